@@ -1,0 +1,101 @@
+"""Every exception that tunaeval raises on purpose, as one tree.
+
+    TunaevalError
+    ├── UsageError            the caller asked for something that cannot be
+    │   ├── UnknownNameError  a name that nothing is registered under
+    │   └── ToolsError        tools that cannot be understood
+    ├── FormatError           a wire format that could never be read
+    ├── PluginError           a plug-in that cannot be used
+    │   ├── PluginLoadError   its import failed
+    │   ├── PluginClashError  its name is taken
+    │   └── PluginShapeError  it is not what its group asks for
+    ├── SuiteError            a suite file that cannot be used
+    ├── RecordError           a run directory that cannot be written or read
+    └── ClientError           no reply was had from a model
+        ├── ClientSetupError  and none can be had: wrong key, unknown model, missing package
+        └── TransportFailure  this request failed; the next may not
+
+A model's mistake is never an exception: it is a `Diagnosis` in the result.
+Messages say what was found, where, what was wanted and what to do.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class TunaevalError(Exception):
+    """The root: catch this to catch everything that tunaeval raises on purpose."""
+
+
+class UsageError(TunaevalError):
+    """The caller asked for something that cannot be."""
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing is registered under; the message has the near misses."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+        listed = f"known: {', '.join(names)}" if names else "none is registered"
+        super().__init__(f"no {kind} is called {name!r}; {hint or listed}")
+        self.name = name
+        self.near = near
+
+
+class ToolsError(UsageError):
+    """Tools that cannot be understood."""
+
+
+class FormatError(TunaevalError):
+    """A wire format that could never be read, refused when it is built."""
+
+
+class PluginError(TunaevalError):
+    """A plug-in that cannot be used."""
+
+
+class PluginLoadError(PluginError):
+    """A plug-in whose import failed; raised only when it is asked for."""
+
+
+class PluginClashError(PluginError):
+    """Two things want one name."""
+
+
+class PluginShapeError(PluginError):
+    """A plug-in that is not what its group asks for."""
+
+
+class SuiteError(TunaevalError):
+    """A suite file that cannot be used."""
+
+
+class RecordError(TunaevalError):
+    """A run directory or record file that cannot be written or read."""
+
+
+class ClientError(TunaevalError):
+    """No reply was had from a model."""
+
+
+class ClientSetupError(ClientError):
+    """No reply can be had: a wrong key, an unknown model, a missing package. Ends a run early."""
+
+
+class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as such in reports
+    """This request failed after its retries; the next may not.
+
+    `kind` is one of "connect", "timeout", "status", "body"; `status` is the HTTP status if any.
+    """
+
+    def __init__(self, message: str, *, kind: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status

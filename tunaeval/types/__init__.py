@@ -1,0 +1,39 @@
+"""What two rooms exchange, and nothing else.
+
+Light types come at once; `runs` (pydantic) is imported from its own module by those who need it,
+so that a parse never loads pydantic.
+"""
+
+from .calls import (
+    JsonObject,
+    JsonValue,
+    Message,
+    Repair,
+    Span,
+    ToolCall,
+    ToolExecution,
+    Tools,
+    ToolSpec,
+)
+from .exchange import Reply, Request, Usage
+from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
+
+__all__ = [
+    "LEVELS",
+    "Diagnosis",
+    "JsonObject",
+    "JsonValue",
+    "Level",
+    "Message",
+    "Outcome",
+    "ParseResult",
+    "Repair",
+    "Reply",
+    "Request",
+    "Span",
+    "ToolCall",
+    "ToolExecution",
+    "ToolSpec",
+    "Tools",
+    "Usage",
+]

@@ -1,0 +1,128 @@
+"""Tools, and the calls a model makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+JsonValue: TypeAlias = Any
+"""None, bool, int, float, str, list of JsonValue, or dict from str to JsonValue."""
+
+JsonObject: TypeAlias = dict[str, JsonValue]
+
+
+class Span(NamedTuple):
+    """Characters `start` (included) to `end` (excluded) of the text that was parsed."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it.
+
+    `parameters` is a JSON schema of type object. `paths` are the arguments that hold file
+    system paths: only those are ever normalised when calls are compared.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, JsonValue] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
+
+    def as_openai(self) -> JsonObject:
+        """The tool in the shape of OpenAI's chat completions API."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": dict(self.parameters) or {"type": "object", "properties": {}},
+            },
+        }
+
+
+class Tools(Mapping[str, ToolSpec]):
+    """The tools of a request by name, in order; immutable, and cheap to hand to many parses."""
+
+    __slots__ = ("_by_name", "readers")
+
+    def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
+        self._by_name = {spec.name: spec for spec in specs}
+        self.readers: dict[Any, Any] = {}
+        """What a room has prepared from these tools, kept for the next parse; never compared."""
+
+    def __getitem__(self, name: str) -> ToolSpec:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __repr__(self) -> str:
+        return f"Tools({', '.join(self._by_name)})"
+
+    def as_openai(self) -> list[JsonObject]:
+        """All tools in the shape of OpenAI's chat completions API."""
+        return [spec.as_openai() for spec in self._by_name.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One mend that was made to read a call: what (`code`), where, and at which level it may be."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    level: str = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: a tool's name and the arguments as an object.
+
+    `format` is the wire format it was read from, `span` where it stood (None for calls that a
+    server had already parsed), `repairs` what was mended, empty when the text was right.
+    """
+
+    name: str
+    arguments: JsonObject
+    id: str | None = None
+    format: str = ""
+    span: Span | None = None
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a transcript."""
+
+    role: str
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecution:
+    """One run of a tool, as a wrapper saw it. Unknown durations are None, never a guess.
+
+    `started_at` is seconds since the epoch (for people), `duration_seconds` is monotonic.
+    """
+
+    tool: str
+    call_id: str | None
+    arguments: JsonObject
+    started_at: float
+    duration_seconds: float | None
+    ok: bool
+    ok_reason: str
+    error: str | None = None

@@ -1,0 +1,52 @@
+"""What is asked of a model and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .calls import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None when
+    they stand in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
+    decoding). `scenario`, `repeat` and `attempt` (both from 1) say what the question is for:
+    a recording answers by them.
+    """
+
+    messages: Sequence[JsonObject]
+    tools: Sequence[JsonObject] | None = None
+    schema: JsonObject | None = None
+    max_tokens: int = 300
+    temperature: float | None = 0.0
+    seed: int | None = None
+    scenario: str = ""
+    repeat: int = 1
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server reported them; None when it did not."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer: the assistant's message as the server gave it, and what came with it.
+
+    `latency_seconds` is None where no model was run. `retries` counts failed tries before it.
+    """
+
+    message: JsonObject
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    latency_seconds: float | None = None
+    retries: int = 0
+    raw: JsonObject | None = None

@@ -1,0 +1,212 @@
+"""What meets files: scenarios and suites, the records of a run, and its report."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .calls import Tools
+from .parsing import Level
+
+SCHEMA_VERSION = 1
+"""Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled."""
+
+RunOutcome: TypeAlias = Literal[
+    "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
+]
+MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
+
+
+class _Data(BaseModel):
+    """Immutable, and strict about keys that nobody knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExpectedCall(_Data):
+    """A call that is wanted: a tool and the arguments that matter."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Expectation(_Data):
+    """What a scenario wants: calls, or a sequence of tool names, or no call at all."""
+
+    calls: tuple[ExpectedCall, ...] | None = None
+    match: MatchMode = "exactly"
+    tools: tuple[str, ...] | None = None
+    none: bool = False
+    forbid: tuple[str, ...] = ()
+    max_calls: int | None = None
+
+
+class Scenario(_Data):
+    """One question and what is expected of the answer. `expect` is checked when a suite loads."""
+
+    id: str
+    prompt: str
+    expect: Expectation
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Suite(BaseModel):
+    """Scenarios with the tools they may call and the system prompt they are asked under."""
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    name: str
+    scenarios: tuple[Scenario, ...]
+    tools: Tools
+    system_prompt: str
+    digest: str
+    """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree."""
+
+
+class CallRecord(_Data):
+    """A call as it is kept in a run."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str | None = None
+    format: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+class AttemptRecord(_Data):
+    """One reply and how it was read at the run's level. `message` is as the server gave it."""
+
+    message: dict[str, Any]
+    finish_reason: str | None = None
+    latency_seconds: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    retries: int = 0
+    outcome: RunOutcome
+    calls: tuple[CallRecord, ...] = ()
+    diagnoses: tuple[str, ...] = ()
+
+
+class LevelResult(_Data):
+    """Pass or fail at one level: after the retries, and at the first attempt."""
+
+    ok: bool
+    first_attempt_ok: bool
+
+
+class ScenarioResult(_Data):
+    """One scenario, answered: a line of `results.jsonl`."""
+
+    scenario: str
+    repeat: int = 1
+    prompt: str
+    expected: Expectation
+    got: tuple[CallRecord, ...]
+    ok: bool
+    first_attempt_ok: bool
+    reason: str
+    outcome: RunOutcome
+    format: str | None
+    repairs: tuple[str, ...]
+    levels: dict[Level, LevelResult]
+    attempts: tuple[AttemptRecord, ...]
+    latency_seconds: float | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    error: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class RunInfo(BaseModel):
+    """How a run was made: `run.json`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    started_at: str
+    suite: str
+    suite_digest: str
+    scenarios: int
+    client: str
+    model: str | None
+    model_details: dict[str, Any] = Field(default_factory=dict)
+    heading: str | None = None
+    """Words that have to stand over every score of this run: constrained decoding, a replay."""
+    format: str
+    level: Level
+    profile: str
+    ask: str
+    repeats: int
+    attempts: int
+    max_tokens: int
+    temperature: float | None
+    seed: int | None
+    concurrency: int
+    deadline_seconds: float
+    prompt_digest: str
+    versions: dict[str, str]
+
+
+class Rate(_Data):
+    """Passed of total, with a 95 % Wilson interval; all three numbers are None when total is 0."""
+
+    passed: int
+    total: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Summary(_Data):
+    """What a run comes to. Scenarios that infrastructure failed are counted apart."""
+
+    final: Rate
+    first_attempt: Rate
+    levels: dict[Level, Rate]
+    levels_first_attempt: dict[Level, Rate]
+    tools: dict[str, Rate]
+    tags: dict[str, Rate]
+    outcomes: dict[str, int]
+    repairs: dict[str, int]
+    formats: dict[str, int]
+    infrastructure_failures: int
+    scenarios: int
+    attempts: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    latency_seconds_median: float | None
+
+
+class Report(_Data):
+    """A finished run (or the finished part of an interrupted one)."""
+
+    run: RunInfo
+    summary: Summary
+    results: tuple[ScenarioResult, ...]
+    interrupted: bool = False
+    directory: str | None = None
+
+    @property
+    def passed(self) -> int:
+        return self.summary.final.passed
+
+    @property
+    def total(self) -> int:
+        return self.summary.final.total
+
+    @property
+    def levels(self) -> dict[Level, Rate]:
+        return self.summary.levels
+
+
+class CategoryScore(_Data):
+    """A scoring category's verdict: 0 to 1, or None where it does not apply; never without why."""
+
+    value: float | None = Field(ge=0, le=1)
+    reason: str
+    evidence: tuple[int, ...] = ()
+    """Indices of the messages that the verdict rests on."""
