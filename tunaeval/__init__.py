@@ -1,5 +1,131 @@
-"""tunaeval: how well does a language model call tools?"""
+"""tunaeval: how well does a language model call tools?
+
+    result = tunaeval.parse(text, tools=tools)
+    report = tunaeval.run(tunaeval.load_suite("smoke"))
+
+Nothing is imported until it is used: a parse loads neither httpx nor pydantic nor asyncio.
+Importing this package reads no entry point, no environment variable and no file.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from .grammar import Format
+    from .harness import AsyncHarness, RunOptions, load_suite, suite_names
+    from .matching import Verdict, match
+    from .parsing import (
+        Event,
+        Stream,
+        formats,
+        instructions,
+        parse,
+        parse_many,
+        parse_message,
+        qwen25,
+        render,
+        stream,
+    )
+    from .registries import registries
+    from .running import arun, run
+    from .tools import to_tools
+    from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+
+_HOMES = {
+    "AsyncHarness": "harness",
+    "Diagnosis": "types",
+    "Event": "parsing",
+    "Format": "grammar",
+    "ParseResult": "types",
+    "Repair": "types",
+    "RunOptions": "harness",
+    "Span": "types",
+    "Stream": "parsing",
+    "ToolCall": "types",
+    "ToolSpec": "types",
+    "Tools": "types",
+    "Verdict": "matching",
+    "arun": "running",
+    "formats": "parsing",
+    "instructions": "parsing",
+    "load_suite": "harness",
+    "match": "matching",
+    "parse": "parsing",
+    "parse_many": "parsing",
+    "parse_message": "parsing",
+    "qwen25": "parsing",
+    "registries": "registries",
+    "render": "parsing",
+    "run": "running",
+    "stream": "parsing",
+    "suite_names": "harness",
+    "to_tools": "tools",
+}
+"""The room that each public name comes from."""
+
+__all__ = [
+    "AsyncHarness",
+    "Diagnosis",
+    "Event",
+    "Format",
+    "ParseResult",
+    "Repair",
+    "RunOptions",
+    "Span",
+    "Stream",
+    "ToolCall",
+    "ToolSpec",
+    "Tools",
+    "Verdict",
+    "__version__",
+    "arun",
+    "formats",
+    "instructions",
+    "load_suite",
+    "match",
+    "parse",
+    "parse_many",
+    "parse_message",
+    "qwen25",
+    "registries",
+    "render",
+    "run",
+    "stream",
+    "suite_names",
+    "to_tools",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tunaeval' has no attribute {name!r}")
+    # A format is asked for its reading through `Format.parse`, which only parsing can give.
+    room = import_module("tunaeval.parsing" if name == "Format" else f"tunaeval.{_HOMES[name]}")
+    thing: object = getattr(import_module("tunaeval.grammar") if name == "Format" else room, name)
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Face(ModuleType):
+    """`tunaeval.formats` is the registry, although a room of that name is a module below us."""
+
+    @property
+    def formats(self) -> object:
+        return import_module("tunaeval.parsing").formats
+
+    @formats.setter
+    def formats(self, _room: ModuleType) -> None:
+        """The import system sets a package's modules as its attributes; this one it may not."""
+
+
+sys.modules[__name__].__class__ = _Face

@@ -1,1 +1,85 @@
+"""The command line: which commands there are, and what their ends look like to a shell.
 
+Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
+was asked for, 2 wrong use or could not run, 130 interrupted. A command is a module with
+`configure(parser)` and `run(arguments, output) -> int`; only the one that is asked for is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from importlib import import_module
+from typing import NoReturn
+
+from tunaeval import __version__
+from tunaeval.errors import TunaevalError, UnknownNameError, UsageError
+
+from .output import Output
+
+COMMANDS = {
+    "run": "ask a model the scenarios of a suite, and score its calls",
+    "parse": "show the tool calls in a text or in JSON lines",
+    "suites": "list the built-in suites, or show one",
+    "formats": "list the wire formats that can be read",
+    "plugins": "list everything that is registered, and what is broken",
+}
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. Only an error nobody foresaw has a traceback."""
+    output = Output(sys.stdout, sys.stderr)
+    try:
+        return _command(list(sys.argv[1:] if argv is None else argv), output)
+    except TunaevalError as error:
+        output.note(f"tunaeval: {error}")
+        return 2
+    except KeyboardInterrupt:
+        output.note("tunaeval: interrupted")
+        return INTERRUPTED
+    finally:
+        output.close()
+
+
+def _command(argv: list[str], output: Output) -> int:
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        raise UnknownNameError("command", argv[0], COMMANDS)
+    try:
+        arguments = _parser(argv).parse_args(argv)
+    except SystemExit as end:  # --help and --version have said what they had to
+        return int(end.code or 0)
+    # What a plug-in prints must not get between the results.
+    with redirect_stdout(output.err):
+        code: int = arguments.run(arguments, output)
+        return code
+
+
+def _parser(argv: list[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="tunaeval",
+        description="How well does a language model call tools?",
+        epilog="`tunaeval COMMAND --help` tells more of each. "
+        "Exit codes: 0 fine, 1 below --fail-under, 2 could not run, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        if name in argv[:1]:
+            module = import_module(f".{name}", __name__)
+            module.configure(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with errors in our own words and way."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")

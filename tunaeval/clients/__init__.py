@@ -1,1 +1,50 @@
+"""The models that can be asked: over HTTP, embedded, from a recording, from a script.
 
+The only room with a network. Nothing is imported until it is named: httpx costs a start-up more
+than everything else of tunaeval together.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # For type checkers; at run time `__getattr__` below imports them one by one.
+    from .llamacpp import LlamaCppClient
+    from .openai import OpenAIClient
+    from .recording import Recording, read_recording, write_recording
+    from .replay import ReplayClient
+    from .scripted import ScriptedClient
+
+_MODULES = {
+    "LlamaCppClient": "llamacpp",
+    "OpenAIClient": "openai",
+    "Recording": "recording",
+    "ReplayClient": "replay",
+    "ScriptedClient": "scripted",
+    "read_recording": "recording",
+    "write_recording": "recording",
+}
+
+__all__ = [
+    "LlamaCppClient",
+    "OpenAIClient",
+    "Recording",
+    "ReplayClient",
+    "ScriptedClient",
+    "read_recording",
+    "write_recording",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

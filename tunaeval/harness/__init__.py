@@ -1,1 +1,36 @@
+"""Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
+from .directory import RESULTS_FILE, RUN_FILE, load_report
+from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
+from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
+from .prompts import ASKS, Ask, Asking, asking, retry_prompt
+from .runner import AsyncHarness, SuiteRun, run_suite
+from .suites import about_suites, catalogue_names, load_catalogue, load_suite, suite_names
+
+__all__ = [
+    "ASKS",
+    "CONCURRENCY",
+    "DEADLINE_SECONDS",
+    "MAX_ATTEMPTS",
+    "MAX_TOKENS",
+    "RESULTS_FILE",
+    "RUN_FILE",
+    "Ask",
+    "Asking",
+    "AsyncHarness",
+    "Episode",
+    "Read",
+    "Rules",
+    "RunOptions",
+    "SuiteRun",
+    "about_suites",
+    "asking",
+    "catalogue_names",
+    "episode",
+    "load_catalogue",
+    "load_report",
+    "load_suite",
+    "retry_prompt",
+    "run_suite",
+    "suite_names",
+]

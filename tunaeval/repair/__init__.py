@@ -1,1 +1,21 @@
+"""Nearly right to right, every mend named."""
 
+from .json import MENDS, JsonReader, Read, read_json
+from .schema import Fault, Fitted, fit
+from .values import MAX_DEPTH, MAX_DIGITS, Note, Unreadable, scan, too_deep
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "MENDS",
+    "Fault",
+    "Fitted",
+    "JsonReader",
+    "Note",
+    "Read",
+    "Unreadable",
+    "fit",
+    "read_json",
+    "scan",
+    "too_deep",
+]

@@ -1,1 +1,3 @@
+"""Scores from transcripts."""
 
+SCORERS: dict[str, str] = {}

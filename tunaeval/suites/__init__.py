@@ -1,1 +1,35 @@
+"""The built-in suites and tool catalogues: what there is, and in which file of this folder."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class BuiltIn(NamedTuple):
+    """A file of this folder, and one line on what it holds."""
+
+    file: str
+    about: str
+
+
+SUITES: Mapping[str, BuiltIn] = {
+    "smoke": BuiltIn("smoke.json", "a first look: twelve scenarios of tunacode, every tool once"),
+    "tunacode": BuiltIn(
+        "tunacode.jsonl",
+        "eight tools of a coding agent: options, near misses, paths, quotes, no call, several",
+    ),
+}
+
+CATALOGUES: Mapping[str, BuiltIn] = {
+    "tunacode-0.2": BuiltIn(
+        "catalogues/tunacode-0.2.json", "the six tools of the TunaCode agent since 0.2"
+    ),
+    "tunacode-2025-12": BuiltIn(
+        "catalogues/tunacode-2025-12.json", "eight tools of the TunaCode agent in December 2025"
+    ),
+}
+
+DEFAULT_CATALOGUE = "tunacode-2025-12"
+DEFAULT_PROMPT = "prompts/tunacode.md"
+"""The system prompt of suites that bring none."""

@@ -47,12 +47,12 @@ class ToolSpec:
 class Tools(Mapping[str, ToolSpec]):
     """The tools of a request by name, in order; immutable, and cheap to hand to many parses."""
 
-    __slots__ = ("_by_name", "readers")
+    __slots__ = ("_by_name", "prepared")
 
     def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
         self._by_name = {spec.name: spec for spec in specs}
-        self.readers: dict[Any, Any] = {}
-        """What a room has prepared from these tools, kept for the next parse; never compared."""
+        self.prepared: dict[str, Any] = {}
+        """What the parser made of each tool, kept for its next text; no part of the value."""
 
     def __getitem__(self, name: str) -> ToolSpec:
         return self._by_name[name]

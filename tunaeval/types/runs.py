@@ -186,7 +186,7 @@ class Report(_Data):
 
     run: RunInfo
     summary: Summary
-    results: tuple[ScenarioResult, ...]
+    results: tuple[ScenarioResult, ...] = Field(repr=False)  # asyncio.run writes its result's repr
     interrupted: bool = False
     directory: str | None = None
 

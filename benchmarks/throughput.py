@@ -1,0 +1,263 @@
+"""CPU per request and peak memory of HTTP clients at 64 in flight, side by side in one run.
+
+    python benchmarks/throughput.py [--requests 2000] [--concurrency 64] [--json]
+
+An instant server (raw asyncio, canned reply with a Qwen-style call) runs in a process of its own,
+each client in another, so that memory is its own; CPU is the client process's alone, measured
+after a warm-up. aiohttp and httpx-aiohttp take part when they are installed
+(`pip install 'tunaeval[bench]'`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from typing import Any, NamedTuple, TypeAlias
+
+Ask: TypeAlias = Callable[[], Awaitable[object]]
+
+CALL = '<tool_call>\n{"name": "read_file", "arguments": {"filepath": "src/main.py"}}\n</tool_call>'
+REPLY = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "bench",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": CALL},
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+}
+MESSAGES = [
+    {"role": "system", "content": "You call tools. " * 50},
+    {"role": "user", "content": "Show me src/main.py."},
+]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": f"tool_{number}",
+            "description": "What this tool is for, in a sentence or two.",
+            "parameters": {
+                "type": "object",
+                "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
+                "required": ["path"],
+            },
+        },
+    }
+    for number in range(8)
+]
+PAYLOAD = {"model": "bench", "messages": MESSAGES, "max_tokens": 300, "tools": TOOLS}
+
+
+class Row(NamedTuple):
+    """One client, measured."""
+
+    client: str
+    cpu_ms: float
+    wall_ms: float
+    peak_mb: float
+
+
+class InstantServer(asyncio.Protocol):
+    """Answers every whole request at once; reads no more of it than its length."""
+
+    body = json.dumps(REPLY).encode()
+    response = (
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+        b"content-length: %d\r\n\r\n%b" % (len(body), body)
+    )
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while (end := self.received.find(b"\r\n\r\n")) >= 0:
+            head = self.received[:end].lower()
+            _, _, length = head.partition(b"content-length:")
+            whole = end + 4 + (int(length.split(b"\r\n")[0]) if length else 0)
+            if len(self.received) < whole:
+                return
+            self.received = self.received[whole:]
+            self.transport.write(self.response)
+
+
+async def serve() -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(InstantServer, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+@asynccontextmanager
+async def ours(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    from tunaeval.clients import OpenAIClient
+    from tunaeval.types import Request
+
+    client = OpenAIClient(base_url=address, model="bench", connections=concurrency)
+    request = Request(messages=MESSAGES, tools=TOOLS)
+    yield lambda: client.complete(request)
+    await client.close()
+
+
+@asynccontextmanager
+async def bare_httpx(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    import httpx
+
+    limits = httpx.Limits(max_connections=concurrency)
+    async with httpx.AsyncClient(limits=limits, trust_env=False) as client:
+
+        async def ask() -> Any:
+            return (await client.post(f"{address}/chat/completions", json=PAYLOAD)).json()
+
+        yield ask
+
+
+@asynccontextmanager
+async def bare_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    import aiohttp
+
+    connector = aiohttp.TCPConnector(limit=concurrency)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def ask() -> Any:
+            async with session.post(f"{address}/chat/completions", json=PAYLOAD) as response:
+                return await response.json()
+
+        yield ask
+
+
+@asynccontextmanager
+async def httpx_over_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    import httpx
+    from httpx_aiohttp import AiohttpTransport
+
+    limits = httpx.Limits(max_connections=concurrency)
+    transport = AiohttpTransport(limits=limits)
+    async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
+
+        async def ask() -> Any:
+            return (await client.post(f"{address}/chat/completions", json=PAYLOAD)).json()
+
+        yield ask
+
+
+@asynccontextmanager
+async def ours_over_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    import httpx
+    from httpx_aiohttp import AiohttpTransport
+
+    from tunaeval.clients import OpenAIClient
+    from tunaeval.types import Request
+
+    limits = httpx.Limits(max_connections=concurrency)
+    client = OpenAIClient(
+        base_url=address,
+        model="bench",
+        connections=concurrency,
+        transport=AiohttpTransport(limits=limits),
+    )
+    request = Request(messages=MESSAGES, tools=TOOLS)
+    yield lambda: client.complete(request)
+    await client.close()
+
+
+async def hammer(
+    open_client: Callable[..., Any], address: str, requests: int, concurrency: int
+) -> tuple[float, float]:
+    """CPU and wall seconds of so many requests."""
+    async with open_client(address, concurrency) as ask:
+        warm_up, measured = iter(range(2 * concurrency)), iter(range(requests))
+
+        async def worker(numbers: Any) -> None:
+            for _ in numbers:
+                await ask()
+
+        await asyncio.gather(*(worker(warm_up) for _ in range(concurrency)))
+        cpu, wall = time.process_time(), time.perf_counter()
+        await asyncio.gather(*(worker(measured) for _ in range(concurrency)))
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def over(open_client: Callable[..., Any]) -> Callable[..., tuple[float, float]]:
+    """A row that is a loop over one client."""
+    return lambda *options: asyncio.run(hammer(open_client, *options))
+
+
+# Each measures (address, requests, concurrency) -> CPU and wall seconds; and what it needs.
+ROWS: dict[str, tuple[Callable[..., tuple[float, float]], tuple[str, ...]]] = {
+    "tunaeval client": (over(ours), ()),
+    "httpx, one client": (over(bare_httpx), ()),
+    "aiohttp": (over(bare_aiohttp), ("aiohttp",)),
+    "httpx over aiohttp": (over(httpx_over_aiohttp), ("httpx_aiohttp",)),
+    "tunaeval client over aiohttp": (over(ours_over_aiohttp), ("httpx_aiohttp",)),
+}
+
+
+def measure(name: str, port: str, requests: int, concurrency: int) -> None:
+    """In a process of its own: print the row as JSON."""
+    run, _ = ROWS[name]
+    cpu, wall = run(f"http://127.0.0.1:{port}/v1", requests, concurrency)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes on Linux
+    print(json.dumps(Row(name, cpu / requests * 1e3, wall / requests * 1e3, peak)))
+
+
+def compare(requests: int, concurrency: int) -> list[Row]:
+    script = [sys.executable, __file__]
+    rows = []
+    with subprocess.Popen(
+        [*script, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        for name, (_, needs) in ROWS.items():
+            if all(find_spec(package) for package in needs):
+                sizes = ["--requests", str(requests), "--concurrency", str(concurrency)]
+                command = [*script, "--measure", name, "--port", port, *sizes]
+                output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                rows.append(Row(*json.loads(output)))
+        server.communicate()  # closes its standard input, at which it ends
+    return rows
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--requests", type=int, default=2000)
+    arguments.add_argument("--concurrency", type=int, default=64)
+    arguments.add_argument("--json", action="store_true")
+    arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--measure", help=argparse.SUPPRESS)
+    arguments.add_argument("--port", help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.serve:
+        asyncio.run(serve())
+        return
+    if given.measure:
+        measure(given.measure, given.port, given.requests, given.concurrency)
+        return
+    rows = compare(given.requests, given.concurrency)
+    if given.json:
+        print(json.dumps([row._asdict() for row in rows]))
+        return
+    print(f"{given.requests} requests, {given.concurrency} in flight\n")
+    print(f"{'client':30} {'CPU ms/request':>15} {'wall ms':>9} {'peak MB':>9}")
+    for row in rows:
+        print(f"{row.client:30} {row.cpu_ms:15.3f} {row.wall_ms:9.3f} {row.peak_mb:9.1f}")
+
+
+if __name__ == "__main__":
+    main()

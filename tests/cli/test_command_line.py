@@ -1,0 +1,152 @@
+"""The command itself: help, versions, wrong use, and streams that are not as one hopes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tunaeval
+from tunaeval.cli import COMMANDS, main
+
+Tuna = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_goes_to_stdout(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("usage: tunaeval")
+    assert said.err == ""
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"tunaeval {tunaeval.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: COMMAND"),
+        (["prase"], "no command is called 'prase'; did you mean 'parse'"),
+        (["run", "--nope"], "unrecognized arguments: --nope"),
+        (["run", "--suit", "smoke"], "unrecognized arguments: --suit smoke"),
+        (["run", "--limit", "0"], "0 is less than 1"),
+        (["run", "--limit", "x"], "invalid whole number value: 'x'"),
+        (["run", "--fail-under", "101"], "101 is not between 0 and 100"),
+        (["run", "--level", "loose"], "invalid choice: 'loose'"),
+        (["run", "--suite", "tunacod"], "did you mean 'tunacode'"),
+        (["run", "--suite", "no-such.json"], "no-such.json: no such file"),
+        (["run", "--client", "opena", "--base-url", "http://x"], "did you mean 'openai'"),
+        (["run", "--client", "openai"], "--base-url"),
+        (["run", "--client", "replay", "--model-file", "x"], "takes no --model-file"),
+        (["run", "--writer", "json"], "give --report"),
+        (["run", "--report", "page"], "no suffix that names a writer"),
+        (["run", "--report", "page.pdf"], "no writer is called 'pdf'"),
+        (["parse", "no-such-file"], "'no-such-file' cannot be read: No such file"),
+        (["parse", "x\0y"], "cannot be read"),
+        (["plugins", "--group", "client"], "did you mean 'clients'"),
+        (["suites", "smok"], "did you mean 'smoke'"),
+    ],
+)
+def test_wrong_use_is_one_clear_line_and_exit_code_2(
+    arguments: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("tunaeval: ")
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "{'httpx', 'pydantic', 'tenacity', 'rich', 'asyncio', 'orjson', 'importlib.metadata'}"
+    for arguments in (["--help"], ["run", "--help"], ["parse", "--help"]):
+        code = (
+            f"import sys; from tunaeval.cli import main; main({arguments}); "
+            f"print('loaded:', {heavy} & set(sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.endswith("loaded: set()\n")
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    """As in `tunaeval suites tunacode | head -1`."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tunaeval", "suites", "tunacode", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    child.stdout.close()
+    _, stderr = child.communicate(timeout=30)
+    assert (child.returncode, stderr) == (0, b"")
+
+
+def test_what_a_plugin_prints_stays_out_of_the_results(tuna: Tuna, tmp_path: Path) -> None:
+    _install(tmp_path, "loud", "print('hello from a plug-in')\nraise ImportError('no luck')")
+    done = tuna("plugins", "--json", path=tmp_path)
+    rows = json.loads(done.stdout)["plugins"]
+    broken = [row for row in rows if row["status"] != "ok"]
+    assert [(row["name"], row["source"], row["status"]) for row in broken] == [
+        ("loud", "tuna-loud 1.0", "broken")
+    ]
+    assert "no luck" in broken[0]["reason"]
+    assert "hello from a plug-in" in done.stderr
+
+
+def test_a_broken_plugin_is_an_error_where_it_is_asked_for(tuna: Tuna, tmp_path: Path) -> None:
+    _install(tmp_path, "exits", "raise SystemExit(0)")
+    done = tuna("run", "--client", "exits", path=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("tunaeval: client 'exits' of tuna-exits 1.0 cannot be imported")
+
+
+def _install(site: Path, name: str, source: str) -> None:
+    (site / f"tuna_{name}.py").write_text(source)
+    info = site / f"tuna_{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tuna-{name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[tunaeval.clients]\n{name} = tuna_{name}:Thing\n")
+
+
+def test_all_built_ins_work(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plugins", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["plugins"]
+    ours = [row for row in rows if row["source"] == "tunaeval"]
+    assert {row["group"] for row in ours} >= {"tunaeval.clients", "tunaeval.writers"}
+    assert {row["reason"] for row in ours} == {""}
+
+
+def test_suites_are_listed_with_their_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suites", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["suites"]}
+    assert rows["smoke"]["scenarios"] == 12
+    assert rows["tunacode"]["no call"] >= 20
+
+
+def test_a_suite_is_listed_scenario_by_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suites", "smoke"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 13
+    assert lines[1].startswith("bash-pytest-quiet  bash(command='pytest -q')")
+
+
+def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats"]) == 0
+    assert "hermes" in capsys.readouterr().out

@@ -1,0 +1,213 @@
+"""`tunaeval run` against a real server on loopback, a script and a recording, as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+Tuna = Callable[..., subprocess.CompletedProcess[str]]
+
+
+class Asked(Protocol):
+    """The server of the fixture."""
+
+    url: str
+    status: int
+    body: bytes
+    keys: list[str | None]
+    patience: int
+    stuck: threading.Event
+
+
+def one_run(directory: Path) -> Path:
+    (only,) = (directory / "runs").iterdir()
+    return only
+
+
+def test_a_run_is_told_on_both_streams_and_kept(
+    tuna: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    done = tuna("run", "--suite", suite, "--base-url", server.url)
+    assert done.returncode == 0
+    assert sorted(line.split()[0] for line in done.stderr.splitlines()) == [
+        "FAIL", "FAIL", "PASS", "PASS",
+    ]  # fmt: skip
+    assert "four, tiny, format qwen25, level standard" in done.stdout
+    assert "50.0 %" in done.stdout
+    kept = one_run(tmp_path)
+    assert json.loads((kept / "run.json").read_text())["model"] == "tiny"
+    assert len((kept / "results.jsonl").read_text().splitlines()) == 4
+    assert f"kept in runs/{kept.name}" in done.stdout
+
+
+def test_nothing_of_a_reply_acts_upon_the_terminal(here: Tuna, server: Asked, suite: str) -> None:
+    done = here("run", "--suite", suite, "--base-url", server.url, "--report", "page.md")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_json_is_one_object_and_quiet_is_quiet(here: Tuna, server: Asked, suite: str) -> None:
+    done = here("run", "--suite", suite, "--base-url", server.url, "--json", "--quiet")
+    summary = json.loads(done.stdout)["summary"]
+    assert (summary["final"]["passed"], summary["final"]["total"]) == (2, 4)
+    assert set(summary["levels"]) == {"strict", "standard", "lenient"}
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("bar", "code"), [("50", 0), ("50.1", 1), ("0", 0), ("100", 1)])
+def test_a_score_below_the_bar_is_exit_code_1(
+    here: Tuna, server: Asked, suite: str, bar: str, code: int
+) -> None:
+    done = here("run", "--suite", suite, "--base-url", server.url, "--quiet", "--fail-under", bar)
+    assert done.returncode == code
+    assert ("below the" in done.stderr) == (code == 1)
+
+
+def test_reports_are_written_by_their_suffix(
+    here: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    common = ("run", "--suite", suite, "--base-url", server.url, "--quiet", "--report")
+    assert here(*common, "deep/page.md").returncode == 0
+    assert here(*common, "page.txt", "--writer", "json").returncode == 0
+    assert "## What did not pass" in (tmp_path / "deep" / "page.md").read_text()
+    assert len(json.loads((tmp_path / "page.txt").read_text())["results"]) == 4
+
+
+def test_a_recording_replays_to_the_same_score_under_its_heading(
+    here: Tuna, server: Asked, suite: str
+) -> None:
+    common = ("run", "--suite", suite, "--json")
+    live = here(*common, "--base-url", server.url, "--record", "tape.jsonl")
+    replayed = here(*common, "--recording", "tape.jsonl")
+    assert replayed.returncode == 0
+    first, second = json.loads(live.stdout), json.loads(replayed.stdout)
+    assert second["summary"]["levels"] == first["summary"]["levels"]
+    assert second["summary"]["outcomes"] == first["summary"]["outcomes"]
+    assert second["heading"].startswith("recorded outputs of tiny, ")
+    assert second["heading"].count("no model was run") == 1
+    shown = here("run", "--suite", suite, "--recording", "tape.jsonl").stdout.splitlines()
+    assert shown[1] == second["heading"]
+    again = here(*common, "--base-url", server.url, "--record", "tape.jsonl")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "is there already" in again.stderr
+
+
+def test_a_script_answers_in_turn(here: Tuna, suite: str, tmp_path: Path) -> None:
+    call = '{"name": "read_file", "arguments": {"filepath": "a.txt"}}'
+    (tmp_path / "script.jsonl").write_text(json.dumps(f"<tool_call>{call}</tool_call>"))
+    done = here(
+        "run", "--suite", suite, "--client", "scripted", "--recording", "script.jsonl",
+        "--limit", "1", "--json",
+    )  # fmt: skip
+    read = json.loads(done.stdout)
+    assert read["summary"]["final"]["passed"] == read["run"]["scenarios"] == 1
+
+
+def test_without_a_model_there_is_a_recording_or_a_way_to_get_one(here: Tuna) -> None:
+    done = here("run", "--suite", "smoke", "--limit", "1", "--model-file", "no-such.gguf")
+    assert done.returncode == 2
+    assert done.stderr.startswith("tunaeval: ")
+
+
+def test_an_unreachable_server_is_one_clear_line(here: Tuna, suite: str) -> None:
+    done = here("run", "--suite", suite, "--base-url", "http://127.0.0.1:9/v1", "--timeout", "5")
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("tunaeval: ")
+    assert "127.0.0.1:9" in last
+
+
+def test_a_wrong_key_ends_the_run_with_one_clear_line(
+    here: Tuna, server: Asked, suite: str
+) -> None:
+    server.status, server.body = 401, b'{"error": {"message": "bad key"}}'
+    done = here("run", "--suite", suite, "--base-url", server.url)
+    assert done.returncode == 2
+    assert "401" in done.stderr.splitlines()[-1]
+    assert len(server.keys) <= 4
+
+
+@pytest.mark.parametrize("body", [b"<html>no</html>", b"null", b'{"choices": []}'])
+def test_a_server_that_talks_nonsense_leaves_no_score(
+    here: Tuna, server: Asked, suite: str, body: bytes
+) -> None:
+    server.body = body
+    done = here(
+        "run", "--suite", suite, "--base-url", server.url, "--model", "tiny", "--timeout", "4"
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("tunaeval: ")
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "said"),
+    [
+        ([], "holds no scenario"),
+        ([{"id": "a", "prompt": "x", "expected_tool": "no_tool"}], "no_tool"),
+        ([{"id": "a", "prompt": "x", "expected_tool": None}] * 2, "is taken by"),
+    ],
+)
+def test_a_bad_suite_is_one_clear_line(
+    here: Tuna, tmp_path: Path, scenarios: list[object], said: str
+) -> None:
+    (tmp_path / "bad.json").write_text(json.dumps(scenarios))
+    done = here("run", "--suite", "bad.json", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("tunaeval: bad.json")
+    assert said in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_asked(
+    here: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file")
+    common = ("run", "--suite", suite, "--base-url", server.url)
+    for option in ("--out", "--report", "--record"):
+        done = here(*common, option, "taken/x.json")
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].startswith("tunaeval: ")
+        assert "taken" in done.stderr
+    assert server.keys == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_directory_is_one_clear_line(
+    here: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    (tmp_path / "closed").mkdir(mode=0o555)
+    done = here("run", "--suite", suite, "--base-url", server.url, "--out", "closed/runs")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("tunaeval: ")
+    assert server.keys == []
+
+
+def test_an_interrupted_run_keeps_and_tells_what_was_finished(
+    server: Asked, suite: str, tmp_path: Path
+) -> None:
+    server.patience = 2
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tunaeval", "run", "--suite", suite, "--base-url", server.url,
+         "--concurrency", "1"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert server.stuck.wait(20)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=20)
+    kept = one_run(tmp_path)
+    finished = len((kept / "results.jsonl").read_text().splitlines())
+    assert child.returncode == 130
+    assert finished == 2
+    assert (
+        f"tunaeval: interrupted; {finished} finished scenarios are kept in runs/{kept.name}" in err
+    )
+    assert f"interrupted: {finished} of 4 scenarios were finished" in out
+    assert "Traceback" not in err

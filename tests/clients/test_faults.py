@@ -1,0 +1,337 @@
+"""What goes wrong between a client and a server, each fault played by a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import time
+import traceback
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.faults import CANARY_KEY, Answer, FaultServer, chat
+from tunaeval.clients import OpenAIClient
+from tunaeval.clients._answers import MAX_BODY_BYTES
+from tunaeval.clients._retries import read_retry_after
+from tunaeval.errors import ClientError, ClientSetupError, TransportFailure
+from tunaeval.types import Reply, Request
+
+HELLO = Request(messages=[{"role": "user", "content": "hello"}])
+GOOD = chat("hello").body
+
+BROKEN_BODIES = {
+    "null": (b"null", "wanted a JSON object"),
+    "nothing": (b"", "(nothing)"),
+    "HTML": (b"<!DOCTYPE html><html>Sign in</html>", "found HTML"),
+    "not UTF-8": (b"\xff\xfe{}", "wanted a JSON object"),
+    "cut JSON": (GOOD[:60], "wanted a JSON object"),
+    "too deep": (b"[" * 100_000, "wanted a JSON object"),
+    "no choices": (b'{"choices": []}', "empty list"),
+    "choices null": (b'{"choices": null}', "wanted a chat completion"),
+    "message null": (b'{"choices": [{"message": null}]}', "wanted a chat completion"),
+    "an error": (b'{"error": {"message": "overloaded"}}', "overloaded"),
+}
+
+
+def ask(server: FaultServer, **options: Any) -> Reply:
+    async def run() -> Reply:
+        client = OpenAIClient(base_url=server.base_url, model="m", **options)
+        try:
+            return await client.complete(HELLO)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def failure(*script: Answer, then: Answer | None = None, **options: Any) -> TransportFailure:
+    with FaultServer(*script, then=then) as server, pytest.raises(TransportFailure) as caught:
+        ask(server, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+def test_a_passing_status_is_retried(status: int) -> None:
+    with FaultServer(Answer(status=status, headers={"Retry-After": "0.01"})) as server:
+        assert ask(server).retries == 1
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize("status", [400, 402, 413, 422])
+def test_a_refused_request_is_not_retried(status: int) -> None:
+    body = b'{"error": {"message": "context is 4096 tokens"}}'
+    with (
+        FaultServer(Answer(body, status=status)) as server,
+        pytest.raises(TransportFailure, match="context is 4096 tokens") as caught,
+    ):
+        ask(server)
+    assert (caught.value.kind, caught.value.status) == ("status", status)
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [(401, "set $TUNAEVAL_API_KEY"), (403, "set $TUNAEVAL_API_KEY"), (404, "name of the model")],
+)
+def test_what_no_retry_mends_is_a_fault_of_the_setup(status: int, advice: str) -> None:
+    body = json.dumps({"error": {"message": "model 'x'\x1b[31m does not exist" + "!" * 500}})
+    with (
+        FaultServer(Answer(body.encode(), status=status)) as server,
+        pytest.raises(ClientSetupError) as caught,
+    ):
+        ask(server)
+    words = str(caught.value)
+    assert advice in words
+    assert str(status) in words
+    assert r"\x1b[31m does not exist" in words
+    assert words.count("!") < 200
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Answer(GOOD, cut_after=20, reset=True),
+        Answer(GOOD, cut_after=20),
+        Answer(GOOD, cut_after=0, reset=True),
+        Answer(b"not HTTP", headers={"content-length": "x"}),
+    ],
+    ids=["reset in the body", "cut in the body", "reset after the head", "not HTTP"],
+)
+def test_a_broken_connection_is_retried(fault: Answer) -> None:
+    with FaultServer(fault) as server:
+        reply = ask(server)
+    assert reply.retries == 1
+    assert reply.message["content"] == "hello"
+
+
+@pytest.mark.parametrize("name", BROKEN_BODIES)
+def test_a_broken_body_is_retried_once_and_then_named(name: str) -> None:
+    body, words = BROKEN_BODIES[name]
+    with (
+        FaultServer(then=Answer(body)) as server,
+        pytest.raises(TransportFailure) as caught,
+    ):
+        ask(server)
+    assert caught.value.kind == "body"
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert len(server.seen) == 2
+
+
+def test_a_body_that_was_broken_once_does_no_harm() -> None:
+    with FaultServer(Answer(b"null")) as server:
+        assert ask(server).retries == 1
+
+
+def test_a_slow_drip_does_not_outlast_a_try() -> None:
+    drip = Answer(GOOD, seconds_per_byte=0.05)
+    started = time.monotonic()
+    failed = failure(then=drip, attempt_timeout=0.3, max_retries=0)
+    assert failed.kind == "timeout"
+    assert time.monotonic() - started < 2
+
+
+def test_silence_is_retried() -> None:
+    with FaultServer(Answer(GOOD, seconds_before=30)) as server:
+        assert ask(server, attempt_timeout=0.2).retries == 1
+
+
+def test_all_tries_together_end_at_the_deadline() -> None:
+    started = time.monotonic()
+    failed = failure(then=Answer(status=503), deadline=0.7, max_retries=1000)
+    assert time.monotonic() - started < 2
+    assert failed.kind in {"timeout", "status"}
+
+
+def test_a_pause_that_ends_after_the_deadline_is_not_begun() -> None:
+    started = time.monotonic()
+    busy = Answer(status=429, headers={"Retry-After": "100"})
+    assert failure(then=busy, deadline=5).status == 429
+    assert time.monotonic() - started < 2
+
+
+def test_retry_after_is_waited_for() -> None:
+    with FaultServer(Answer(status=429, headers={"Retry-After": "0.8"})) as server:
+        started = time.monotonic()
+        ask(server)
+    assert time.monotonic() - started >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("1", 1.0),
+        ("0.5", 0.5),
+        ("120", 120.0),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", 30.0),
+        ("Sat, 21 Nov 2026 11:59:00 GMT", None),
+        ("0", None),
+        ("-5", None),
+        ("121", None),
+        ("1e9", None),
+        ("NaN", None),
+        ("inf", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_pause_that_makes_sense_is_read(header: str | None, seconds: float | None) -> None:
+    noon = 1795262400.0  # 2026-11-21T12:00:00Z
+    assert read_retry_after(header, now=noon) == seconds
+
+
+@given(st.one_of(st.text(), st.floats().map(str), st.integers().map(str)))
+def test_no_header_makes_a_pause_that_is_endless_or_negative(header: str) -> None:
+    seconds = read_retry_after(header)
+    assert seconds is None or 0 < seconds <= 120
+
+
+def test_a_huge_body_is_not_read_to_its_end() -> None:
+    block = b" " * (1 << 20)
+    with (
+        FaultServer(then=Answer(block, times=100)) as server,
+        pytest.raises(TransportFailure, match="larger than 16,777,216 bytes"),
+    ):
+        ask(server)
+    assert len(server.seen) == 1
+
+
+def test_a_compressed_bomb_is_not_unpacked() -> None:
+    bomb = gzip.compress(b" " * (4 * MAX_BODY_BYTES))
+    tracemalloc.start()
+    try:
+        failed = failure(then=Answer(bomb, headers={"Content-Encoding": "gzip"}))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert failed.kind == "body"
+    assert peak < 3 * MAX_BODY_BYTES
+
+
+def test_a_compressed_reply_is_read() -> None:
+    answer = Answer(gzip.compress(GOOD), headers={"Content-Encoding": "gzip"})
+    with FaultServer(answer) as server:
+        assert ask(server).message["content"] == "hello"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(gzip.compress(GOOD)[:-10], headers={"Content-Encoding": "gzip"}),
+        Answer(GOOD, headers={"Content-Encoding": "gzip"}),
+        Answer(GOOD, headers={"Content-Encoding": "zstd"}),
+    ],
+    ids=["cut", "not gzip", "not asked for"],
+)
+def test_a_body_that_cannot_be_unpacked_is_named(answer: Answer) -> None:
+    failed = failure(then=answer)
+    assert failed.kind == "body"
+    assert answer.headers["Content-Encoding"] in str(failed)
+
+
+def test_redirects_are_not_followed() -> None:
+    with FaultServer() as other:
+        answer = Answer(status=307, headers={"Location": f"{other.base_url}/chat/completions"})
+        with (
+            FaultServer(then=answer) as server,
+            pytest.raises(ClientSetupError, match="redirects are not followed"),
+        ):
+            ask(server)
+    assert other.connections == 0
+
+
+def test_a_redirect_with_the_key_in_it_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUNAEVAL_API_KEY", CANARY_KEY)
+    there = Answer(status=302, headers={"Location": f"http://x/?key={CANARY_KEY}"})
+    with FaultServer(then=there) as server, pytest.raises(ClientSetupError) as caught:
+        ask(server)
+    assert CANARY_KEY not in str(caught.value)
+
+
+def test_a_server_that_answered_before_is_waited_for_longer() -> None:
+    """A restart in the middle of a run takes longer than a wrong address takes to notice."""
+    from tunaeval.clients._retries import Patience, TryFailed
+
+    async def tries(*, reached: bool) -> int:
+        count = 0
+
+        async def refuse() -> None:
+            nonlocal count
+            count += 1
+            raise TryFailed("refused", kind="connect", retry_after=0.001)
+
+        with pytest.raises(TryFailed):
+            await Patience(max_retries=6, deadline=None).tries(reached=reached)(refuse)
+        return count
+
+    assert asyncio.run(tries(reached=False)) == 3
+    assert asyncio.run(tries(reached=True)) == 7
+
+
+ECHO = json.dumps({"error": {"message": f"Bearer {CANARY_KEY} is wrong"}}).encode()
+LEAKS = {
+    "refused": Answer(ECHO, status=401),
+    "unknown model": Answer(ECHO, status=404),
+    "bad request": Answer(ECHO, status=400),
+    "broken body": Answer(b"x" * 190 + CANARY_KEY.encode()),
+    "HTML": Answer(b"<html>" + CANARY_KEY.encode()),
+    "an error with status 200": Answer(ECHO),
+    "reset": Answer(GOOD, cut_after=5, reset=True),
+    "good": Answer(GOOD),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_the_key_is_shown_nowhere(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TUNAEVAL_API_KEY", CANARY_KEY)
+    shown = []
+
+    async def run(base_url: str) -> None:
+        client = OpenAIClient(base_url=base_url, model="m", max_retries=1)
+        shown.extend([repr(client), str(client.details), repr(vars(client))])
+        try:
+            shown.append(repr(await client.complete(HELLO)))
+        except ClientError as error:
+            shown.extend([repr(error), *traceback.format_exception(error)])
+        finally:
+            await client.close()
+
+    with caplog.at_level(logging.DEBUG), FaultServer(then=LEAKS[name]) as server:
+        asyncio.run(run(server.base_url))
+    assert server.seen[0].headers["authorization"] == f"Bearer {CANARY_KEY}"
+    assert CANARY_KEY[:12] not in "".join([*shown, caplog.text])
+
+
+def test_a_burst_of_faults_loses_no_request() -> None:
+    """Whatever happens to single tries, every request ends, and gives its connection back."""
+    faults = [
+        Answer(status=503, headers={"Retry-After": "0.01"}),
+        Answer(GOOD, cut_after=9, reset=True),
+        Answer(GOOD, cut_after=9),
+    ]
+
+    async def run(base_url: str) -> list[Reply]:
+        client = OpenAIClient(base_url=base_url, model="m", connections=8)
+        try:
+            return await asyncio.gather(
+                *(client.complete(replace(HELLO, scenario=str(n))) for n in range(40))
+            )
+        finally:
+            await client.close()
+
+    with FaultServer(*(faults * 5)) as server:
+        replies = asyncio.run(run(server.base_url))
+    assert [reply.message["content"] for reply in replies] == ["hello"] * 40
+    assert sum(reply.retries for reply in replies) == 15
+    assert server.most_open <= 8

@@ -1,0 +1,239 @@
+"""One scenario, without IO: when it is asked again, what counts, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.errors import TransportFailure
+from tunaeval.harness import Asking, Read, Rules, episode
+from tunaeval.types import LEVELS, JsonObject, Level, Reply, Request, Usage
+from tunaeval.types.runs import ScenarioResult, Suite
+
+GOOD = '{"name": "read_file", "arguments": {"filepath": "a.py"}}'
+WRONG = '{"name": "read_file", "arguments": {"filepath": "b.py"}}'
+OTHER = '{"name": "list_dir", "arguments": {}}'
+UNKNOWN = '{"name": "open", "arguments": {}}'
+FENCED = f"```{GOOD}```"
+CUT = '{"name": "read_file", "arguments": {"filepath": "a.py'
+BROKEN = '{"name": "read_file" "arguments": {}}'
+WORDS = "I would rather not."
+TEXTS = [GOOD, WRONG, OTHER, UNKNOWN, FENCED, CUT, BROKEN, WORDS, ""]
+
+Play = Callable[..., tuple[ScenarioResult, list[Request]]]
+
+
+def reply(text: str, finish_reason: str = "stop", **more: Any) -> Reply:
+    return Reply({"role": "assistant", "content": text}, finish_reason, **more)
+
+
+@pytest.fixture(scope="session")
+def play(make_suite: Callable[..., Suite], api: Asking, read: Read) -> Play:
+    def play(
+        expect: str, *answers: str | Reply | TransportFailure, **rules: Any
+    ) -> tuple[ScenarioResult, list[Request]]:
+        suite = make_suite(1, expect)
+        talk = episode(
+            suite.scenarios[0], asking=api, tools=suite.tools, read=read, rules=Rules(**rules)
+        )
+        requests = [next(talk)]
+        for answer in answers:
+            try:
+                requests.append(talk.send(reply(answer) if isinstance(answer, str) else answer))
+            except StopIteration as end:
+                result: ScenarioResult = end.value
+                return result, requests
+        raise AssertionError("more was asked than answered")
+
+    return play
+
+
+def test_a_right_answer_ends_it(play: Play) -> None:
+    result, requests = play("call", GOOD)
+    assert (result.ok, result.first_attempt_ok, result.outcome) == (True, True, "calls")
+    assert [call.name for call in result.got] == ["read_file"]
+    assert (len(requests), result.format) == (1, "one-object")
+
+
+def test_a_wrong_call_is_a_result(play: Play) -> None:
+    result, requests = play("call", WRONG)
+    assert (result.ok, len(requests), result.outcome) == (False, 1, "calls")
+    assert result.reason == "wanted filepath='a.py', got 'b.py'"
+
+
+@pytest.mark.parametrize("first", [BROKEN, CUT, UNKNOWN, WORDS, ""])
+def test_without_a_valid_call_it_is_asked_again(play: Play, first: str) -> None:
+    result, requests = play("call", first, GOOD)
+    assert (result.ok, result.first_attempt_ok) == (True, False)
+    assert [request.attempt for request in requests] == [1, 2]
+    *before, said, retry = requests[1].messages
+    assert before == list(requests[0].messages)
+    assert said["role"] == "assistant"
+    assert said["content"]
+    assert retry["content"].startswith("No valid tool call found. Slow down. Think step by step.")
+    assert "Do {task} 1" in retry["content"]
+
+
+def test_both_attempts_are_kept(play: Play) -> None:
+    result, _ = play("call", BROKEN, WRONG)
+    assert [attempt.outcome for attempt in result.attempts] == ["malformed", "calls"]
+    assert result.attempts[0].diagnoses == ("invalid-json: no call",)
+    assert result.attempts[0].message["content"] == BROKEN
+
+
+def test_words_are_an_answer_where_no_call_is_expected(play: Play) -> None:
+    result, requests = play("none", WORDS)
+    assert (result.ok, result.outcome, len(requests)) == (True, "no_call", 1)
+
+
+def test_long_words_are_an_answer_too_where_no_call_is_expected(play: Play) -> None:
+    result, _ = play("none", reply(WORDS, "length"))
+    assert (result.ok, result.outcome) == (True, "no_call")
+
+
+def test_long_words_are_cut_off_where_a_call_is_expected(play: Play) -> None:
+    result, _ = play("call", reply(WORDS, "length"), reply(WORDS, "length"))
+    assert (result.ok, result.outcome) == (False, "truncated")
+
+
+@pytest.mark.parametrize("bad", [BROKEN, CUT, UNKNOWN])
+@pytest.mark.parametrize("expect", ["none", "limits"])
+def test_a_malformed_call_is_no_abstention(play: Play, bad: str, expect: str) -> None:
+    result, _ = play(expect, bad, bad)
+    assert not result.ok
+    assert result.outcome in {"malformed", "truncated"}
+
+
+def test_a_call_fails_where_none_is_expected_and_is_not_asked_again(play: Play) -> None:
+    result, requests = play("none", GOOD)
+    assert (result.ok, len(requests)) == (False, 1)
+    assert result.reason == "wanted no call, got 'read_file'"
+
+
+def test_a_mend_that_the_level_forbids_does_not_pass(play: Play) -> None:
+    result, _ = play("call", CUT, CUT)
+    assert not result.ok
+    assert {level: one.ok for level, one in result.levels.items()} == {
+        "strict": False,
+        "standard": False,
+        "lenient": True,
+    }
+
+
+def test_each_level_has_its_own_answer(play: Play) -> None:
+    result, requests = play("call", FENCED)
+    assert len(requests) == 1
+    assert result.repairs == ("fence",)
+    assert [result.levels[level].ok for level in LEVELS] == [False, True, True]
+
+
+def test_a_retry_can_pass_at_strict_what_standard_had_read(play: Play) -> None:
+    result, requests = play("call", FENCED, GOOD, level="strict")
+    assert len(requests) == 2
+    assert [result.levels[level].first_attempt_ok for level in LEVELS] == [False, True, True]
+    assert [result.levels[level].ok for level in LEVELS] == [True, True, True]
+
+
+def test_a_failed_request_is_no_answer_of_the_model(play: Play) -> None:
+    result, _ = play("none", TransportFailure("nobody there", kind="connect"))
+    assert (result.ok, result.outcome, result.error) == (
+        False,
+        "transport_failure",
+        "connect: nobody there",
+    )
+    assert not any(level.ok for level in result.levels.values())
+
+
+def test_a_failed_retry_keeps_the_first_reply(play: Play) -> None:
+    result, _ = play("call", CUT, TransportFailure("slow", kind="timeout"))
+    assert (result.outcome, len(result.attempts)) == ("transport_failure", 1)
+    assert not result.levels["lenient"].ok
+
+
+def test_calls_that_a_server_had_parsed_go_back_as_text(play: Play) -> None:
+    message: JsonObject = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "function": {"name": "open", "arguments": '{"x": 1}'}}],
+    }
+    _, requests = play("call", Reply(message), GOOD)
+    assert requests[1].messages[-2] == {
+        "role": "assistant",
+        "content": '<tool_call>\n{"name": "open", "arguments": {"x": 1}}\n</tool_call>',
+    }
+
+
+def test_tokens_and_seconds_are_added_up_and_unknown_stays_unknown(play: Play) -> None:
+    known = reply(WORDS, usage=Usage(10, 2), latency_seconds=0.5)
+    result, _ = play("call", known, known)
+    assert (result.prompt_tokens, result.completion_tokens, result.latency_seconds) == (20, 4, 1.0)
+    result, _ = play("call", known, WORDS)
+    assert (result.prompt_tokens, result.latency_seconds) == (None, None)
+
+
+def test_each_repeat_has_a_seed_of_its_own(
+    make_suite: Callable[..., Suite], api: Asking, read: Read
+) -> None:
+    suite = make_suite(1)
+    talks = [
+        episode(
+            suite.scenarios[0],
+            asking=api,
+            tools=suite.tools,
+            read=read,
+            rules=Rules(seed=7, max_tokens=50, temperature=0.5),
+            repeat=repeat,
+        )
+        for repeat in (1, 2)
+    ]
+    first, second = (next(talk) for talk in talks)
+    assert (first.seed, second.seed, second.repeat) == (7, 8, 2)
+    assert (first.max_tokens, first.temperature, first.scenario) == (50, 0.5, "call-1")
+
+
+answers = st.lists(
+    st.builds(reply, st.sampled_from(TEXTS), st.sampled_from(["stop", "length"]))
+    | st.builds(TransportFailure, st.just("x"), kind=st.sampled_from(["connect", "timeout"])),
+    min_size=3,
+    max_size=3,
+)
+
+
+@given(
+    answers=answers,
+    expect=st.sampled_from(["call", "none", "limits"]),
+    level=st.sampled_from(LEVELS),
+    attempts=st.integers(1, 3),
+)
+def test_the_laws_of_an_episode(
+    play: Play,
+    answers: list[Reply | TransportFailure],
+    expect: str,
+    level: Level,
+    attempts: int,
+) -> None:
+    result, requests = play(expect, *answers, level=level, attempts=attempts)
+    assert len(requests) <= attempts
+    assert [request.attempt for request in requests] == list(range(1, len(requests) + 1))
+    # Every reply is kept, a failed request is none.
+    replies = answers[: len(requests)]
+    failed = isinstance(replies[-1], TransportFailure)
+    assert len(result.attempts) == len(replies) - failed
+    # It was asked again only where that is fair.
+    for attempt in result.attempts[: len(requests) - 1]:
+        assert attempt.outcome != "no_call" or expect == "call"
+        assert not attempt.calls or attempt.message["content"] == CUT
+    # What passes is a call or an abstention; the run's level decides.
+    assert result.levels[level].ok == result.ok
+    assert not result.ok or result.outcome in {"calls", "no_call"}
+    assert (result.outcome == "transport_failure") == failed == (result.error is not None)
+    assert bool(result.got) == (result.outcome == "calls")
+    assert expect != "none" or not (result.ok and result.got)
+    # Levels grow: what an earlier level passes at the first attempt, a later one does not lose.
+    firsts = [result.levels[one].first_attempt_ok for one in LEVELS]
+    assert expect != "call" or firsts == sorted(firsts)
+    assert result == ScenarioResult.model_validate(result.model_dump())

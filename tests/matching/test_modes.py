@@ -1,0 +1,242 @@
+"""What each mode of an expectation accepts, and the laws that hold for all of them."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.matching import check_expectation, match
+from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.types.runs import Expectation
+
+A, B, C = (ToolCall(name, {}) for name in "abc")
+
+
+def wanted(*names: str, **more: Any) -> dict[str, Any]:
+    return {"calls": [{"name": name} for name in names], **more}
+
+
+@pytest.mark.parametrize(
+    ("mode", "calls", "ok"),
+    [
+        ("exactly", [A, B], True),
+        ("exactly", [B, A], False),
+        ("exactly", [A, B, C], False),
+        ("exactly", [A], False),
+        ("in_order", [A, B], True),
+        ("in_order", [C, A, C, B, C], True),
+        ("in_order", [B, A], False),
+        ("in_order", [A], False),
+        ("any_order", [B, A], True),
+        ("any_order", [B, A, C], False),
+        ("any_order", [A], False),
+        ("superset", [C, B, A], True),
+        ("superset", [B], False),
+        ("subset", [B], True),
+        ("subset", [A, B], True),
+        ("subset", [A, A], False),
+        ("subset", [C], False),
+        ("subset", [], False),
+    ],
+)
+def test_a_mode_accepts_what_it_says(mode: str, calls: list[ToolCall], ok: bool) -> None:
+    assert match(wanted("a", "b", match=mode), calls).ok is ok
+    assert match({"tools": ["a", "b"], "match": mode}, calls).ok is ok
+
+
+def test_one_call_more_fails_the_old_rule_too() -> None:
+    verdict = match(wanted("a"), [A, B], profile="tunacode")
+    assert [failure.code for failure in verdict.failures] == ["extra-call"]
+
+
+def test_tool_names_say_nothing_of_arguments() -> None:
+    assert match({"tools": ["a"]}, [ToolCall("a", {"x": 1})]).ok
+
+
+def test_none_forbids_every_call() -> None:
+    assert match({"none": True}, []).ok
+    assert not match({"none": True}, [A]).ok
+
+
+def test_limits_hold_beside_a_mode() -> None:
+    expect = wanted("a", match="superset", forbid=["c"], max_calls=2)
+    assert match(expect, [A, B]).ok
+    assert {f.code for f in match(expect, [A, B, C]).failures} == {
+        "forbidden-tool",
+        "too-many-calls",
+    }
+
+
+def test_a_failure_says_where_and_what() -> None:
+    expect = {"calls": [{"name": "a", "arguments": {"x": 1}}]}
+    (failure,) = match(expect, [ToolCall("a", {"x": 2})]).failures
+    assert (failure.code, failure.path) == ("wrong-value", "calls[0].arguments.x")
+    assert failure.message == "wanted x=1, got 2"
+
+
+def test_the_best_assignment_is_found_where_greed_fails() -> None:
+    expect = {
+        "calls": [
+            {"name": "a", "arguments": {"x": {"$any_of": [1, 2]}}},
+            {"name": "a", "arguments": {"x": 1}},
+        ],
+        "match": "any_order",
+    }
+    calls = [ToolCall("a", {"x": 1}), ToolCall("a", {"x": 2})]
+    assert match(expect, calls).pairs == ((0, 1), (1, 0))
+    assert match(expect, calls[::-1]).ok
+
+
+@pytest.mark.parametrize(
+    ("expect", "words"),
+    [
+        ({}, "nothing is expected"),
+        ({"calls": []}, "none: true"),
+        ({"none": True, "max_calls": 1}, "nothing else"),
+        ({"calls": [{"name": "a"}], "tools": ["a"]}, "exclude each other"),
+        ({"calls": [{"name": "a"}], "forbid": ["a"]}, "both expected and forbidden"),
+        ({"max_calls": 0}, "at least 1"),
+        ({"calls": [{"name": "a", "arguments": {"x": [{"$regex": "y"}]}}]}, r"\$any_of, \$contain"),
+        ({"calls": [{"name": "a", "arguments": {"x": {"$ignore": True, "y": 1}}}]}, "alone"),
+        ({"calls": [{"name": "a", "arguments": {"x": {"$any_of": 1}}}]}, "list"),
+        ({"calls": [{"name": "a", "arguments": {"$ignore": True}}]}, "no argument"),
+        ({"calls": [{"name": "a", "argument": {}}]}, "calls.0.argument"),
+    ],
+)
+def test_an_impossible_expectation_is_refused(expect: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        match(expect, [])
+
+
+def test_checking_raises_a_value_error() -> None:
+    with pytest.raises(ValueError, match="nothing is expected"):
+        check_expectation(Expectation())
+
+
+def test_an_unknown_profile_is_named_with_its_near_misses() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'strict'"):
+        match({"none": True}, [], profile="strickt")
+
+
+# Laws
+
+SPEC = ToolSpec(
+    "a",
+    parameters={
+        "type": "object",
+        "properties": {"x": {"type": "number", "default": 1}, "p": {"default": "."}},
+    },
+    paths=frozenset({"p"}),
+)
+TOOLS = Tools([SPEC])
+scalars = st.one_of(
+    st.sampled_from([0, 1, 1.0, True, None, "", "src", "./src/", "/", ".", 10**300]),
+    st.text(st.characters(codec=None), max_size=3),
+    st.floats(),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+arguments = st.dictionaries(st.sampled_from(["x", "p", "q"]), values, max_size=3)
+calls_made = st.lists(st.builds(ToolCall, st.sampled_from(["a", "b"]), arguments), max_size=4)
+wishes = st.recursive(
+    values,
+    lambda inner: st.one_of(
+        st.builds(lambda items: {"$any_of": items}, st.lists(inner, min_size=1, max_size=2)),
+        st.builds(lambda item: {"$contains": item}, inner),
+        st.just({"$ignore": True}),
+    ),
+    max_leaves=3,
+)
+modes = st.sampled_from(["exactly", "in_order", "any_order", "subset", "superset"])
+expectations = st.builds(
+    lambda calls, mode: Expectation.model_validate({"calls": calls, "match": mode}),
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "name": st.sampled_from(["a", "b"]),
+                "arguments": st.dictionaries(st.sampled_from(["x", "p"]), wishes, max_size=2),
+            }
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    modes,
+)
+
+
+@given(expect=expectations, calls=calls_made)
+def test_what_strict_accepts_the_old_rule_accepts(
+    expect: Expectation, calls: Sequence[ToolCall]
+) -> None:
+    if match(expect, calls, profile="strict", tools=TOOLS).ok:
+        assert match(expect, calls, profile="tunacode", tools=TOOLS).ok
+
+
+@given(expect=expectations, calls=calls_made, seed=st.integers())
+def test_where_order_is_free_it_changes_nothing(
+    expect: Expectation, calls: list[ToolCall], seed: int
+) -> None:
+    expect = expect.model_copy(update={"match": "any_order"})
+    shuffled = random.Random(seed).sample(calls, len(calls))
+    shuffled_wishes = random.Random(seed).sample(expect.calls or (), len(expect.calls or ()))
+    other = expect.model_copy(update={"calls": tuple(shuffled_wishes)})
+    for profile in ("strict", "tunacode"):
+        verdict = match(expect, calls, profile=profile, tools=TOOLS)
+        assert match(other, shuffled, profile=profile, tools=TOOLS).ok == verdict.ok
+
+
+@given(
+    calls=st.lists(st.builds(ToolCall, st.just("b"), arguments), min_size=1, max_size=4), mode=modes
+)
+def test_calls_are_what_they_are_expected_to_be(calls: list[ToolCall], mode: str) -> None:
+    expect = {
+        "calls": [{"name": call.name, "arguments": call.arguments} for call in calls],
+        "match": mode,
+    }
+    if "nan" not in repr(calls):  # NaN equals nothing, itself included
+        assert match(expect, calls, tools=TOOLS).ok
+
+
+@given(expect=expectations, calls=calls_made)
+def test_no_calls_raise(expect: Expectation, calls: Sequence[ToolCall]) -> None:
+    for profile in ("strict", "tunacode"):
+        verdict = match(expect, calls, profile=profile, tools=TOOLS)
+        assert verdict.ok == (not verdict.failures)
+        assert verdict.reason
+
+
+def test_hostile_calls_raise_nothing() -> None:
+    deep: Any = 0
+    for _ in range(100_000):
+        deep = [deep]
+    hostile = ToolCall("a", {"x": deep, "p": "\ud800", "q": 10**9000, "": {"$any_of": []}})
+    assert not match(wanted("b"), [hostile] * 1000).ok
+    assert not match({"calls": [{"name": "a", "arguments": {"x": 1, "p": "."}}]}, [hostile]).ok
+
+
+def test_a_verdict_on_one_call_costs_microseconds() -> None:
+    expect = Expectation.model_validate(
+        {"calls": [{"name": "a", "arguments": {"x": 2, "p": "src/"}}]}
+    )
+    calls = [ToolCall("a", {"x": 2, "p": "src"})]
+    best = min(_timed(expect, calls) for _ in range(20))
+    assert best < 100e-6  # measured: 7 µs; the limit leaves room for a busy machine
+
+
+def _timed(expect: Expectation, calls: list[ToolCall]) -> float:
+    start = time.perf_counter()
+    for _ in range(50):
+        match(expect, calls, profile="tunacode", tools=TOOLS)
+    return (time.perf_counter() - start) / 50

@@ -1,0 +1,135 @@
+"""Which model a command asks: the client by name or by what is there, made from the options."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import tunaeval
+from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
+from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.harness import ASKS, Ask, Asking, asking
+from tunaeval.types import JsonValue
+from tunaeval.types.roles import Client
+from tunaeval.types.runs import Suite
+
+from .output import Output
+
+# Options of the command line by the keyword of a client that takes them.
+_OPTIONS = {
+    "base_url": "--base-url",
+    "model": "--model",
+    "model_file": "--model-file",
+    "path": "--recording",
+    "replies": "--recording",
+}
+_IN_FLIGHT = ("connections", "slots")
+"""How clients call the number of requests that they carry at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A client, and how it is asked unless the command line says otherwise."""
+
+    client: Client
+    ask: Ask
+    concurrency: int
+
+    def told(self, suite: Suite) -> Asking:
+        """How the suite is put. What heads a recorded run heads its replay by the client's word."""
+        told = asking(suite, self.ask)
+        return replace(told, heading=None) if isinstance(self.client, ReplayClient) else told
+
+
+def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
+    """The client of the command line; without a word, the embedded model or its recording."""
+    name = arguments.client or _implied(arguments)
+    if name is None:
+        why = LlamaCppClient.available()
+        if why is not None:
+            return _packaged(arguments, why, output)
+        name = "llamacpp"
+    concurrency = arguments.concurrency or (1 if name == "llamacpp" else 8)
+    client = _made(name, arguments, concurrency)
+    return Asked(client, _way(client, arguments), concurrency)
+
+
+def _implied(arguments: argparse.Namespace) -> str | None:
+    """What an option says about the client."""
+    if arguments.base_url:
+        return "openai"
+    if arguments.recording:
+        return "replay"
+    return "llamacpp" if arguments.model_file else None
+
+
+def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
+    """The recording that the package carries, with one line on how to ask a real model."""
+    folder = files("tunaeval.suites").joinpath("recordings")
+    found = sorted(
+        (one for one in folder.iterdir() if one.name.endswith(".jsonl")) if folder.is_dir() else (),
+        key=lambda one: one.name,
+    )
+    if not found:
+        raise ClientSetupError(f"{why}; or ask a server with --base-url")
+    output.note(f"tunaeval: replaying a recording, for {why}")
+    with as_file(found[0]) as path:
+        arguments.recording = str(path)
+        client = _made("replay", arguments, concurrency=1)
+        return Asked(client, _recorded_way(path), concurrency=1)
+
+
+def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
+    maker = tunaeval.registries()["clients"].get(name)
+    takes = _keywords(maker)
+    options: dict[str, JsonValue] = {}
+    for option in dict.fromkeys(_OPTIONS.values()):
+        value = getattr(arguments, option[2:].replace("-", "_"))
+        if value is None:
+            continue
+        keys = [key for key, known in _OPTIONS.items() if known == option and key in takes]
+        if not keys:
+            raise UsageError(f"client {name!r} takes no {option}; leave it out")
+        options[keys[0]] = _replies(value) if keys[0] == "replies" else value
+    options |= {key: concurrency for key in _IN_FLIGHT if key in takes}
+    client: Client = maker(**options)
+    return client
+
+
+def _keywords(maker: object) -> frozenset[str]:
+    """The keywords that a client is made with."""
+    if not callable(maker):
+        return frozenset()
+    return frozenset(inspect.signature(maker).parameters)
+
+
+def _replies(file: str) -> list[JsonValue]:
+    """A script's replies: JSON lines, each a string or an assistant's message."""
+    try:
+        lines = Path(file).read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.strip()]
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{file!r} cannot be read as a script: {error}; wanted JSON lines, each a string "
+            "or a message"
+        ) from error
+
+
+def _way(client: Client, arguments: argparse.Namespace) -> Ask:
+    """The embedded model is too small to do without constraint, unless that is asked for."""
+    if arguments.free_text:
+        return "prompt"
+    if arguments.tools:
+        return "api" if arguments.tools == "api" else "prompt"
+    if isinstance(client, ReplayClient):
+        return _recorded_way(Path(arguments.recording))
+    return "schema" if isinstance(client, LlamaCppClient) else "api"
+
+
+def _recorded_way(path: Path) -> Ask:
+    recorded = read_recording(path).run.ask
+    return next((way for way in ASKS if way == recorded), "prompt")

@@ -1,0 +1,31 @@
+"""`tunaeval plugins`: what is registered, who brought it, and what is broken and why."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from .listing import add_json, print_listing
+from .output import Output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--group", help="only this group: parsers, scorers, clients or writers")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    """Always 0: a broken plug-in is shown here, and an error where it is asked for."""
+    import tunaeval  # noqa: PLC0415 - not for --help
+    from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - as above
+
+    groups = tunaeval.registries()
+    if arguments.group is not None:
+        if arguments.group not in groups:
+            raise UnknownNameError("group", arguments.group, groups)
+        groups = {arguments.group: groups[arguments.group]}
+    entries = [entry for registry in groups.values() for entry in registry.entries()]
+    rows = [asdict(entry) for entry in entries]
+    columns = ("group", "name", "status", "source", "reason")
+    print_listing(output, "plugins", rows, columns, as_json=arguments.json)
+    return 0

@@ -1,0 +1,158 @@
+"""What `tunaeval run` does: prepare all that can fail before a request is spent, run, tell."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import os
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+
+import tunaeval
+from tunaeval.clients import ReplayClient, write_recording
+from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.harness import RunOptions, SuiteRun
+from tunaeval.parsing import parser_for
+from tunaeval.reports import Live, json_text, show, summary_object
+from tunaeval.types.roles import Client, Writer
+from tunaeval.types.runs import Report, Suite
+
+from .clients import Asked, make_client
+from .output import Output
+
+_INTERRUPTED = 130
+_WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+"""Which writer a report's file name asks for."""
+
+
+def run_suite(arguments: argparse.Namespace, output: Output) -> int:
+    """Run and tell; returns the exit code."""
+    whole = tunaeval.load_suite(arguments.suite)
+    writer = _writer(arguments)
+    _refuse_unwritable(arguments)
+    asked = make_client(arguments, output)
+    if isinstance(asked.client, ReplayClient):
+        _compare_suites(asked.client, whole, output)
+    report, interrupted = _run(_shortened(whole, arguments.limit), asked, arguments, output)
+    if arguments.json:
+        output.result(json_text(summary_object(report)))
+    elif report.results:
+        output.draw(partial(show, report))
+    if arguments.record:
+        write_recording(Path(arguments.record), report.run, report.results)
+    if writer is not None:
+        writer.write(report, Path(arguments.report))
+    return _INTERRUPTED if interrupted else _verdict(report, arguments.fail_under, output)
+
+
+def _run(
+    suite: Suite, asked: Asked, arguments: argparse.Namespace, output: Output
+) -> tuple[Report, bool]:
+    """The report, and whether it was interrupted; what was finished is then kept and told."""
+    tell, options = Live(output.err), _options(arguments, asked)
+    run = SuiteRun(
+        suite,
+        asked.client,
+        parser_for(arguments.format),
+        options,
+        out=arguments.out,
+        on_result=None if arguments.quiet else tell,
+        told=asked.told(suite),
+    )
+    total = len(suite.scenarios) * options.repeats
+    progress = tell.progress(total, heading=run.info.heading)
+    try:
+        with nullcontext() if arguments.quiet else progress:
+            return asyncio.run(_closing(run, asked.client)), False
+    except KeyboardInterrupt:
+        output.note(f"tunaeval: interrupted; {_kept(run)}")
+        return run.report(), True
+    except TunaevalError:
+        if run.report().results:
+            output.note(f"tunaeval: {_kept(run)}")
+        raise
+
+
+async def _closing(run: SuiteRun, client: Client) -> Report:
+    try:
+        return await run.run()
+    finally:
+        await client.close()
+
+
+def _kept(run: SuiteRun) -> str:
+    return f"{len(run.report().results)} finished scenarios are kept in {run.directory}"
+
+
+def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
+    return RunOptions(
+        ask=asked.ask,
+        level=arguments.level,
+        profile=arguments.profile,
+        attempts=arguments.attempts,
+        max_tokens=arguments.max_tokens,
+        temperature=arguments.temperature,
+        seed=arguments.seed,
+        repeats=arguments.repeats,
+        deadline_seconds=arguments.timeout,
+        concurrency=asked.concurrency,
+    )
+
+
+def _shortened(suite: Suite, limit: int | None) -> Suite:
+    """The first scenarios: another suite, and by its digest to be told from the whole."""
+    if limit is None or limit >= len(suite.scenarios):
+        return suite
+    digest = hashlib.sha256(f"the first {limit} of {suite.digest}".encode()).hexdigest()
+    return suite.model_copy(update={"scenarios": suite.scenarios[:limit], "digest": digest})
+
+
+def _compare_suites(client: ReplayClient, suite: Suite, output: Output) -> None:
+    recorded = client.suite_digests.get(suite.name)
+    if recorded not in (None, suite.digest):
+        output.note(
+            f"tunaeval: suite {suite.name!r} has changed since it was recorded; the replies "
+            "answer the questions of then"
+        )
+
+
+def _writer(arguments: argparse.Namespace) -> Writer | None:
+    if not arguments.report:
+        if arguments.writer:
+            raise UsageError("--writer says how --report FILE is written; give --report, too")
+        return None
+    suffix = Path(arguments.report).suffix
+    name = arguments.writer or _WRITERS.get(suffix.lower(), suffix[1:])
+    if not name:
+        raise UsageError(
+            f"--report {arguments.report!r} has no suffix that names a writer; "
+            "add .json or .md, or give --writer"
+        )
+    writer: Writer = tunaeval.registries()["writers"].get(name)
+    return writer
+
+
+def _refuse_unwritable(arguments: argparse.Namespace) -> None:
+    for option, file in (("--record", arguments.record), ("--report", arguments.report)):
+        if not file:
+            continue
+        path = Path(file).absolute()
+        parent = next(folder for folder in path.parents if folder.exists())
+        if option == "--record" and path.exists():
+            raise RecordError(f"{option} {file!r} is there already; choose another, or remove it")
+        if path.is_dir() or not parent.is_dir() or not os.access(parent, os.W_OK):
+            raise RecordError(f"{option} {file!r} cannot be written; choose another place")
+
+
+def _verdict(report: Report, bar: float | None, output: Output) -> int:
+    rate = report.summary.final.value
+    if rate is None:
+        first = next((result.error for result in report.results if result.error), "no results")
+        output.note(f"tunaeval: no scenario got an answer, so there is no score; first: {first}")
+        return 2
+    if bar is not None and 100 * rate < bar:
+        output.note(f"tunaeval: {100 * rate:.1f} % passed, which is below the {bar:g} % asked for")
+        return 1
+    return 0

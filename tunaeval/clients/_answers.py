@@ -1,0 +1,114 @@
+"""What a server said: its body read within limits, and the reply or the failure in it."""
+
+from __future__ import annotations
+
+import zlib
+
+import httpx
+
+from tunaeval import records
+from tunaeval.types import JsonObject, JsonValue, Reply, Usage
+
+from ._retries import TryFailed
+
+MAX_BODY_BYTES = 16 * 1024 * 1024
+"""Of a body, after decoding. A reply of a hundred thousand tokens has less than one."""
+
+ACCEPT_ENCODING = "gzip, deflate"
+
+_GZIP_OR_ZLIB = 47  # window bits that let zlib tell the two apart
+_QUOTED_CHARACTERS = 200
+
+
+async def read_body(response: httpx.Response) -> bytes:
+    """The decoded body; it is never held beyond the limit, however well it was compressed."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise TryFailed(f"the body is encoded as {encoding!r}; wanted {ACCEPT_ENCODING}")
+    inflate = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
+    body = bytearray()
+    async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
+        try:
+            body += inflate.decompress(chunk, MAX_BODY_BYTES + 1 - len(body)) if inflate else chunk
+        except zlib.error as error:
+            raise TryFailed(f"the body is no {encoding} ({error})") from None
+        if len(body) > MAX_BODY_BYTES:
+            raise TryFailed(f"the body is larger than {MAX_BODY_BYTES:,} bytes", again=False)
+    if inflate and not inflate.eof:
+        raise TryFailed(f"the {encoding} body ends in the middle")
+    return bytes(body)
+
+
+def read_object(body: bytes) -> JsonObject:
+    """The JSON object that a body is."""
+    try:
+        return records.decode(body)
+    except (ValueError, RecursionError):
+        pass
+    head = body.lstrip()[:100].lower()
+    said = body.decode(errors="replace")
+    if head.startswith(b"<"):
+        kind = "HTML" if b"html" in head else "markup"
+        raise TryFailed(f"wanted JSON, found {kind}; is the path of the base URL right?", said=said)
+    raise TryFailed("wanted a JSON object, found something else", said=said)
+
+
+def read_reply(answer: JsonObject, *, latency_seconds: float) -> Reply:
+    """The reply in a chat completion; its message is left as the server gave it."""
+    choices = answer.get("choices")
+    match choices:
+        case [{"message": dict(message), **rest}, *_]:
+            reason = rest.get("finish_reason")
+        case []:
+            raise TryFailed("the reply has no choices: 'choices' is an empty list")
+        case _:
+            words = error_words(answer) or f"'choices' is {choices!r}"
+            raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
+    return Reply(
+        message=message,
+        finish_reason=reason if isinstance(reason, str) else None,
+        usage=_read_usage(answer.get("usage")),
+        latency_seconds=latency_seconds,
+        raw=answer,
+    )
+
+
+def error_words(answer: JsonObject) -> str | None:
+    """What a server says is wrong, in the places where servers say it."""
+    match answer:
+        case {"error": {"message": str(words)}} | {"error": str(words)}:
+            return words
+        case {"message": str(words)} | {"detail": str(words)}:
+            return words
+        case {"error": dict() | list() as words} | {"detail": dict() | list() as words}:
+            return repr(words)
+        case _:
+            return None
+
+
+def words_of(body: bytes) -> str:
+    """What a server says in the body of an error."""
+    try:
+        words = error_words(records.decode(body))
+    except (ValueError, RecursionError):
+        words = None
+    return body.decode(errors="replace") if words is None else words
+
+
+def quoted(words: str) -> str:
+    """A server's words on one line: cut, and with control characters escaped."""
+    if not words.strip():
+        return "(nothing)"
+    cut = words[:_QUOTED_CHARACTERS]
+    return repr(cut) + ("..." if len(cut) < len(words) else "")
+
+
+def _read_usage(usage: JsonValue) -> Usage:
+    if not isinstance(usage, dict):
+        return Usage()
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: JsonValue) -> int | None:
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if whole else None

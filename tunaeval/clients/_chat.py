@@ -1,0 +1,124 @@
+"""A conversation with one server: requests become chat completions, failures are tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from tunaeval.errors import ClientSetupError, TransportFailure
+from tunaeval.types import JsonObject, Reply, Request
+
+from ._answers import read_reply
+from ._retries import Patience, TryFailed
+from ._server import Server
+
+_T = TypeVar("_T")
+
+
+class Chat:
+    """What every client with a server behind it is made of."""
+
+    def __init__(
+        self, server: Server, *, model: str | None, patience: Patience, connections: int
+    ) -> None:
+        self.server = server
+        self.model = model
+        self._patience = patience
+        self._connections = connections
+        # An asyncio lock serves one event loop; a client may outlive one.
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
+
+    async def complete(self, request: Request) -> Reply:
+        model = self.model or await self._first_model()
+        payload = chat_payload(request, model)
+
+        async def one_try() -> Reply:
+            started = time.perf_counter()
+            answer = await self.server.ask("chat/completions", payload)
+            return read_reply(answer, latency_seconds=time.perf_counter() - started)
+
+        reply, retries = await self._patiently(one_try)
+        return replace(reply, retries=retries) if retries else reply
+
+    async def look_up(self, path: str) -> JsonObject:
+        """What the server has at a path, such as its models or its properties."""
+        answer, _ = await self._patiently(lambda: self.server.ask(path))
+        return answer
+
+    async def close(self) -> None:
+        await self.server.close()
+
+    async def _first_model(self) -> str:
+        advice = "name one with the option 'model'"
+        try:
+            answer = await self.look_up("models")
+        except ClientSetupError as error:
+            raise ClientSetupError(f"no model was named, and: {error}; or {advice}") from None
+        match answer:
+            case {"data": [{"id": str(model)}, *_]} if model:
+                self.model = model
+                return model
+            case _:
+                raise ClientSetupError(f"{self.server.address} lists no model; {advice}")
+
+    async def _patiently(self, one_try: Callable[[], Awaitable[_T]]) -> tuple[_T, int]:
+        """What a try gives in the end, and how many failed before it."""
+        tries = self._patience.tries(reached=self.server.reached)
+        slots = self._slots.setdefault(
+            asyncio.get_running_loop(), asyncio.Semaphore(self._connections)
+        )
+
+        async def in_turn() -> _T:
+            async with slots:
+                return await one_try()
+
+        try:
+            async with asyncio.timeout(self._patience.deadline):
+                result: _T = await tries(in_turn)
+        except TryFailed as failed:
+            count = tries.statistics["attempt_number"]
+            said = (
+                ""
+                if failed.said is None
+                else f"; the server says: {self.server.quote(failed.said)}"
+            )
+            after = f" (after {count} tries)" if count > 1 else ""
+            raise TransportFailure(
+                f"{self.server.address}: {failed}{said}{after}",
+                kind=failed.kind,
+                status=failed.status,
+            ) from None
+        except TimeoutError:
+            raise TransportFailure(
+                f"{self.server.address}: no reply within {self._patience.deadline:g} s in all",
+                kind="timeout",
+            ) from None
+        return result, tries.statistics["attempt_number"] - 1
+
+
+def chat_payload(request: Request, model: str) -> dict[str, object]:
+    """The body of a request in the shape of OpenAI's chat completions."""
+    payload: dict[str, object] = {
+        "model": model,
+        "messages": request.messages,
+        "max_tokens": request.max_tokens,
+    }
+    if request.temperature is not None:
+        payload["temperature"] = request.temperature
+    if request.seed is not None:
+        payload["seed"] = request.seed
+    if request.tools:
+        payload["tools"] = request.tools
+        payload["tool_choice"] = "auto"
+    if request.schema is not None:
+        payload["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
+        }
+    return payload

@@ -1,0 +1,45 @@
+"""The child process of the embedded model: a llama.cpp server that ends with its parent.
+
+Run as a script with one argument, a JSON object of options. Prints one line when the model is
+loaded, a JSON object with `address` and `version`; ends when its standard input does, which is
+when its parent ends, however that came. It imports nothing of tunaeval.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib.metadata import version
+
+
+def main(options: dict[str, object]) -> None:
+    # Before the import: OpenMP's busy waiting makes a shared machine ten times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    import xllamacpp  # noqa: PLC0415 - see above
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = options["model_file"]
+    parameters.model_alias = {options["alias"]}
+    parameters.n_ctx = options["context"]
+    parameters.n_parallel = options["slots"]
+    parameters.cpuparams.n_threads = options["threads"]
+    parameters.cpuparams_batch.n_threads = options["threads"]
+    parameters.port = 0  # any free one; the address is 127.0.0.1
+    parameters.endpoint_props = True
+    parameters.verbosity = 1  # errors alone, and why a start failed
+    parameters.ui = False
+    parameters.cache_ram_mib = 0  # the default is 8 GiB
+    parameters.warmup = False
+    try:
+        server = xllamacpp.Server(parameters)
+    except RuntimeError as error:  # the reason is on standard error already
+        sys.exit(str(error))
+    line = {"address": server.listening_address, "version": version("xllamacpp")}
+    print(json.dumps(line), flush=True)
+    sys.stdin.read()
+    os._exit(0)  # at once, even in the middle of a reply
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,116 @@
+"""Which failures are worth another try, how many, and after what pause."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+
+MAX_RETRY_AFTER_SECONDS = 120.0
+"""A server that asks for a longer pause is not waited for that long: it is asked again sooner."""
+
+_BASE_SECONDS = 0.5
+_CAP_SECONDS = 20.0
+_BODY_RETRIES = 1
+_FIRST_CONTACT_RETRIES = 2
+_RETRIED_STATUSES = frozenset({408, 409, 429})
+
+
+class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this room
+    """One try failed. `again` says whether another could succeed; `kind` is TransportFailure's.
+
+    `said` is what the server said, uncut and not yet rid of the key: it is never in the message.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        said: str | None = None,
+        kind: str = "body",
+        status: int | None = None,
+        again: bool = True,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.said = said
+        self.kind = kind
+        self.status = status
+        self.again = again
+        self.retry_after = retry_after
+
+
+def is_retried(status: int) -> bool:
+    """Whether a server that answers with this status may answer otherwise next time."""
+    return status in _RETRIED_STATUSES or status >= 500
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long one request is tried for: so many retries, and no pause that ends after `deadline`.
+
+    Eight retries take half a minute on average and 70 s at most, which outlasts the restart of a
+    server. One that was never reached gets two, for that is a wrong address; a broken body one.
+    """
+
+    max_retries: int
+    deadline: float | None
+
+    def tries(self, *, reached: bool) -> AsyncRetrying:
+        """The tries of one request. `reached`: the server has answered this client before."""
+
+        def is_over(state: RetryCallState) -> bool:
+            failure = _failure(state)
+            retries = self.max_retries
+            if failure.kind == "body":
+                retries = min(retries, _BODY_RETRIES)
+            elif failure.kind == "connect" and not reached:
+                retries = min(retries, _FIRST_CONTACT_RETRIES)
+            elapsed = state.seconds_since_start or 0.0
+            limit = math.inf if self.deadline is None else self.deadline
+            return state.attempt_number > retries or elapsed + (failure.retry_after or 0) >= limit
+
+        return AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),
+            stop=is_over,
+            wait=_pause,
+            reraise=True,
+        )
+
+
+def read_retry_after(header: str | None, *, now: float | None = None) -> float | None:
+    """Seconds that a Retry-After header asks for, if they are more than 0 and at most 120.
+
+    The header holds seconds or an HTTP date (RFC 9110, 10.2.3); servers also write fractions,
+    and nonsense, which counts as not there.
+    """
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(header).timestamp()
+        except (ValueError, OverflowError):
+            return None
+        seconds = until - (time.time() if now is None else now)
+    # A comparison with NaN is false.
+    return seconds if 0 < seconds <= MAX_RETRY_AFTER_SECONDS else None
+
+
+def _pause(state: RetryCallState) -> float:
+    """Seconds until the next try, spread so that many clients do not come back at once."""
+    asked = _failure(state).retry_after
+    if asked is not None:
+        return asked * random.uniform(1.0, 1.1)
+    ceiling = min(_CAP_SECONDS, _BASE_SECONDS * 2.0 ** min(state.attempt_number - 1, 30))
+    return random.uniform(0.0, ceiling)
+
+
+def _failure(state: RetryCallState) -> TryFailed:
+    error = state.outcome.exception() if state.outcome else None
+    return error if isinstance(error, TryFailed) else TryFailed("unknown")

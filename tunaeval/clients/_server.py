@@ -1,0 +1,212 @@
+"""One OpenAI-compatible server: where it is, and one try at asking it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NoReturn
+
+import httpx
+import orjson
+
+from tunaeval import records
+from tunaeval.errors import ClientSetupError
+from tunaeval.types import JsonObject
+
+from ._answers import ACCEPT_ENCODING, quoted, read_body, read_object, words_of
+from ._retries import TryFailed, is_retried, read_retry_after
+from ._transport import StackTransport
+
+KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
+
+_SETUP_ADVICE = {
+    404: "check the name of the model and the path of the base URL",
+    405: "check the path of the base URL",
+}
+
+
+class Server:
+    """Asks one server. It holds the key, which stands in no message and no repr."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str | None,
+        attempt_timeout: float,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._base = _checked_url(base_url)
+        self.address = str(self._base.copy_with(query=None, fragment=None)).rstrip("/")
+        """Without a query: what may be shown and kept."""
+        self.reached = False
+        """Whether it ever answered."""
+        self._key = key
+        self._attempt_timeout = attempt_timeout
+        self._transport = StackTransport() if transport is None else transport
+        self._headers = httpx.Headers(
+            {
+                "accept": "application/json",
+                "accept-encoding": ACCEPT_ENCODING,
+                "content-type": "application/json",
+                "user-agent": "tunaeval",
+                **({"authorization": f"Bearer {key}"} if key else {}),
+            }
+        )
+        self._urls: dict[str, httpx.URL] = {}
+
+    async def ask(self, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
+        """The JSON object at `path`, by POST if there is a payload: one try, within its time.
+
+        Raises TryFailed, or ClientSetupError when no further try can go better.
+        """
+        method, content = ("GET", None) if payload is None else ("POST", _encode(payload))
+        request = httpx.Request(method, self._url(path), headers=self._headers, content=content)
+        try:
+            async with asyncio.timeout(self._attempt_timeout):
+                response = await self._transport.handle_async_request(request)
+                try:
+                    self.reached = True
+                    if not response.is_success:
+                        await self._refuse(response, path)
+                    return read_object(await read_body(response))
+                finally:
+                    await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
+        except TimeoutError:
+            raise TryFailed(
+                f"no whole reply within {self._attempt_timeout:g} s", kind="timeout"
+            ) from None
+        except httpx.TransportError as error:
+            raise self._transport_failure(error) from None
+
+    def quote(self, words: str) -> str:
+        """A server's words, fit for a message: without the key, cut, on one line."""
+        return quoted(words.replace(self._key, "(the key)") if self._key else words)
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+    def _url(self, path: str) -> httpx.URL:
+        if path not in self._urls:
+            whole = path if path.startswith("/") else f"{self._base.path.rstrip('/')}/{path}"
+            self._urls[path] = self._base.copy_with(path=whole)
+        return self._urls[path]
+
+    async def _refuse(self, response: httpx.Response, path: str) -> NoReturn:
+        """Say why there is no answer, in the server's words where it has some."""
+        status = response.status_code
+        phrase = f"{status} {_phrase(status)}"
+        if response.is_redirect:
+            location = self.quote(response.headers.get("location", ""))
+            raise ClientSetupError(
+                f"{self.address}/{path}: {phrase} to {location}; redirects are not followed, for "
+                "the prompt and the key would go there; if it is right, make it the base URL"
+            )
+        words = await _words(response)
+        advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
+        if advice:
+            raise ClientSetupError(
+                f"{self.address}/{path}: {phrase}; the server says: {self.quote(words)}; {advice}"
+            )
+        raise TryFailed(
+            phrase,
+            said=words,
+            kind="status",
+            status=status,
+            again=is_retried(status),
+            retry_after=read_retry_after(response.headers.get("retry-after")),
+        )
+
+    def _transport_failure(self, error: httpx.TransportError) -> Exception:
+        root = _root(error)
+        if isinstance(root, ssl.SSLCertVerificationError):
+            return ClientSetupError(
+                f"{self.address}: its certificate is not trusted ({root.verify_message}); "
+                "check the address, or give the server a certificate of a known authority"
+            )
+        words = _system_words(root)
+        if isinstance(error, httpx.ConnectError):
+            tip = "is the server running, and is the base URL right?"
+            if isinstance(root, OSError) and root.errno == errno.EMFILE:
+                tip = "ask fewer at a time, or raise the limit (ulimit -n)"
+            return TryFailed(f"no connection ({words}); {tip}", kind="connect")
+        return TryFailed(f"the connection broke ({words})", kind="connect")
+
+    def _key_advice(self) -> str:
+        if self._key:
+            return f"check the key in ${' or $'.join(KEY_VARIABLES)}"
+        return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
+
+
+def read_key() -> str | None:
+    """The key in the environment; None if there is none. It is checked but never shown."""
+    for variable in KEY_VARIABLES:
+        key = os.environ.get(variable, "").strip()
+        if key:
+            if not (key.isascii() and key.isprintable()) or " " in key:
+                raise ClientSetupError(
+                    f"${variable} has a space or a character that no key has; set it again"
+                )
+            return key
+    return None
+
+
+def _checked_url(base_url: str) -> httpx.URL:
+    wanted = "wanted something like http://127.0.0.1:8000/v1"
+    try:
+        url = httpx.URL(base_url.strip())
+    except httpx.InvalidURL as error:
+        raise ClientSetupError(f"the base URL cannot be read ({error}); {wanted}") from None
+    if url.userinfo:
+        raise ClientSetupError(
+            f"the base URL of {url.host!r} has a user name or password in it; take it out, and "
+            f"put the key in ${KEY_VARIABLES[0]}"
+        )
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ClientSetupError(f"the base URL is {base_url!r}; {wanted}")
+    return url
+
+
+def _encode(payload: Mapping[str, object]) -> bytes:
+    try:
+        return orjson.dumps(payload)
+    except TypeError:  # a model's lone surrogates or huge integers, which it is told again
+        return records.encode(payload)
+
+
+async def _words(response: httpx.Response) -> str:
+    try:
+        return words_of(await read_body(response))
+    except (TryFailed, httpx.TransportError):
+        return "(something that cannot be read)"
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "(not a known status)"
+
+
+def _root(error: BaseException) -> BaseException:
+    """What was first: the exception that others were raised from."""
+    while True:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+            continue
+        below = error.__cause__ or error.__context__
+        if below is None:
+            return error
+        error = below
+
+
+def _system_words(error: BaseException) -> str:
+    """The system's words for an errno, without the address that asyncio puts beside them."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is not None and number > 0:
+        return os.strerror(number)
+    return str(error) or type(error).__name__

@@ -1,0 +1,139 @@
+"""How bytes get to a server and back: one kept connection for each request in flight.
+
+httpx's own pool is scanned whole several times for every request, so one pool of 64 connections
+costs 3 ms of CPU a request. Here a request takes the connection that was used last from a stack,
+or opens one. Connections are httpcore's, the layer below httpx: TLS, keep-alive, HTTP/1.1 and
+its state machine are as they are in httpx, and so are the exceptions. `benchmarks/throughput.py`
+has the figures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import defaultdict
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TypeAlias
+
+import httpcore
+import httpx
+
+_Address: TypeAlias = tuple[bytes, bytes, int]
+_Stack: TypeAlias = list[httpcore.AsyncHTTPConnection]
+
+_PORTS = {"http": 80, "https": 443}
+_KEEP_IDLE_SECONDS = 30.0
+_ERRORS = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+)
+
+
+class StackTransport(httpx.AsyncBaseTransport):
+    """An httpx transport that keeps idle connections in a stack for each address.
+
+    It has as many connections as requests were ever in flight at once: whoever calls it sets the
+    limit. Redirects, proxies, cookies and .netrc are not its business.
+    """
+
+    def __init__(self) -> None:
+        self._idle: defaultdict[_Address, _Stack] = defaultdict(list)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ssl_context: ssl.SSLContext | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        address = (url.raw_scheme, url.raw_host, url.port or _PORTS[url.scheme])
+        stack = self._stack(address)
+        connection = await _take(stack) or self._new(address)
+        try:
+            # On an error, a cancellation included, httpcore closes the connection itself.
+            response = await connection.handle_async_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=httpcore.URL(
+                        scheme=address[0], host=address[1], port=address[2], target=url.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        except _ERRORS as error:
+            raise _as_httpx(error) from error
+        return httpx.Response(
+            response.status,
+            headers=response.headers,
+            stream=_Body(response, connection, stack),
+            request=request,
+        )
+
+    async def aclose(self) -> None:
+        stacks = list(self._idle.values())
+        self._idle.clear()
+        if asyncio.get_running_loop() is self._loop:
+            for connection in [connection for stack in stacks for connection in stack]:
+                await connection.aclose()
+
+    def _stack(self, address: _Address) -> _Stack:
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # a second asyncio.run: sockets of the first are of no use
+            self._idle.clear()
+            self._loop = loop
+        return self._idle[address]
+
+    def _new(self, address: _Address) -> httpcore.AsyncHTTPConnection:
+        scheme, host, port = address
+        if scheme == b"https" and self._ssl_context is None:
+            self._ssl_context = httpx.create_ssl_context(trust_env=False)
+        return httpcore.AsyncHTTPConnection(
+            origin=httpcore.Origin(scheme, host, port),
+            ssl_context=self._ssl_context,
+            keepalive_expiry=_KEEP_IDLE_SECONDS,
+        )
+
+
+class _Body(httpx.AsyncByteStream):
+    """A response's bytes; closing it gives the connection back, if it can be used again."""
+
+    def __init__(
+        self,
+        response: httpcore.Response,
+        connection: httpcore.AsyncHTTPConnection,
+        stack: _Stack,
+    ) -> None:
+        self._response = response
+        self._connection = connection
+        self._stack = stack
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        stream = self._response.stream
+        assert isinstance(stream, AsyncIterable)  # noqa: S101 - httpcore types it as either kind
+        try:
+            async for chunk in stream:
+                yield chunk
+        except _ERRORS as error:
+            raise _as_httpx(error) from error
+
+    async def aclose(self) -> None:
+        await self._response.aclose()  # closes the connection unless the body was read whole
+        if self._connection.is_idle():
+            self._stack.append(self._connection)
+
+
+async def _take(stack: _Stack) -> httpcore.AsyncHTTPConnection | None:
+    """The connection used last that is still alive; dead ones are closed on the way."""
+    while stack:
+        connection = stack.pop()
+        if connection.is_idle() and not connection.has_expired():
+            return connection
+        await connection.aclose()
+    return None
+
+
+def _as_httpx(error: Exception) -> httpx.TransportError:
+    """The exception of the same name in httpx, whose names are httpcore's."""
+    kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.TransportError)
+    return kind(str(error))

@@ -1,0 +1,89 @@
+"""Any server that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+import httpx
+
+from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.types import JsonObject, Reply, Request
+
+from ._chat import Chat
+from ._retries import Patience
+from ._server import Server, read_key
+
+
+class OpenAIClient:
+    """Asks `{base_url}/chat/completions`.
+
+    The key comes from the environment only: `TUNAEVAL_API_KEY`, else `OPENAI_API_KEY`; a server
+    that wants none gets none. `base_url` is `OPENAI_BASE_URL` if not given; `model` is the first
+    that the server lists.
+
+    Tried again are 408, 409, 429, 5xx and broken connections, at most `max_retries` times; a
+    broken body once. One try may take `attempt_timeout` seconds whatever the server does, all
+    tries of a request and their pauses `deadline` seconds. `connections` is how many requests
+    are in flight at once; others wait, and the wait counts for `deadline` alone.
+
+    `transport` is any asynchronous httpx transport, in place of the built-in one.
+
+    Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
+    what `Client` says.
+    """
+
+    name: ClassVar[str] = "openai"
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        model: str | None = None,
+        attempt_timeout: float = 60.0,
+        deadline: float | None = None,
+        connections: int = 64,
+        max_retries: int = 8,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        address = base_url or os.environ.get("OPENAI_BASE_URL")
+        if not address:
+            raise ClientSetupError(
+                "the client 'openai' needs the address of a server: give the option 'base_url' "
+                "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
+            )
+        _check_positive(attempt_timeout=attempt_timeout, connections=connections)
+        if deadline is not None:
+            _check_positive(deadline=deadline)
+        if max_retries < 0:
+            raise UsageError(f"max_retries is {max_retries!r}; wanted 0 or more")
+        self._chat = Chat(
+            Server(address, key=read_key(), attempt_timeout=attempt_timeout, transport=transport),
+            model=model,
+            patience=Patience(max_retries, deadline),
+            connections=connections,
+        )
+
+    @property
+    def model(self) -> str | None:
+        """The model that is asked; None until it is known."""
+        return self._chat.model
+
+    @property
+    def details(self) -> JsonObject:
+        return {"model": self._chat.model, "base_url": self._chat.server.address}
+
+    async def complete(self, request: Request) -> Reply:
+        return await self._chat.complete(request)
+
+    async def close(self) -> None:
+        await self._chat.close()
+
+    def __repr__(self) -> str:
+        return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
+
+
+def _check_positive(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not number > 0:
+            raise UsageError(f"{name} is {number!r}; wanted a number above 0")

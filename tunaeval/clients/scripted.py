@@ -1,0 +1,49 @@
+"""Answers from a list: for tests, demonstrations and the writing of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from tunaeval.errors import ClientSetupError
+from tunaeval.types import JsonObject, Reply, Request
+
+
+class ScriptedClient:
+    """Gives `replies` one after another, whatever is asked.
+
+    A string is the content of an assistant's message, a dictionary a whole message, a Reply
+    itself; an exception is raised. The requests that came are kept in `requests`.
+    """
+
+    name: ClassVar[str] = "scripted"
+
+    def __init__(self, replies: Sequence[str | JsonObject | Reply | Exception] = ()) -> None:
+        self._replies = tuple(replies)
+        self.requests: list[Request] = []
+
+    @property
+    def details(self) -> JsonObject:
+        return {"model": "scripted", "replies": len(self._replies)}
+
+    async def complete(self, request: Request) -> Reply:
+        number = len(self.requests)
+        self.requests.append(request)
+        if number >= len(self._replies):
+            raise ClientSetupError(
+                f"the script has {len(self._replies)} replies, and request {number + 1} came "
+                f"(scenario {request.scenario!r}, repeat {request.repeat}, "
+                f"attempt {request.attempt}); give the client more replies"
+            )
+        match self._replies[number]:
+            case str(content):
+                return Reply({"role": "assistant", "content": content}, finish_reason="stop")
+            case dict(message):
+                return Reply(message, finish_reason="stop")
+            case Reply() as reply:
+                return reply
+            case failure:
+                raise failure
+
+    async def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,91 @@
+"""The directory of a run: `run.json` says how it was made, `results.jsonl` what came of it.
+
+`run.json` is written before the first request, so that a directory that cannot be written to
+fails before anything is spent; each result is appended as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tunaeval.errors import RecordError
+from tunaeval.records import (
+    RecordWriter,
+    read,
+    read_document,
+    replace_document,
+    write_document,
+)
+from tunaeval.reports import summarise
+from tunaeval.types.runs import SCHEMA_VERSION, Report, RunInfo, ScenarioResult
+
+RUN_FILE = "run.json"
+RESULTS_FILE = "results.jsonl"
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class RunDirectory:
+    """A new run's directory, open for results. Refused when something is in it already."""
+
+    def __init__(self, path: Path, info: RunInfo) -> None:
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            occupied = next(path.iterdir(), None)
+        except OSError as error:
+            raise RecordError(
+                f"cannot make the run directory {str(path)!r}: {error.strerror or error}; "
+                "choose a place that can be written to, or keep nothing"
+            ) from error
+        if occupied is not None:
+            raise RecordError(
+                f"the run directory {str(path)!r} is not empty (there is {occupied.name!r}); "
+                "choose another name for the run, or move it away"
+            )
+        # Of two runs that start in one directory, the second fails here.
+        write_document(path / RUN_FILE, info.model_dump())
+        self._results = RecordWriter(path / RESULTS_FILE)
+
+    def append(self, result: ScenarioResult) -> None:
+        self._results.append(result.model_dump())
+
+    def close(self, info: RunInfo) -> None:
+        """End the run; what was only learned from the replies is added to `run.json`."""
+        self._results.close()
+        document = info.model_dump()
+        if document != read_document(self.path / RUN_FILE):
+            replace_document(self.path / RUN_FILE, document)
+
+
+def load_report(directory: Path | str) -> Report:
+    """The report of a run from its directory, whole or as far as it came."""
+    path = Path(directory)
+    document = read_document(path / RUN_FILE)
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise RecordError(
+            f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
+            f"{SCHEMA_VERSION}; use the version that wrote it"
+        )
+    source = path / RESULTS_FILE
+    try:
+        info = RunInfo.model_validate(document)
+        results = tuple(map(ScenarioResult.model_validate, read(source))) if source.exists() else ()
+    except ValidationError as error:
+        raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+    return Report(
+        run=info,
+        summary=summarise(results),
+        results=results,
+        interrupted=len(results) < info.scenarios * info.repeats,
+        directory=str(path),
+    )
+
+
+def safe_name(text: str) -> str:
+    """A part of a file name, whatever the text."""
+    return _UNSAFE.sub("-", text)[:40].strip("-.") or "run"

@@ -1,0 +1,270 @@
+"""One scenario from question to verdict, as a generator without IO.
+
+    episode(...) yields a Request, is sent a Reply or a TransportFailure, and returns the result
+
+A second attempt is made only when no valid call was found or the reply was cut off: a wrong call
+is a result, and words are the answer where no call is expected. Each level (strict, standard,
+lenient) reads the same replies by its own rules: its answer is the first reply that settles the
+question at that level, else the first with calls, else the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from tunaeval.errors import TransportFailure
+from tunaeval.matching import Verdict, match
+from tunaeval.types import (
+    LEVELS,
+    JsonObject,
+    Level,
+    ParseResult,
+    Reply,
+    Request,
+    ToolCall,
+    Tools,
+)
+from tunaeval.types.runs import (
+    AttemptRecord,
+    CallRecord,
+    LevelResult,
+    RunOutcome,
+    Scenario,
+    ScenarioResult,
+)
+
+from .prompts import Asking, retry_prompt, said
+
+MAX_ATTEMPTS = 2
+MAX_TOKENS = 300
+
+Read: TypeAlias = Callable[[JsonObject, Level], ParseResult]
+"""Reads the calls out of a reply's message at a level."""
+
+Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for every episode of a run."""
+
+    level: Level = "standard"
+    profile: str = "tunacode"
+    attempts: int = MAX_ATTEMPTS
+    max_tokens: int = MAX_TOKENS
+    temperature: float | None = 0.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A reply, read at all levels."""
+
+    reply: Reply
+    read: dict[Level, ParseResult]
+
+
+def episode(
+    scenario: Scenario,
+    *,
+    asking: Asking,
+    tools: Tools,
+    read: Read,
+    rules: Rules,
+    repeat: int = 1,
+) -> Episode:
+    """Ask, read, ask again where that is fair, and judge."""
+    judge = _Judge(scenario, tools, rules)
+    attempts: list[_Attempt] = []
+    messages = asking.messages(scenario.prompt)
+    failure: TransportFailure | None = None
+    while len(attempts) < rules.attempts:
+        answer = yield Request(
+            messages=messages,
+            tools=asking.tools,
+            schema=asking.schema,
+            max_tokens=rules.max_tokens,
+            temperature=rules.temperature,
+            seed=None if rules.seed is None else rules.seed + repeat - 1,
+            scenario=scenario.id,
+            repeat=repeat,
+            attempt=len(attempts) + 1,
+        )
+        if isinstance(answer, TransportFailure):
+            failure = answer
+            break
+        attempts.append(_Attempt(answer, _read_at_all_levels(answer.message, read)))
+        if judge.settled(attempts[-1], rules.level):
+            break
+        retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
+        messages = [*messages, said(answer.message), retry]
+    return _result(judge, attempts, failure, repeat)
+
+
+def _read_at_all_levels(message: JsonObject, read: Read) -> dict[Level, ParseResult]:
+    """Where standard reads calls and mends nothing, all levels read the same (law 6)."""
+    standard = read(message, "standard")
+    if (
+        standard.calls
+        and not standard.diagnoses
+        and not standard.truncated
+        and not any(call.repairs for call in standard.calls)
+    ):
+        return dict.fromkeys(LEVELS, standard)
+    return {
+        "strict": read(message, "strict"),
+        "standard": standard,
+        "lenient": read(message, "lenient"),
+    }
+
+
+class _Judge:
+    """What a scenario makes of an attempt. Each answer is matched once, however many ask."""
+
+    __slots__ = ("_known", "_wants_call", "rules", "scenario", "tools")
+
+    def __init__(self, scenario: Scenario, tools: Tools, rules: Rules) -> None:
+        self.scenario = scenario
+        self.tools = tools
+        self.rules = rules
+        self._known: dict[tuple[int, int], Verdict] = {}
+        self._wants_call: bool | None = None
+
+    def settled(self, attempt: _Attempt, level: Level) -> bool:
+        """Whether the attempt is an answer, right or wrong, that asking again would not change."""
+        result = attempt.read[level]
+        if result.calls:
+            return not result.truncated
+        return result.outcome == "no_call" and not self.wants_call
+
+    @property
+    def wants_call(self) -> bool:
+        """Whether calling nothing would fail."""
+        if self._wants_call is None:
+            self._wants_call = not self._match(()).ok
+        return self._wants_call
+
+    def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
+        """Words that used up all tokens were cut off before any call, if one was to come."""
+        outcome = attempt.read[level].outcome
+        cut = attempt.reply.finish_reason == "length"
+        return "truncated" if outcome == "no_call" and cut and self.wants_call else outcome
+
+    def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
+        if len(attempts) == 1:
+            return attempts[0]
+        with_calls = (attempt for attempt in attempts if attempt.read[level].calls)
+        settled = (attempt for attempt in attempts if self.settled(attempt, level))
+        return next(settled, None) or next(with_calls, None) or attempts[-1]
+
+    def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
+        """A malformed or cut call is no call, and no abstention either."""
+        result = attempt.read[level]
+        key = (id(attempt), id(result))  # levels that read the same share the result itself
+        verdict = self._known.get(key)
+        if verdict is None:
+            verdict = self._match(result.calls)
+            if not result.calls:
+                outcome = self.outcome(attempt, level)
+                if outcome != "no_call":
+                    verdict = Verdict(False, _WHY_NONE[outcome], (), verdict.failures)
+            self._known[key] = verdict
+        return verdict
+
+    def _match(self, calls: tuple[ToolCall, ...]) -> Verdict:
+        return match(self.scenario.expect, calls, profile=self.rules.profile, tools=self.tools)
+
+
+_WHY_NONE: dict[RunOutcome, str] = {
+    "malformed": "a call was tried and is malformed",
+    "truncated": "the reply was cut off before a call was complete",
+}
+
+
+def _result(
+    judge: _Judge, attempts: list[_Attempt], failure: TransportFailure | None, repeat: int
+) -> ScenarioResult:
+    scenario, level = judge.scenario, judge.rules.level
+    records = tuple(_attempt_record(one, level, judge.outcome(one, level)) for one in attempts)
+    outcome: RunOutcome = "transport_failure"
+    reason = f"no reply: {failure}"
+    calls: tuple[CallRecord, ...] = ()
+    if failure is None:
+        final = judge.answer(attempts, level)
+        index = attempts.index(final)
+        calls, outcome = records[index].calls, records[index].outcome
+        reason = judge.verdict(final, level).reason
+    levels = _levels(judge, attempts, failed=failure is not None)
+    return ScenarioResult.model_construct(  # our own values: nothing to validate
+        scenario=scenario.id,
+        repeat=repeat,
+        prompt=scenario.prompt,
+        expected=scenario.expect,
+        got=calls,
+        ok=levels[level].ok,
+        first_attempt_ok=levels[level].first_attempt_ok,
+        reason=reason,
+        outcome=outcome,
+        format=calls[0].format if calls else None,
+        repairs=tuple(code for call in calls for code in call.repairs),
+        levels=levels,
+        attempts=records,
+        latency_seconds=_sum_if_all([record.latency_seconds for record in records]),
+        prompt_tokens=_sum_if_all([record.prompt_tokens for record in records]),
+        completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
+        error=None if failure is None else f"{failure.kind}: {failure}",
+        tags=scenario.tags,
+    )
+
+
+def _levels(judge: _Judge, attempts: list[_Attempt], *, failed: bool) -> dict[Level, LevelResult]:
+    """Pass or fail at each level; where a request failed nothing is final."""
+    levels: dict[Level, LevelResult] = {}
+    for level in LEVELS:
+        first = bool(attempts) and judge.verdict(attempts[0], level).ok
+        ok = not failed and judge.verdict(judge.answer(attempts, level), level).ok
+        levels[level] = _LEVEL_RESULTS[ok, first]
+    return levels
+
+
+_LEVEL_RESULTS = {
+    (ok, first): LevelResult(ok=ok, first_attempt_ok=first)
+    for ok in (False, True)
+    for first in (False, True)
+}
+
+
+def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> AttemptRecord:
+    reply, result = attempt.reply, attempt.read[level]
+    return AttemptRecord.model_construct(
+        message=reply.message,
+        finish_reason=reply.finish_reason,
+        latency_seconds=reply.latency_seconds,
+        prompt_tokens=reply.usage.prompt_tokens,
+        completion_tokens=reply.usage.completion_tokens,
+        retries=reply.retries,
+        outcome=outcome,
+        calls=tuple(map(_call_record, result.calls)),
+        diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
+    )
+
+
+def _call_record(call: ToolCall) -> CallRecord:
+    return CallRecord.model_construct(
+        name=call.name,
+        arguments=call.arguments,
+        id=call.id,
+        format=call.format,
+        repairs=tuple(repair.code for repair in call.repairs),
+    )
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum_if_all(numbers: list[_Number | None]) -> _Number | None:
+    """The sum, or None where a part of it is unknown."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known and len(known) == len(numbers) else None

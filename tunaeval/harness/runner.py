@@ -1,0 +1,232 @@
+"""A suite from the first request to the report: workers, deadlines, files, and ends before time.
+
+A run ends early when no request can succeed: the client says so (`ClientSetupError`), or nothing
+but failures to connect has come back. It can be cancelled at any time. Either way what was
+finished is on disk, and `SuiteRun.report` tells it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tunaeval.errors import (
+    ClientSetupError,
+    PluginError,
+    SuiteError,
+    TransportFailure,
+    TunaevalError,
+)
+from tunaeval.parsing import parse_message
+from tunaeval.reports import summarise
+from tunaeval.types import JsonObject, Level, ParseResult, Reply, Request
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
+
+from .directory import RunDirectory
+from .episode import Episode, episode
+from .options import RunOptions, model_of, run_info
+from .prompts import Asking, asking
+
+_PATIENCE = 5
+"""So many failures to connect, and no answer, and the server is held to be unreachable."""
+
+
+Told = Callable[[ScenarioResult], None]
+
+
+class AsyncHarness:
+    """Runs suites one way; a `Harness`.
+
+    `out` is the directory that runs are kept in, each under its own id; None keeps nothing.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions | None = None,
+        *,
+        out: Path | str | None = None,
+        on_result: Told | None = None,
+    ) -> None:
+        self.options = options or RunOptions()
+        self.out = out
+        self.on_result = on_result
+
+    async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
+        run = SuiteRun(suite, client, parser, self.options, out=self.out, on_result=self.on_result)
+        return await run.run()
+
+
+class SuiteRun:
+    """One run of one suite: `await run()` once, ask for its `report()` at any time.
+
+    `info` says how the run is made, `directory` where it is kept (None: nowhere). The client is
+    the caller's to close. `told` replaces how the suite is asked, made by `asking`.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        client: Client,
+        parser: Parser,
+        options: RunOptions | None = None,
+        *,
+        out: Path | str | None = None,
+        run_id: str | None = None,
+        on_result: Told | None = None,
+        told: Asking | None = None,
+    ) -> None:
+        if not suite.scenarios:
+            raise SuiteError(
+                f"suite {suite.name!r} has no scenarios; a run of none would say nothing"
+            )
+        self.options = options or RunOptions()
+        self.asking = told or asking(suite, self.options.ask)
+        self.info = run_info(
+            suite, client, parser, options=self.options, told=self.asking, run_id=run_id
+        )
+        self.directory = None if out is None else Path(out) / self.info.run_id
+        self._suite = suite
+        self._client = client
+        self._parser = parser
+        self._rules = self.options.rules()
+        self._on_result = on_result
+        self._results: dict[tuple[int, int], ScenarioResult] = {}
+        self._files: RunDirectory | None = None
+        self._answered = self._refused = 0
+
+    async def run(self) -> Report:
+        """Run all scenarios and report.
+
+        Raises `ClientSetupError` when no request can succeed, `RecordError` when results cannot
+        be kept, `PluginError` when the parser fails; results so far stay.
+        """
+        if self.directory is not None:
+            self._files = RunDirectory(self.directory, self.info)
+        jobs = self._jobs()
+        workers = min(self.options.concurrency, len(self._suite.scenarios) * self.options.repeats)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._work(jobs))
+        except BaseExceptionGroup as failures:
+            first = failures.exceptions[0]
+            raise first from first.__cause__
+        finally:
+            model, details = model_of(self._client)
+            self.info = self.info.model_copy(update={"model": model, "model_details": details})
+            if self._files is not None:
+                self._files.close(self.info)
+        return self.report()
+
+    def report(self) -> Report:
+        """What has been finished so far, in the order of the suite."""
+        results = tuple(result for _, result in sorted(self._results.items(), key=lambda at: at[0]))
+        return Report.model_construct(
+            run=self.info,
+            summary=summarise(results),
+            results=results,
+            interrupted=len(results) < len(self._suite.scenarios) * self.options.repeats,
+            directory=None if self.directory is None else str(self.directory),
+        )
+
+    def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
+        for repeat in range(1, self.options.repeats + 1):
+            for index, scenario in enumerate(self._suite.scenarios):
+                yield index, repeat, scenario
+
+    async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
+        for index, repeat, scenario in jobs:
+            conversation = episode(
+                scenario,
+                asking=self.asking,
+                tools=self._suite.tools,
+                read=self._read,
+                rules=self._rules,
+                repeat=repeat,
+            )
+            result = await self._converse(conversation)
+            if self._files is not None:
+                self._files.append(result)
+            self._results[index, repeat] = result
+            if self._on_result is not None:
+                self._on_result(result)
+            self._check_reachable(result)
+
+    async def _converse(self, conversation: Episode) -> ScenarioResult:
+        """The only place where an episode meets a client."""
+        deadline = asyncio.get_running_loop().time() + self.options.deadline_seconds
+        request = next(conversation)
+        while True:
+            answer = await self._ask(request, deadline)
+            try:
+                request = conversation.send(answer)
+            except StopIteration as end:
+                result: ScenarioResult = end.value
+                return result
+
+    async def _ask(self, request: Request, deadline: float) -> Reply | TransportFailure:
+        try:
+            async with asyncio.timeout_at(deadline):
+                reply = await self._client.complete(request)
+        except TimeoutError:
+            seconds = self.options.deadline_seconds
+            return TransportFailure(f"the scenario took over {seconds:g} s", kind="timeout")
+        except TransportFailure as failure:
+            self._refused += failure.kind == "connect"
+            self._answered += failure.kind != "connect"
+            return failure
+        except TunaevalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
+            return TransportFailure(
+                f"client {self._client.name!r} raised {type(error).__name__}: {error}", kind="body"
+            )
+        if not _is_reply(reply):
+            return TransportFailure(
+                f"client {self._client.name!r} gave {reply!r:.80}, wanted a Reply with a message",
+                kind="body",
+            )
+        self._answered += 1
+        return reply
+
+    def _read(self, message: JsonObject, level: Level) -> ParseResult:
+        try:
+            return parse_message(
+                message, format=self._parser, tools=self._suite.tools or None, level=level
+            )
+        except Exception as error:
+            raise PluginError(
+                f"parser {self._parser.name!r} raised {type(error).__name__}: {error}; "
+                "a parser answers any text with a ParseResult"
+            ) from error
+
+    def _check_reachable(self, result: ScenarioResult) -> None:
+        total = len(self._suite.scenarios) * self.options.repeats
+        if not self._answered and self._refused >= min(
+            total, max(_PATIENCE, self.options.concurrency)
+        ):
+            raise ClientSetupError(
+                f"no request came through; the first {self._refused} failed to connect "
+                f"({result.error}); is the server running at this address?"
+            )
+
+
+def _is_reply(value: object) -> bool:
+    return isinstance(value, Reply) and isinstance(value.message, dict)
+
+
+async def run_suite(
+    suite: Suite,
+    client: Client,
+    parser: Parser,
+    options: RunOptions | None = None,
+    *,
+    out: Path | str | None = None,
+    run_id: str | None = None,
+    on_result: Told | None = None,
+) -> Report:
+    """Run a suite and report; `SuiteRun` with nothing kept in hand."""
+    run = SuiteRun(suite, client, parser, options, out=out, run_id=run_id, on_result=on_result)
+    return await run.run()

@@ -1,0 +1,26 @@
+"""When two file system paths are written differently and mean the same.
+
+    "src/" is "src", "./src" is "src", "./" is "."; "/" stays "/", "" stays "".
+
+Only arguments that a tool declares as paths are ever normalised: never contents or commands.
+"""
+
+from __future__ import annotations
+
+from tunaeval.types import JsonValue
+
+
+def normalised(value: JsonValue) -> JsonValue:
+    """The path, or the list of paths, in its plain form; anything else as it is."""
+    if isinstance(value, str):
+        return _normalised_path(value)
+    if isinstance(value, list):
+        return [_normalised_path(item) if isinstance(item, str) else item for item in value]
+    return value
+
+
+def _normalised_path(path: str) -> str:
+    plain = path.rstrip("/") or path[:1]
+    while plain.startswith("./"):
+        plain = plain[2:].lstrip("/") or "."
+    return plain

@@ -1,0 +1,110 @@
+"""Where something begins that a set of formats cares about, found in one pass over the text.
+
+All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
+with a fixed character; a bare object is looked at only when a bounded probe fits.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from tunaeval.grammar import ANY_SPACE, Format, Reasoning
+
+FENCE = "```"
+
+TokenKind: TypeAlias = OneOf["open", "bare", "close", "reasoning", "end_reasoning"]
+
+_SPACE = r"[ \t\r\n]{0,24}+"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What stands at a hit: an opener, a closer, a reasoning marker, or a bare object's start."""
+
+    kind: TokenKind
+    text: str = ""
+    format: Format | None = None
+    reasoning: Reasoning | None = None
+
+
+@dataclass(frozen=True)
+class Finder:
+    """The compiled search of one set of formats."""
+
+    formats: tuple[Format, ...]
+    search: re.Pattern[str] = field(init=False, compare=False)
+    _tokens: dict[str, Token] = field(init=False, compare=False)
+    _bare: tuple[tuple[re.Pattern[str], Token], ...] = field(init=False, compare=False)
+    _partial: re.Pattern[str] = field(init=False, compare=False)
+    _longest: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        tokens = _tokens(self.formats)
+        probes = [(row, form) for form in self.formats for row in form.call.opens]
+        texts = sorted(tokens, key=lambda text: (-len(text), text))
+        branches = [*map(re.escape, texts), *(_probe(row) for row, _ in probes)]
+        partials = [*(_prefixes((text,)) for text in texts), *(_prefixes(row) for row, _ in probes)]
+        attributes = {
+            "search": re.compile("|".join(branches)),
+            "_tokens": tokens,
+            "_bare": tuple(
+                (re.compile(_probe(row)), Token("bare", format=form)) for row, form in probes
+            ),
+            "_partial": re.compile(rf"(?:{'|'.join(partials)})\Z"),
+            "_longest": max([len(text) for text in texts] + [_length(row) for row, _ in probes]),
+        }
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+
+    def token(self, hit: re.Match[str]) -> Token:
+        """What was hit."""
+        known = self._tokens.get(hit.group())
+        if known:
+            return known
+        return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
+
+    def held(self, text: str, start: int) -> int:
+        """From where on `text` could still become a token when more comes; its length if nothing."""
+        partial = self._partial.search(text, max(start, len(text) - self._longest))
+        return partial.start() if partial else len(text)
+
+
+def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
+    """Every fixed text and what it means. Of two formats with one opener the first has it."""
+    tokens: dict[str, Token] = {}
+    for form in formats:
+        for reasoning in form.reasoning:
+            tokens.setdefault(reasoning.open, Token("reasoning", reasoning.open, None, reasoning))
+            tokens.setdefault(
+                reasoning.close, Token("end_reasoning", reasoning.close, None, reasoning)
+            )
+        for text in form.opener.spellings if form.opener else ():
+            tokens.setdefault(text, Token("open", text, form))
+    for form in formats:
+        for text in form.closer.spellings if form.closer else ():
+            tokens.setdefault(text, Token("close", text, form))
+    return tokens
+
+
+def _probe(row: tuple[str, ...]) -> str:
+    return "".join(_SPACE if part == ANY_SPACE else re.escape(part) for part in row)
+
+
+def _prefixes(row: tuple[str, ...]) -> str:
+    """A pattern for every beginning of `row` that is not the whole of it."""
+    atoms = [
+        atom
+        for part in row
+        for atom in ([_SPACE] if part == ANY_SPACE else [re.escape(char) for char in part])
+    ]
+    pattern = ""
+    for atom in reversed(atoms[1:-1]):
+        pattern = f"(?:{atom}{pattern})?+"
+    return atoms[0] + pattern if len(atoms) > 1 else "(?!)"
+
+
+def _length(row: tuple[str, ...]) -> int:
+    return sum(24 if part == ANY_SPACE else len(part) for part in row)

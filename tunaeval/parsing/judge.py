@@ -1,0 +1,197 @@
+"""From a value that was read to a call, or to the reasons why it is none.
+
+Names and aliases, wrapped calls, encoded arguments, known tools, the schema, and the level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tunaeval.grammar import ARGUMENTS_KEYS, NAME_KEYS, CallObject
+from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json
+from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, Repair, Span, ToolCall, Tools
+
+_ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id", "description"})
+_RANK = {level: rank for rank, level in enumerate(LEVELS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A call and what is odd about it; or no call, whether it was an attempt, and why."""
+
+    call: ToolCall | None
+    notes: tuple[Note, ...] = ()
+    attempt: bool = True
+
+
+@dataclass(slots=True)
+class _Claim:
+    """What an object says of itself, and what it took to read that."""
+
+    name: JsonValue
+    arguments: JsonValue
+    id: JsonValue
+    has_name: bool
+    has_arguments: bool
+    extra: tuple[str, ...]
+    repairs: list[Repair] = field(default_factory=list)
+
+
+def judge(
+    value: JsonValue,
+    *,
+    read: Read,
+    word: CallObject,
+    format_name: str,
+    marked: bool,
+    span: Span,
+    tools: Tools | None,
+    level: Level,
+    repairs: tuple[Repair, ...] = (),
+) -> Verdict:
+    """Whether `value`, read at `span`, is a call. `marked`: between a format's markers."""
+    if not isinstance(value, dict):
+        note = Note("invalid-json", f"a call is an object, not {_kind(value)}")
+        return Verdict(None, (note,), marked)
+    claim = _claim(value, word, span)
+    refusal = _refusal(claim, tools, marked=marked)
+    if refusal:
+        return refusal
+    arguments = _arguments(claim, span)
+    if isinstance(arguments, Note):
+        return Verdict(None, (arguments,))
+    if _is_schema(arguments, claim.name, tools):
+        note = Note("schema-echo", f"the definition of tool {claim.name!r} was repeated, not called")
+        return Verdict(None, (note,))
+    made = [*repairs, *read.repairs, *claim.repairs]
+    if forbidden := _forbidden(made, level):
+        return Verdict(None, (forbidden,))
+    notes: list[Note] = list(read.notes)
+    if tools is not None:
+        arguments = _fitted(arguments, tools[claim.name].parameters, level, span, made, notes)
+    id_ = claim.id if isinstance(claim.id, str) else None
+    call = ToolCall(claim.name, arguments, id_, format_name, span, tuple(made))
+    return Verdict(call, tuple(notes))
+
+
+def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:
+    """Whether the sound part of an unreadable object had a name and an arguments key."""
+    return any(f'"{key}":' in so_far for key in name_keys) and any(
+        f'"{key}":' in so_far for key in ARGUMENTS_KEYS
+    )
+
+
+def _claim(value: JsonObject, word: CallObject, span: Span) -> _Claim:
+    repairs: list[Repair] = []
+    id_ = value.get("id", value.get("tool_call_id"))
+    inner = value.get("function")
+    if isinstance(inner, dict) and "name" in inner:
+        repairs.append(Repair("wrapped-call", "the call stands inside 'function'", span))
+        value = inner
+    name_key = _key(value, word.name, NAME_KEYS)
+    arguments_key = _key(value, word.arguments, ARGUMENTS_KEYS)
+    for found, wanted in ((name_key, word.name), (arguments_key, word.arguments)):
+        if found not in (None, wanted):
+            repairs.append(Repair("key-alias", f"{found!r} stands for {wanted!r}", span))
+    known = {name_key, arguments_key, *_ENVELOPE_KEYS}
+    return _Claim(
+        name=value.get(name_key) if name_key else None,
+        arguments=value.get(arguments_key) if arguments_key else None,
+        id=id_,
+        has_name=name_key is not None,
+        has_arguments=arguments_key is not None,
+        extra=tuple(key for key in value if key not in known),
+        repairs=repairs,
+    )
+
+
+def _key(value: JsonObject, own: str, aliases: tuple[str, ...]) -> str | None:
+    if own in value:
+        return own
+    return next((key for key in aliases if key in value), None)
+
+
+def _refusal(claim: _Claim, tools: Tools | None, *, marked: bool) -> Verdict | None:
+    """Why the claim is no call before its arguments are looked at."""
+    name = claim.name
+    known = tools is not None and isinstance(name, str) and name in tools
+    attempt = claim.has_name and (claim.has_arguments or marked or known)
+    if not attempt:
+        return Verdict(None, (Note("missing-name", "a call without a name"),), marked)
+    if not isinstance(name, str) or not name:
+        return Verdict(None, (Note("invalid-name", f"a name is a text, not {_kind(name)}"),))
+    if tools is not None and not known:
+        names = ", ".join(list(tools)[:12])
+        return Verdict(None, (Note("unknown-tool", f"{name[:60]!r} is none of: {names}"),))
+    if not claim.has_arguments and claim.extra:
+        keys = ", ".join(repr(key[:40]) for key in claim.extra[:6])
+        note = Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
+        return Verdict(None, (note,))
+    return None
+
+
+def _arguments(claim: _Claim, span: Span) -> JsonObject | Note:
+    """The arguments as an object. Null and empty mean none; broken never does."""
+    value = claim.arguments
+    if isinstance(value, str) and value.strip():
+        inner = read_json(value)
+        if isinstance(inner, Unreadable):
+            return Note("invalid-arguments", f"arguments given as text: {inner.message}")
+        message = "the arguments were JSON inside a string"
+        claim.repairs.append(Repair("encoded-arguments", message, span))
+        claim.repairs += [Repair(r.code, r.message, span, r.level) for r in inner.repairs]
+        value = inner.value
+    if value is None or value in ("", []) or (isinstance(value, str) and not value.strip()):
+        return {}
+    if not isinstance(value, dict):
+        return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
+    return value
+
+
+def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
+    """Whether a tool's own parameters were written where a call's arguments belong."""
+    if arguments.get("type") != "object" or not isinstance(arguments.get("properties"), dict):
+        return False
+    properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
+    return "properties" not in properties
+
+
+def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
+    """The first mend that this level does not allow, as the reason for refusing the call."""
+    allowed = _RANK[level]
+    for repair in repairs:
+        if _RANK[repair.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
+            code = _REFUSED_AS.get(repair.code, "invalid-json" if repair.code in MENDS else "mended")
+            return Note(code, f"{repair.code}: {repair.message} (read at level {repair.level!r})")
+    return None
+
+
+_REFUSED_AS = {
+    "truncated": "truncated",
+    "unclosed": "unclosed",
+    "encoded-arguments": "invalid-arguments",
+}
+
+
+def _fitted(
+    arguments: JsonObject,
+    schema: object,
+    level: Level,
+    span: Span,
+    repairs: list[Repair],
+    notes: list[Note],
+) -> JsonObject:
+    """The arguments, bent to the schema where the level allows it; what does not fit is noted."""
+    fitted = fit(arguments, schema, span=span)
+    notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
+    if level == "strict":
+        notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
+        return arguments
+    repairs += fitted.repairs
+    value: JsonObject = fitted.value
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
+    return "nothing" if value is None else names.get(type(value), "a number")

@@ -1,0 +1,223 @@
+"""The ordinary shape at once: sound JSON objects between tags, and nothing unusual anywhere.
+
+Made from the same words as the engine reads. It answers only where it can be sure that the engine
+would say the same, else None: if the slice from an opener to the *first* closer is one sound JSON
+object, every reader that knows strings ends at the same place. What the decoder hides (duplicate
+keys, integers that became floats, NUL) is looked for apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import orjson
+
+from tunaeval.grammar import CallObject, Format, Literal, Space
+from tunaeval.repair import MAX_DEPTH
+from tunaeval.types import JsonObject, JsonValue, ParseResult, Repair, Span, ToolCall, Tools
+
+from .collect import MAX_CALLS
+from .finder import Finder
+
+OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
+_Frame: TypeAlias = tuple[str, str, str, str]
+_Signature: TypeAlias = tuple[dict[str, tuple[type, ...]], frozenset[str]]
+
+_LARGE = float(2**63)
+_TYPES: dict[object, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+_PLAIN_KEYWORDS = frozenset({"type", "description", "title", "default", "examples", "format"})
+
+
+class _Call:
+    """The same slots as `ToolCall`, cheap to fill; becomes one by its `__class__`."""
+
+    __slots__ = ToolCall.__slots__
+    name: str
+    arguments: JsonObject
+    id: str | None
+    format: str
+    span: Span | None
+    repairs: tuple[Repair, ...]
+
+
+class _Result:
+    """The same for `ParseResult`."""
+
+    __slots__ = ParseResult.__slots__
+    calls: tuple[ToolCall, ...]
+    content: str
+    reasoning: str | None
+    diagnoses: tuple[()]
+    truncated: bool
+    outcome: str
+
+
+def ordinary_reader(finder: Finder) -> OrdinaryReader:
+    """The reader of the ordinary shape for the formats of `finder`."""
+    frames = dict(filter(None, map(_frame, finder.formats)))
+    search = finder.search.search
+    loads, refused, new_span = orjson.loads, orjson.JSONDecodeError, tuple.__new__
+
+    def read(text: str, tools: Tools | None) -> ParseResult | None:
+        hit = search(text)
+        position, calls, content, length = 0, [], "", len(text)
+        while hit is not None:
+            frame = frames.get(hit.group())
+            if frame is None:
+                return None
+            start, body = hit.span()
+            closer, name_key, arguments_key, format_name = frame
+            end = text.find(closer, body)
+            if end < 0 or (start and text[start - 1] == "`"):
+                return None
+            try:
+                value = loads(text[body:end])
+            except refused:
+                return None
+            if type(value) is not dict or len(value) != 2:
+                return None
+            name, arguments = value.get(name_key), value.get(arguments_key)
+            if type(name) is not str or not name or type(arguments) is not dict:
+                return None
+            first = body if text[body] == "{" else text.index("{", body)
+            last = end if text[end - 1] == "}" else text.rindex("}", body, end) + 1
+            if not _sound(name, arguments, text, first, last):
+                return None
+            if tools is not None and not _fits(name, arguments, tools):
+                return None
+            call: Any = _Call()
+            call.name = name
+            call.arguments = arguments
+            call.id = None
+            call.format = format_name
+            call.span = new_span(Span, (first, last))
+            call.repairs = ()
+            call.__class__ = ToolCall
+            calls.append(call)
+            if position < start:
+                gap = text[position:start]
+                if not gap.isspace():
+                    content += gap
+            position = end + len(closer)
+            hit = search(text, position) if position < length else None
+        if position < length:
+            tail = text[position:] if position else text
+            if tail[-80:].rstrip().endswith(("...", "…")) or len(calls) > MAX_CALLS:
+                return None
+            if not position or not tail.isspace():
+                content += tail
+        elif len(calls) > MAX_CALLS:
+            return None
+        result: Any = _Result()
+        result.calls = tuple(calls)
+        result.content = content
+        result.reasoning = None
+        result.diagnoses = ()
+        result.truncated = False
+        result.outcome = "calls" if calls else "no_call"
+        result.__class__ = ParseResult
+        made: ParseResult = result
+        return made
+
+    return read
+
+
+def _frame(form: Format) -> tuple[str, _Frame] | None:
+    """The opener, closer and keys of a format that is one object between two tags."""
+    words = [word for word in form.words if not isinstance(word, Space)]
+    match words:
+        case [Literal() as opener, CallObject() as call, Literal() as closer] if form.marked:
+            alone = not opener.also and not closer.also
+            frame = (closer.text, call.name, call.arguments, form.name)
+            return (opener.text, frame) if alone else None
+    return None
+
+
+def _sound(name: str, arguments: JsonObject, text: str, first: int, last: int) -> bool:
+    """Whether the decoder hid nothing of the object that stands at `first` to `last`.
+
+    Told by the quotes: every key and string that arrived has two, and one for each quote inside
+    it; a key that was overwritten leaves two too many. An escape spelled `\\u0022` could hide
+    that, so with quotes inside strings there must be none.
+    """
+    strings = [name, *arguments]
+    for value in arguments.values():
+        kind = type(value)
+        if kind is str:
+            strings.append(value)
+        elif kind is dict or kind is list:
+            if not _gather(value, strings):
+                return False
+        elif kind is float and not -_LARGE < value < _LARGE:
+            return False
+    joined = "".join(strings)
+    inner = joined.count('"')
+    if "\x00" in joined or text.count('"', first, last) != 4 + 2 * len(strings) + inner:
+        return False
+    return not inner or text.find("\\u0022", first, last) < 0
+
+
+def _gather(value: JsonValue, strings: list[str]) -> bool:
+    """Add all keys and strings inside `value`; false if the engine has to look at it."""
+    level = [value]
+    for _ in range(MAX_DEPTH - 1):
+        below: list[JsonValue] = []
+        for outer in level:
+            if type(outer) is dict:
+                strings += outer
+            for item in outer.values() if type(outer) is dict else outer:
+                kind = type(item)
+                if kind is str:
+                    strings.append(item)
+                elif kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and not -_LARGE < item < _LARGE:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def _fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
+    """Whether the call is of a known tool and its arguments fit as they are."""
+    signature: _Signature | None = tools.prepared.get(name)
+    if signature is None:
+        if name not in tools:
+            return False
+        signature = tools.prepared[name] = _signature(tools[name].parameters)
+    accepted, required = signature
+    for key, value in arguments.items():
+        if type(value) not in accepted.get(key, ()):
+            return False
+    return required <= arguments.keys()
+
+
+def _signature(schema: Mapping[str, JsonValue]) -> _Signature:
+    """Per argument the Python types that its schema takes as they are; none if it says more."""
+    properties = schema.get("properties")
+    required = schema.get("required")
+    usual = {"type", "properties", "required", "additionalProperties", "title", "description"}
+    if not isinstance(properties, Mapping) or not usual >= schema.keys():
+        properties = {}
+    return (
+        {key: _accepted(value) for key, value in properties.items()},
+        frozenset(required) if isinstance(required, list) else frozenset(),
+    )
+
+
+def _accepted(schema: JsonValue) -> tuple[type, ...]:
+    if not isinstance(schema, Mapping) or not schema.keys() <= _PLAIN_KEYWORDS:
+        return ()
+    types = schema.get("type")
+    names = types if isinstance(types, list) else [types]
+    return tuple(kind for name in names for kind in _TYPES.get(name, ()))

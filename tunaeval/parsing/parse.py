@@ -1,0 +1,161 @@
+"""Texts in, results out: whole with `Reader.parse`, arriving with `Stream`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from functools import lru_cache
+from typing import cast
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import Format
+from tunaeval.types import LEVELS, Level, ParseResult, Tools
+from tunaeval.window import Window
+
+from .collect import Collector
+from .events import Event
+from .finder import Finder
+from .ordinary import OrdinaryReader, ordinary_reader
+from .scanner import Scanner
+
+_LEVELS = frozenset(LEVELS)
+
+MAX_TEXT = 16 * 1024 * 1024
+"""Characters of one text that are looked at; what stands behind them is content."""
+
+
+class Reader:
+    """Reads one format, or several side by side; where two begin alike, the first has it.
+
+    A `Parser`, compiled when it is first used.
+    """
+
+    def __init__(self, name: str, formats: tuple[Format, ...]) -> None:
+        self.name = name
+        self.formats = formats
+        self._finder: Finder | None = None
+        self._ordinary: OrdinaryReader | None = None
+
+    def __repr__(self) -> str:
+        return f"Reader({self.name!r})"
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        """Read a whole text: the ordinary shape at once, anything else through the engine."""
+        if len(text) <= MAX_TEXT and level in _LEVELS:
+            result = (self._ordinary or self._compile())(text, tools)
+            if result is not None:
+                return result
+        return self._engine(tools, level, listened=False).read_whole(text)
+
+    def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
+        """A reader for a text that arrives in pieces."""
+        return self._engine(tools, level, listened=True)
+
+    def _engine(self, tools: Tools | None, level: Level, *, listened: bool) -> Stream:
+        if self._finder is None:
+            self._compile()
+        return Stream(cast(Finder, self._finder), tools=tools, level=level, listened=listened)
+
+    def _compile(self) -> OrdinaryReader:
+        self._finder = Finder(self.formats)
+        self._ordinary = ordinary_reader(self._finder)
+        return self._ordinary
+
+
+@lru_cache(maxsize=256)
+def reader_of(form: Format) -> Reader:
+    """The reader of one format; made once."""
+    return Reader(form.name, (form,))
+
+
+class Stream:
+    """A text that arrives in pieces. `feed` tells what became certain, `finish` the result.
+
+    The result equals that of parsing the whole text at once, wherever it was cut.
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        *,
+        tools: Tools | None = None,
+        level: Level = "standard",
+        listened: bool = True,
+    ) -> None:
+        if level not in _LEVELS:
+            raise UsageError(f"there is no level {level!r}; choose one of {', '.join(LEVELS)}")
+        self._window = Window()
+        self._collector = Collector(listened=listened)
+        scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
+        self._scan = scanner.run()
+        self._chunks: list[str] = []
+        self._starts: list[int] = []
+        self._length = 0
+        self._result: ParseResult | None = None
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next piece of the text; returns what became certain with it."""
+        if self._result is not None:
+            raise UsageError("the stream is finished; make a new one for another text")
+        room = MAX_TEXT - self._length
+        self._keep(chunk)
+        if room > 0 and chunk:
+            self._window.feed(chunk[:room])
+            next(self._scan)
+        return self._told()
+
+    def finish(self) -> ParseResult:
+        """The text is complete; the result. May be called again."""
+        if self._result is None:
+            self._window.final = True
+            self._run_out()
+            self._result = self._collector.result("".join(self._chunks))
+        return self._result
+
+    def last_events(self) -> list[Event]:
+        """What `finish` made certain: to be asked for once, after it."""
+        return self._told()
+
+    def read_whole(self, text: str) -> ParseResult:
+        """All at once: the same engine over a window that is final from the start."""
+        self._keep(text)
+        self._window.text = text[:MAX_TEXT]
+        return self.finish()
+
+    def _run_out(self) -> None:
+        for _ in self._scan:  # pragma: no cover - a final window is never waited for
+            raise AssertionError("the engine asked for more than the whole text")
+        if self._length > MAX_TEXT:
+            message = f"only the first {MAX_TEXT} characters were looked at"
+            self._collector.diagnose("too-long", message, MAX_TEXT, self._length)
+            self._collector.piece("content", MAX_TEXT, self._length)
+
+    def _keep(self, chunk: str) -> None:
+        self._chunks.append(chunk)
+        self._starts.append(self._length)
+        self._length += len(chunk)
+
+    def _told(self) -> list[Event]:
+        events = self._collector.events or []
+        if events:
+            self._collector.events = []
+        return [
+            event
+            if event.text or event.kind not in ("content", "reasoning", "markup")
+            else replace(event, text=self._slice(event.span.start, event.span.end))
+            for event in events
+        ]
+
+    def _slice(self, start: int, end: int) -> str:
+        """Characters of the text so far, without joining it."""
+        index = bisect_right(self._starts, start) - 1
+        parts = []
+        while start < end:
+            chunk, begins = self._chunks[index], self._starts[index]
+            part = chunk[start - begins : end - begins]
+            parts.append(part)
+            start += len(part)
+            index += 1
+        return "".join(parts)

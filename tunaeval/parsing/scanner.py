@@ -1,0 +1,266 @@
+"""The engine: one pass over a text, whole or arriving, for any set of formats.
+
+Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
+passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
+look ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
+stands before it reasoning, as templates open reasoning without the model writing it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tunaeval.types import Level, Tools
+from tunaeval.window import Reading, Window
+
+from .block import Block
+from .collect import MAX_CALLS, Collector
+from .finder import FENCE, Finder, Token, TokenKind
+
+_BODY = re.compile(r"""[{}\[\]("'=]""")
+_LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
+_LINE = 80
+"""How much of the present line is remembered, to tell its start and an ellipsis at its end."""
+
+
+@dataclass(slots=True)
+class _Mention:
+    """An opener that nothing like a call followed: content, unless its closer shows otherwise."""
+
+    start: int
+    token: Token
+    calls: int
+    body: bool = False
+
+
+class Scanner:
+    """Reads the window to its end; used once."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        window: Window,
+        collector: Collector,
+        *,
+        tools: Tools | None,
+        level: Level,
+    ) -> None:
+        self._finder = finder
+        self._window = window
+        self._collector = collector
+        self._tools = tools
+        self._level = level
+        self._line = ""
+        self._mention: _Mention | None = None
+        self._refused: Token | None = None
+        self._in_code = False
+        self._thought_at: int | None = None
+        self._after_reasoning = False
+
+    def run(self) -> Reading[None]:
+        """Collect everything."""
+        window, search = self._window, self._finder.search.search
+        while len(self._collector.calls) < MAX_CALLS:
+            hit = search(window.text, window.pos)
+            if not window.final:
+                held = self._finder.held(window.text, window.pos)
+                if hit is None or held <= hit.start():
+                    self._say(held)
+                    yield
+                    continue
+            if hit is None:
+                break
+            self._say(hit.start())
+            token = self._finder.token(hit)
+            yield from _HANDLERS[token.kind](self, token)
+        else:
+            at = window.offset
+            self._collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+        while not window.final:
+            self._say(len(window.text))
+            yield
+        self._say(len(window.text))
+        self._finish()
+
+    # --- plain text --------------------------------------------------------------------------
+
+    def _say(self, end: int) -> None:
+        """The window's text up to `end` is content; white space next to markup may not be."""
+        window, collector = self._window, self._collector
+        text, start, offset = window.text, window.pos, window.offset
+        if start >= end:
+            return
+        window.pos = end
+        said = text[start:end] if end - start < len(text) else text
+        if self._after_reasoning:
+            blank = len(said) - len(said.lstrip())
+            collector.piece("markup", offset, offset + blank)
+            self._after_reasoning = blank == len(said)
+            offset += blank
+        if self._mention and not self._mention.body:
+            self._mention.body = bool(_BODY.search(said))
+        self._line = (self._line + said[-_LINE:])[-_LINE:]
+        if collector.last != "content" and said.isspace():
+            if offset < window.offset:
+                collector.blank(offset, window.offset)
+        else:
+            collector.piece("content", offset, window.offset)
+
+    def _markup(self, text: str) -> None:
+        """A marker, passed over; a new line begins, as far as content goes."""
+        start = self._window.offset
+        self._window.pos += len(text)
+        self._collector.piece("markup", start, self._window.offset)
+        self._line = ""
+
+    def _only_text(self, text: str) -> None:
+        """A marker that marks nothing."""
+        self._say(self._window.pos + len(text))
+
+    def _finish(self) -> None:
+        window, collector = self._window, self._collector
+        collector.settle_blank("markup" if collector.pieces else "content")
+        end = window.offset
+        if self._in_code:
+            collector.truncated = True
+            collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
+        elif self._line.rstrip().endswith(("...", "…")):
+            collector.truncated = True
+            collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
+
+    # --- blocks ------------------------------------------------------------------------------
+
+    def _open(self, token: Token) -> Reading[None]:
+        """An opener: a block of its format, or a mention of it."""
+        window, form = self._window, token.format
+        if form is None:
+            return
+        fence = token.text == FENCE
+        if fence and self._in_code:
+            self._in_code = False
+            self._only_text(FENCE)
+            return
+        start, quoted = window.offset, not fence and self._quoted()
+        window.pos += len(token.text)
+        self._refused = None
+        block = Block(window, self._collector, form, start, self._tools, self._level, quoted=quoted)
+        yield from block.read()
+        self._line = ""
+        if block.had_body:
+            self._refused = token if block.failed else None
+            self._in_code = fence and block.failed
+            return
+        self._collector.piece("content", max(start, self._collector.end), window.offset)
+        if fence:
+            self._in_code = True
+        elif not quoted:
+            self._mention = _Mention(start, token, len(self._collector.calls))
+
+    def _bare(self, token: Token) -> Reading[None]:
+        """A bare object: a call only outside of code and of what was refused before."""
+        if self._in_code or (self._refused and not self._past_refusal()):
+            self._only_text("{")
+            return
+        yield from self._open(token)
+
+    def _past_refusal(self) -> bool:
+        """Whether the inside of what was refused is behind us: its closer, or a line's start."""
+        bare = self._refused is not None and self._refused.kind == "bare"
+        return bare and bool(self._line) and self._line.endswith("\n")
+
+    def _close(self, token: Token) -> Reading[None]:
+        """A closer that no block read: of a mention, of something refused, or one too many."""
+        collector, mention, offset = self._collector, self._mention, self._window.offset
+        framed = (self._refused and self._refused.format is token.format) or mention
+        if mention and mention.token.format is token.format and not self._quoted():
+            if mention.body and mention.calls == len(collector.calls):
+                end = offset + len(token.text)
+                message = f"nothing readable between {mention.token.text!r} and {token.text!r}"
+                collector.diagnose("invalid-json", message, mention.start, end)
+                collector.attempt(mention.start)
+            self._mention = None
+        self._refused = None
+        if collector.last in ("call", "markup") and not framed:
+            collector.diagnose(
+                "stray-closer", f"{token.text!r} closes nothing", offset, offset + len(token.text)
+            )
+            self._markup(token.text)
+        else:
+            self._only_text(token.text)
+        return
+        yield  # a handler is a reading, even one that never waits
+
+    def _quoted(self) -> bool:
+        """Whether a single backtick stands right before."""
+        before = self._window.preceding(self._window.pos)
+        return before.endswith("`") and before != "``"
+
+    # --- reasoning ---------------------------------------------------------------------------
+
+    def _reasoning(self, token: Token) -> Reading[None]:
+        """Everything up to the closer is reasoning, if the opener stands at a line's start."""
+        window, collector = self._window, self._collector
+        if token.reasoning is None:
+            return
+        if self._in_code or self._quoted() or not _LINE_START.search(self._line):
+            if not self._quoted() and self._thought_at is None:
+                self._thought_at = window.offset
+            self._only_text(token.text)
+            return
+        start, closer = window.offset, token.reasoning.close
+        self._markup(token.text)
+        collector.has_reasoning = True
+        while (end := window.text.find(closer, window.pos)) < 0:
+            keep = 0 if window.final else _partial(window.text, closer, window.pos)
+            end = len(window.text) - keep
+            collector.piece("reasoning", window.offset, window.base + end)
+            window.pos = end
+            if window.final:
+                collector.truncated = True
+                collector.diagnose("unclosed-reasoning", f"no {closer!r}", start, window.offset)
+                return
+            yield
+        collector.piece("reasoning", window.offset, window.base + end)
+        window.pos = end
+        self._markup(closer)
+        self._after_reasoning = True
+
+    def _end_reasoning(self, token: Token) -> Reading[None]:
+        """A closer without its opener: all before it was reasoning, once."""
+        collector, offset = self._collector, self._window.offset
+        if self._quoted() or (collector.has_reasoning and self._thought_at is None):
+            if not self._quoted():
+                collector.diagnose(
+                    "stray-closer", f"{token.text!r} closes nothing", offset, offset + len(token.text)
+                )
+            self._only_text(token.text)
+            return
+        collector.reclassify(self._thought_at or 0)
+        self._mention = self._refused = self._thought_at = None
+        self._in_code = False
+        self._markup(token.text)
+        self._after_reasoning = True
+        return
+        yield  # as in _close
+
+
+def _partial(text: str, closer: str, start: int) -> int:
+    """How many characters at the end of `text` could be the beginning of `closer`."""
+    for length in range(min(len(closer) - 1, len(text) - start), 0, -1):
+        if text.endswith(closer[:length]):
+            return length
+    return 0
+
+
+_Handler: TypeAlias = Callable[[Scanner, Token], Reading[None]]
+
+_HANDLERS: dict[TokenKind, _Handler] = {
+    "open": Scanner._open,  # noqa: SLF001 - the scanner's own table
+    "bare": Scanner._bare,  # noqa: SLF001 - as above
+    "close": Scanner._close,  # noqa: SLF001 - as above
+    "reasoning": Scanner._reasoning,  # noqa: SLF001 - as above
+    "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
+}

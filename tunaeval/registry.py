@@ -1,0 +1,328 @@
+"""Named things that others can add to: built-ins, additions in code, installed plug-ins.
+
+A name belongs to one thing. Built-ins and additions answer first and never depend on what else is
+installed; entry points are read when a name is asked for that neither of them has. A plug-in is
+imported when it is asked for, or to be listed, and one that is broken stands in nobody's way.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
+
+from tunaeval.errors import (
+    PluginClashError,
+    PluginError,
+    PluginLoadError,
+    PluginShapeError,
+    UnknownNameError,
+)
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+Check: TypeAlias = Callable[[object], str | None]
+"""Says what is wrong with a thing's shape, None when nothing is."""
+
+_NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
+_OURS = "tunaeval"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a listing: a name, who brought it, and whether it can be used."""
+
+    name: str
+    group: str
+    source: str
+    """ "tunaeval", "added in code", or a distribution and its version."""
+    status: Literal["ok", "broken", "clash"]
+    reason: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class Registry(Generic[T]):
+    """The things of one entry-point group by name; `aliases` are further names of built-ins.
+
+    Built-ins are given as "module.path:attribute" and imported when they are asked for.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        kind: str,
+        *,
+        builtins: Mapping[str, str],
+        aliases: Mapping[str, str] | None = None,
+        check: Check | None = None,
+    ) -> None:
+        self.group = group
+        self.kind = kind
+        self._builtins = dict(builtins)
+        self._aliases = dict(aliases or {})
+        self._check = check
+        self._added: dict[str, T] = {}
+        self._loaded: dict[str, T] = {}
+        self._plugins: dict[str, list[EntryPoint]] | None = None
+        self._adding = threading.Lock()
+
+    def get(self, name: str) -> T:
+        """The thing called `name`, imported now if it was not yet.
+
+        Raises UnknownNameError (with near misses), PluginLoadError, PluginClashError or
+        PluginShapeError.
+        """
+        try:
+            return self._loaded[name]
+        except KeyError:
+            thing = self._loaded[name] = self._find(name)
+            return thing
+
+    def add(self, name: str, thing: T) -> T:
+        """Register `thing` for this process; returns it. A name that is taken is refused."""
+        _refuse(_name_fault(name) or self._shape_fault(thing), f"{self.kind} {name!r}")
+        with self._adding:
+            if owner := self._owner(name):
+                raise PluginClashError(
+                    f"{self.kind} {name!r} cannot be added: {owner} has that name; choose another"
+                )
+            self._added[name] = thing
+        return thing
+
+    def names(self) -> tuple[str, ...]:
+        """All names but aliases, sorted; nothing is imported for it."""
+        return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
+
+    def aliases(self) -> dict[str, str]:
+        """Further names, and what each stands for."""
+        return dict(self._aliases)
+
+    def entries(self) -> list[Entry]:
+        """Everything that claims a name, each imported by itself to see whether it works."""
+        ours = [self._entry(name, _OURS) for name in self._builtins]
+        added = [self._entry(name, "added in code") for name in self._added]
+        plugins = [
+            self._plugin_entry(name, point)
+            for name, points in self._entry_points().items()
+            for point in points
+        ]
+        return sorted(ours + added + plugins, key=lambda entry: (entry.name, entry.source))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        ours = (self._builtins, self._added, self._aliases)
+        return any(name in names for names in ours) or name in self._entry_points()
+
+    def __repr__(self) -> str:
+        return f"Registry({self.group!r})"
+
+    def _find(self, name: str) -> T:
+        name = self._aliases.get(name, name)
+        if name in self._added:
+            return self._added[name]
+        if name in self._builtins:
+            return self._shaped(_import(self._builtins[name]), f"{self.kind} {name!r}")
+        match self._entry_points().get(name, []):
+            case []:
+                raise UnknownNameError(self.kind, name, [*self.names(), *self._aliases])
+            case [point]:
+                return self._load(name, point)
+            case points:
+                owners = " and ".join(_distribution(point) for point in points)
+                raise PluginClashError(
+                    f"{self.kind} {name!r} is claimed by {owners}; uninstall all but one"
+                )
+
+    def _load(self, name: str, point: EntryPoint) -> T:
+        what = f"{self.kind} {name!r} of {_distribution(point)}"
+        _refuse(_name_fault(name), what)
+        try:
+            thing = point.load()
+        except (Exception, SystemExit) as error:  # a plug-in's import may do anything
+            raise PluginLoadError(
+                f"{what} cannot be imported from {point.value!r}: {type(error).__name__}: {error}; "
+                "mend or uninstall it"
+            ) from error
+        return self._shaped(thing, what)
+
+    def _shaped(self, thing: object, what: str) -> T:
+        _refuse(self._shape_fault(thing), what)
+        return cast("T", thing)
+
+    def _shape_fault(self, thing: object) -> str | None:
+        return self._check(thing) if self._check else None
+
+    def _owner(self, name: str) -> str | None:
+        """Who has `name` already, in words."""
+        if name in self._aliases:
+            return f"{_OURS}'s {self._aliases[name]!r} (as an alias)"
+        if name in self._builtins:
+            return _OURS
+        if name in self._added:
+            return "something added before"
+        points = self._entry_points().get(name)
+        return _distribution(points[0]) if points else None
+
+    def _entry_points(self) -> dict[str, list[EntryPoint]]:
+        if self._plugins is None:
+            self._plugins = _installed(self.group)
+        return self._plugins
+
+    def _entry(self, name: str, source: str) -> Entry:
+        aliases = tuple(sorted(short for short, long in self._aliases.items() if long == name))
+        try:
+            self.get(name)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a listing survives what it lists
+            return Entry(name, self.group, source, "broken", _words(error), aliases)
+        return Entry(name, self.group, source, "ok", "", aliases)
+
+    def _plugin_entry(self, name: str, point: EntryPoint) -> Entry:
+        source = _distribution(point)
+        rivals = [
+            _distribution(other) for other in self._entry_points()[name] if other is not point
+        ]
+        if name in self._builtins or name in self._added or name in self._aliases:
+            rivals.append(self._owner(name) or _OURS)
+        if rivals:
+            reason = f"{name!r} is also claimed by {' and '.join(rivals)}"
+            return Entry(name, self.group, source, "clash", reason)
+        return self._entry(name, source)
+
+
+def instance_of(role: type) -> Check:
+    """A check that a thing has a protocol's attributes, and methods that are called alike."""
+
+    def check(thing: object) -> str | None:
+        if isinstance(thing, type):
+            return f"it is the class {thing.__name__}; wanted an instance of it"
+        missing = [name for name in _attributes(role) if not hasattr(thing, name)]
+        if missing:
+            return f"{_called(thing)} has no {' and no '.join(missing)}; wanted {_outline(role)}"
+        return _method_fault(thing, role, bound=True)
+
+    return check
+
+
+def maker_of(role: type) -> Check:
+    """A check that a thing makes what a protocol asks for: a class with its methods, or a callable.
+
+    What a plain callable makes is known only when it is called.
+    """
+
+    def check(thing: object) -> str | None:
+        if not callable(thing):
+            return f"{_called(thing)} cannot be called; wanted what makes {_outline(role)}"
+        return _method_fault(thing, role, bound=False) if isinstance(thing, type) else None
+
+    return check
+
+
+def _method_fault(thing: object, role: type, *, bound: bool) -> str | None:
+    for name, wanted in _methods(role).items():
+        found = getattr(thing, name, None)
+        if not callable(found):
+            return f"{_called(thing)} has no method {name}; wanted {_head(name, wanted)}"
+        fault = _signature_fault(found, wanted, has_self=not bound and inspect.isfunction(found))
+        if fault:
+            return f"{fault}: {_head(name, found)}; wanted {_head(name, wanted)}"
+    return None
+
+
+def _signature_fault(
+    found: Callable[..., object], wanted: Callable[..., object], *, has_self: bool
+) -> str | None:
+    """Whether `found` can be called just as a method of the role is called."""
+    if inspect.iscoroutinefunction(wanted) != inspect.iscoroutinefunction(found):
+        return "it is not async" if inspect.iscoroutinefunction(wanted) else "it is async"
+    parameters = list(inspect.signature(wanted).parameters.values())[1:]
+    keyword = {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
+    positional = [None] * (len(parameters) - len(keyword) + has_self)
+    try:
+        inspect.signature(found).bind(*positional, **keyword)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # written in C, without a signature to look at
+        return None
+    return None
+
+
+def _attributes(role: type) -> list[str]:
+    return list(role.__annotations__)
+
+
+def _methods(role: type) -> dict[str, Callable[..., object]]:
+    return {
+        name: member
+        for name, member in vars(role).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+
+
+def _outline(role: type) -> str:
+    parts = [*_attributes(role), *(_head(*item) for item in _methods(role).items())]
+    return f"a {role.__name__} with {', '.join(parts)}"
+
+
+def _head(name: str, function: Callable[..., object]) -> str:
+    """A function's first line, without annotations."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return f"{name}(...)"
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
+    return f"{'async ' if inspect.iscoroutinefunction(function) else ''}def {name}{shown}"
+
+
+def _called(thing: object) -> str:
+    return thing.__name__ if isinstance(thing, type) else f"a {type(thing).__name__}"
+
+
+def _name_fault(name: str) -> str | None:
+    if _NAME.fullmatch(name):
+        return None
+    return f"{name!r} is no name: wanted lower-case letters and digits, joined by - . or _"
+
+
+def _refuse(fault: str | None, what: str) -> None:
+    if fault:
+        raise PluginShapeError(f"{what} is refused: {fault}")
+
+
+def _import(path: str) -> object:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _installed(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group; a distribution that is on the path twice counts once."""
+    from importlib.metadata import distributions  # noqa: PLC0415 - 15 ms, and most never need it
+
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for distribution in distributions():
+        try:
+            for point in distribution.entry_points.select(group=group):
+                found.setdefault(point.name, {}).setdefault(distribution.name, point)
+        except Exception:  # noqa: BLE001, S112 - one unreadable package must not hide the others
+            continue
+    return {name: list(points.values()) for name, points in found.items()}
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def _words(error: BaseException) -> str:
+    return str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"

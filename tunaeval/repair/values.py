@@ -1,0 +1,146 @@
+"""JSON text to values, with the project's one rule for each thing JSON leaves open.
+
+Integers stay integers of any size up to `MAX_DIGITS` digits. NaN, Infinity and numbers too large
+for a float are invalid. Of duplicate keys the last wins, with a note. Lone surrogates and NUL are
+kept as they are, with a note. Nesting beyond `MAX_DEPTH` is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from math import isinf
+from typing import Any
+
+from tunaeval.types import JsonObject, JsonValue
+
+MAX_DEPTH = 128
+MAX_DIGITS = 4300
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something odd about a value that was read all the same."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound."""
+
+    code: str
+    message: str
+    at: int = 0
+    so_far: str = ""
+
+
+class _DuplicateKeyError(Exception):
+    pass
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"the number {text[:40]} is too large for a float")
+    return value
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON value")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _DuplicateKeyError
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant
+)
+
+
+def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unreadable:
+    """Read the sound JSON value that begins at `start`: the value, its end and what is odd."""
+    notes: list[Note] = []
+    try:
+        try:
+            value, end = _DECODER.scan_once(text, start)
+        except _DuplicateKeyError:
+            value, end = _noting_decoder(notes).scan_once(text, start)
+    except StopIteration as stop:
+        return Unreadable("invalid-json", "no JSON value stands here", stop.value or start)
+    except json.JSONDecodeError as error:
+        return Unreadable("invalid-json", error.msg, error.pos)
+    except RecursionError:
+        return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
+    except ValueError as error:
+        return Unreadable("invalid-number", str(error).partition(";")[0], start)
+    if too_deep(text, start, end, value):
+        return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
+    return value, end, (*notes, *_odd_characters(text, start, end, value))
+
+
+def _noting_decoder(notes: list[Note]) -> json.JSONDecoder:
+    def pairs_of(pairs: list[tuple[str, Any]]) -> JsonObject:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            seen: set[str] = set()
+            twice = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]  # set.add is the "or" branch
+            names = ", ".join(repr(key[:40]) for key in dict.fromkeys(twice))
+            notes.append(Note("duplicate-key", f"more than once: {names}; the last one counts"))
+        return value
+
+    return json.JSONDecoder(
+        object_pairs_hook=pairs_of, parse_float=_float, parse_constant=_constant
+    )
+
+
+def too_deep(text: str, start: int, end: int, value: JsonValue) -> bool:
+    """Whether `value`, read from that stretch of text, is nested deeper than `MAX_DEPTH`."""
+    if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH:
+        return False
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: JsonValue) -> list[JsonValue]:
+    """The containers right inside a container."""
+    inner = value.values() if isinstance(value, dict) else value
+    return [item for item in inner if isinstance(item, (dict, list))]
+
+
+def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
+    notes = []
+    if text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0:
+        notes.append(Note("nul", "a string holds the character NUL; it is kept"))
+    raw = _SURROGATE.search(text, start, end)
+    escaped = _ESCAPED_SURROGATE.search(text, start, end)
+    if raw or (escaped and _has_surrogate(value)):
+        notes.append(Note("lone-surrogate", "a string holds half a surrogate pair; it is kept"))
+    return notes
+
+
+def _has_surrogate(value: JsonValue) -> bool:
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            if _SURROGATE.search(item):
+                return True
+        elif isinstance(item, dict):
+            todo += [*item, *item.values()]
+        elif isinstance(item, list):
+            todo += item
+    return False

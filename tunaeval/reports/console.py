@@ -1,0 +1,177 @@
+"""A run as a person at a terminal sees it: a line per scenario, then a table.
+
+What a suite, a server or a model wrote is made visible first and never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING, TextIO
+
+from tunaeval.types.runs import Report, ScenarioResult, Summary
+
+from .summary import INFRASTRUCTURE
+from .visible import visible
+from .wording import (
+    calls_words,
+    counts,
+    effort,
+    expected_words,
+    interval,
+    percent,
+    remarks,
+    rows,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+CALL_WIDTH = 60
+"""Characters of a call on the line of a scenario."""
+PLAIN_WIDTH = 120
+"""Of tables that go to a file or a pipe."""
+_STYLES = {"PASS": "green", "FAIL": "red", "ERROR": "yellow"}
+
+
+class Live:
+    """Tells of results on a stream as they come, a line each; call it with a result.
+
+    Within `progress` a terminal has a bar below the lines.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._say: Callable[[list[str]], None] = self._print_line
+
+    def __call__(self, result: ScenarioResult) -> None:
+        self._say(_cells(result))
+
+    @contextmanager
+    def progress(self, total: int, *, heading: str | None) -> Iterator[None]:
+        """`total` results are to come, under `heading`."""
+        if not self._stream.isatty():
+            if heading:
+                self._print_line([visible(heading)])
+            yield
+            return
+        from rich.progress import Progress  # noqa: PLC0415 - 60 ms that plain lines do not need
+
+        with Progress(console=_console(self._stream, like=self._stream), transient=True) as bar:
+            if heading:
+                _print(bar.console, [heading], style="bold")
+            self._say = _line_above(bar, total)
+            try:
+                yield
+            finally:
+                self._say = self._print_line
+
+    def _print_line(self, cells: list[str]) -> None:
+        print("  ".join(cells), file=self._stream, flush=True)
+
+
+def _line_above(bar: Progress, total: int) -> Callable[[list[str]], None]:
+    from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
+
+    task = bar.add_task("scenarios", total=total)
+
+    def say(cells: list[str]) -> None:
+        verdict, *rest = cells
+        line = Text.assemble((verdict, _STYLES[verdict]), "  ", "  ".join(rest))
+        bar.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        bar.advance(task)
+
+    return say
+
+
+def show(report: Report, stream: TextIO) -> None:
+    """Print a summary: every rate under the run's heading, then what else was counted."""
+    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    page = StringIO()
+    console, run, summary = _console(page, like=stream), report.run, report.summary
+    over = [f"{run.suite}, {run.model or run.client}, format {run.format}, level {run.level}"]
+    if run.heading:
+        over.append(run.heading)
+    below = [*remarks(report), effort(summary)]
+    for name, found in counts(summary):
+        below.append(f"{name}: " + ", ".join(f"{key} {count}" for key, count in found.items()))
+    if report.directory:
+        below.append(f"kept in {report.directory}")
+    _print(console, over, style="bold")
+    console.print(_table(summary, plain=not _speaks_unicode(stream)))
+    _print(console, below)
+    stream.write(page.getvalue())
+
+
+def _print(console: Console, lines: list[str], *, style: str | None = None) -> None:
+    for line in lines:
+        console.print(visible(line), style=style, soft_wrap=True)
+
+
+def _table(summary: Summary, *, plain: bool) -> Table:
+    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded where it draws
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    table = Table(box=ASCII2 if plain else SIMPLE_HEAD)
+    for column in ("", ""):
+        table.add_column(column, overflow="fold")
+    for column in ("passed", "of", "rate", "95 % interval", "first attempt"):
+        table.add_column(column, justify="right", no_wrap=True)
+    section = ""
+    for row in rows(summary):
+        if row.section != section:
+            table.add_section()
+        table.add_row(
+            "" if row.section == section else row.section,
+            Text(visible(row.name, CALL_WIDTH)),
+            str(row.rate.passed),
+            str(row.rate.total),
+            percent(row.rate),
+            interval(row.rate),
+            percent(row.first_attempt) if row.first_attempt else "",
+        )
+        section = row.section
+    return table
+
+
+def _cells(result: ScenarioResult) -> list[str]:
+    """The parts of a scenario's line; the first is the verdict."""
+    failed = result.outcome in INFRASTRUCTURE
+    verdict = "PASS" if result.ok else "ERROR" if failed else "FAIL"
+    name = visible(result.scenario, CALL_WIDTH)
+    if result.repeat > 1:
+        name += f" #{result.repeat}"
+    wanted = expected_words(result.expected, CALL_WIDTH)
+    got = visible(result.error or "", CALL_WIDTH) if failed else calls_words(result.got, CALL_WIDTH)
+    tries = len(result.attempts)
+    return [
+        verdict,
+        name,
+        f"{wanted} -> {got}",
+        f"{tries} attempt{'' if tries == 1 else 's'}",
+        result.outcome,
+    ]
+
+
+def _console(file: TextIO, *, like: TextIO) -> Console:
+    """A console that writes to `file` what suits `like`."""
+    from rich.console import Console  # noqa: PLC0415 - as above
+
+    terminal = like.isatty()
+    width = None if terminal else PLAIN_WIDTH
+    return Console(
+        file=file,
+        width=width,
+        force_terminal=terminal,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def _speaks_unicode(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")

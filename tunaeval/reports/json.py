@@ -1,0 +1,44 @@
+"""A report as JSON, for machines: whatever a model wrote, the file is ASCII and parses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tunaeval.records import decode, encode
+from tunaeval.types import JsonObject
+from tunaeval.types.runs import Report
+
+from .files import write_text
+
+
+def summary_object(report: Report) -> JsonObject:
+    """A report without its results; the heading comes first, directly over the scores."""
+    return {
+        "heading": report.run.heading,
+        "summary": report.summary.model_dump(),
+        "interrupted": report.interrupted,
+        "directory": report.directory,
+        "run": report.run.model_dump(),
+    }
+
+
+def json_text(value: JsonObject) -> str:
+    """`value` as JSON in ASCII, on one line: lone surrogates survive, nothing moves a cursor.
+
+    What plain JSON cannot say is written as `tunaeval.records` writes it.
+    """
+    return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")
+
+
+class JsonWriter:
+    """Writes one object: heading, summary, run, and every result."""
+
+    name = "json"
+
+    def write(self, report: Report, path: Path) -> None:
+        results = [result.model_dump() for result in report.results]
+        write_text(path, json_text({**summary_object(report), "results": results}) + "\n")
+
+
+json_writer = JsonWriter()

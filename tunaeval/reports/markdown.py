@@ -1,0 +1,94 @@
+"""A report as Markdown: tables of rates, then every scenario that did not pass.
+
+Whatever a suite or a model wrote stands in code spans, where Markdown and HTML mean nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from tunaeval.types.runs import Report, ScenarioResult
+
+from .files import write_text
+from .visible import visible
+from .wording import (
+    Row,
+    calls_words,
+    counts,
+    effort,
+    expected_words,
+    interval,
+    percent,
+    remarks,
+    rows,
+)
+
+LIMIT = 400
+"""Characters of a call that are shown."""
+
+
+class MarkdownWriter:
+    """Writes headings, tables and lists of GitHub's Markdown."""
+
+    name = "markdown"
+
+    def write(self, report: Report, path: Path) -> None:
+        write_text(path, "\n".join(_lines(report)) + "\n")
+
+
+markdown_writer = MarkdownWriter()
+
+
+def code(text: str, limit: int = LIMIT) -> str:
+    r"""`text` as a code span that nothing in it can end, nor a table's cell: a bar is \x7c."""
+    text = visible(text, limit).replace("|", r"\x7c") or " "
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    padding = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{padding}{text}{padding}{fence}"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    run, summary = report.run, report.summary
+    yield f"# {code(run.suite)}: {code(run.model or run.client)}"
+    yield ""
+    for section, group in groupby(rows(summary), key=lambda row: row.section):
+        yield from _table(run.heading, section, list(group))
+    for remark in remarks(report):
+        yield f"- {remark}"
+    yield f"- {effort(summary)}"
+    for name, found in counts(summary):
+        yield f"- {name}: " + ", ".join(f"{code(key)} {count}" for key, count in found.items())
+    yield f"- run {code(run.run_id)}, level {run.level}, profile {code(run.profile)}"
+    yield ""
+    yield "## What did not pass"
+    yield ""
+    missed = [result for result in report.results if not result.ok]
+    yield from map(_missed, missed) if missed else ["Nothing."]
+
+
+def _table(heading: str | None, section: str, group: list[Row]) -> Iterator[str]:
+    if heading:
+        yield f"**{code(heading)}**"
+        yield ""
+    yield f"| {section} | passed | of | rate | 95 % interval | first attempt |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row in group:
+        first = percent(row.first_attempt) if row.first_attempt else ""
+        yield (
+            f"| {code(row.name)} | {row.rate.passed} | {row.rate.total} | {percent(row.rate)} "
+            f"| {interval(row.rate)} | {first} |"
+        )
+    yield ""
+
+
+def _missed(result: ScenarioResult) -> str:
+    said = [f"- {code(result.scenario)}"]
+    if result.repeat > 1:
+        said.append(f"(repeat {result.repeat})")
+    said.append(f"{result.outcome}: {code(result.error or result.reason)};")
+    said.append(f"expected {code(expected_words(result.expected, LIMIT))},")
+    said.append(f"got {code(calls_words(result.got, LIMIT))}")
+    return " ".join(said)

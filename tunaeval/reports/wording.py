@@ -1,0 +1,112 @@
+"""How results are said, the same on every page: rows of rates, calls, gaps between levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+from tunaeval.records import decode, encode
+from tunaeval.types import LEVELS, JsonObject
+from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall, Rate, Report, Summary
+
+from .summary import ANY_TOOL, NO_TOOL, expected_tools
+from .visible import visible
+
+GAP_POINTS = 2.0
+"""From which difference between two levels on a reader is told of it."""
+
+
+class Row(NamedTuple):
+    """A line of the table of rates; `first_attempt` is None where it is not counted."""
+
+    section: str
+    name: str
+    rate: Rate
+    first_attempt: Rate | None = None
+
+
+def rows(summary: Summary) -> Iterator[Row]:
+    """All rates of a summary, section by section."""
+    yield Row("score", "all", summary.final, summary.first_attempt)
+    for level in LEVELS:
+        yield Row("level", level, summary.levels[level], summary.levels_first_attempt[level])
+    for name, rate in summary.tools.items():
+        yield Row("tool", name, rate)
+    for name, rate in summary.tags.items():
+        yield Row("tag", name, rate)
+
+
+def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """What is counted besides, and is not empty."""
+    every = (
+        ("outcomes", summary.outcomes),
+        ("repairs", summary.repairs),
+        ("formats", summary.formats),
+    )
+    return ((name, found) for name, found in every if found)
+
+
+def remarks(report: Report) -> list[str]:
+    """What a reader must not miss besides the scores."""
+    summary, said = report.summary, []
+    if report.interrupted:
+        wanted = report.run.scenarios * report.run.repeats
+        said.append(f"interrupted: {summary.scenarios} of {wanted} scenarios were finished")
+    if lost := summary.infrastructure_failures:
+        said.append(
+            f"{lost} of {summary.scenarios} scenarios got no answer and are not in the score"
+        )
+    return [*said, *gaps(summary)]
+
+
+def gaps(summary: Summary) -> list[str]:
+    """Which levels read notably more than the one below them."""
+    said = []
+    for lower, higher in pairwise(LEVELS):
+        less, more = summary.levels[lower].value, summary.levels[higher].value
+        if less is not None and more is not None and (points := 100 * (more - less)) > GAP_POINTS:
+            said.append(f"{higher} reads {points:.1f} points more than {lower}")
+    return said
+
+
+def effort(summary: Summary) -> str:
+    """Attempts, latency and tokens in a line; what is unknown is not mentioned."""
+    parts = [f"{summary.attempts} attempts"]
+    if summary.latency_seconds_median is not None:
+        parts.append(f"median latency {summary.latency_seconds_median:.2f} s")
+    for kind, tokens in (("in", summary.prompt_tokens), ("out", summary.completion_tokens)):
+        if tokens is not None:
+            parts.append(f"{tokens:,} tokens {kind}")
+    return ", ".join(parts)
+
+
+def percent(rate: Rate) -> str:
+    return "n/a" if rate.value is None else f"{100 * rate.value:.1f} %"
+
+
+def interval(rate: Rate) -> str:
+    if rate.low is None or rate.high is None:
+        return ""
+    return f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"
+
+
+def expected_words(expected: Expectation, limit: int | None = None) -> str:
+    """What a scenario wants, on a line."""
+    if expected.calls:
+        return calls_words(expected.calls, limit)
+    words = ", ".join(expected_tools(expected))
+    return visible({NO_TOOL: "no call", ANY_TOOL: "any call"}.get(words, words), limit)
+
+
+def calls_words(calls: Iterable[CallRecord | ExpectedCall], limit: int | None = None) -> str:
+    """Calls as a programmer would write them, on a line."""
+    words = ", ".join(call_words(call.name, call.arguments) for call in calls)
+    return visible(words, limit) or "no call"
+
+
+def call_words(name: str, arguments: JsonObject) -> str:
+    """A call as a programmer would write it, on a line."""
+    # Through a record, because repr knows no integer of 5,000 digits and no bottomless list.
+    plain = decode(encode(arguments))
+    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

@@ -1,0 +1,148 @@
+"""How OpenAI's and Anthropic's dictionaries, bare ones and functions become `Tools`.
+
+    {"type": "function", "function": {"name", "description", "parameters"}}     OpenAI
+    {"name", "description", "parameters"}                                       bare
+    {"name", "description", "input_schema"}                                     Anthropic
+    {"name", "description", "inputSchema"}                                      MCP
+    def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
+
+An argument is a path when its schema says `"format": "path"`, which is what pydantic makes of
+`pathlib.Path`; a `ToolSpec` names its paths itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias, overload
+
+from tunaeval.errors import ToolsError
+from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
+
+ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object]
+
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+_PATH_FORMATS = frozenset({"path", "file-path", "directory-path"})
+_WANTED = "a ToolSpec, a dict of the OpenAI, Anthropic or MCP kind, or a function"
+
+
+@overload
+def to_tools(tools: None) -> None: ...
+@overload
+def to_tools(tools: Tools | Iterable[ToolLike]) -> Tools: ...
+
+
+def to_tools(tools: Tools | Iterable[ToolLike] | None) -> Tools | None:
+    """The tools by name. `Tools` come back as they are, and None (any name is a tool) as None.
+
+    Whoever parses many texts with one list should convert it once: `Tools` keep what is prepared.
+    Raises `ToolsError` for what cannot be understood.
+    """
+    if tools is None or isinstance(tools, Tools):
+        return tools
+    if isinstance(tools, str | Mapping | ToolSpec) or not isinstance(tools, Iterable):
+        raise ToolsError(
+            f"tools is {_shown(tools)}, wanted a list of tools; to give one tool, write [tool]"
+        )
+    specs: list[ToolSpec] = []
+    at: dict[str, int] = {}
+    for index, tool in enumerate(tools):
+        spec = _spec(tool, f"tools[{index}]")
+        if spec.name in at:
+            raise ToolsError(
+                f"tools[{index}]: the name {spec.name!r} is taken by tools[{at[spec.name]}]; "
+                "a call could mean either, so rename one or leave one out"
+            )
+        at[spec.name] = index
+        specs.append(spec)
+    return Tools(specs)
+
+
+def _spec(tool: object, where: str) -> ToolSpec:
+    match tool:
+        case ToolSpec():
+            _checked_name(tool.name, where)
+            _checked_schema(tool.parameters, f"{where}.parameters")
+            return tool
+        case Mapping():
+            return _from_mapping(tool, where)
+        case _ if callable(tool) and not isinstance(tool, type):
+            return _from_function(tool, where)
+    raise ToolsError(f"{where} is {_shown(tool)}, wanted {_WANTED}")
+
+
+def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
+    if "function" in tool:
+        tool, where = tool["function"], f"{where}.function"
+        if not isinstance(tool, Mapping):
+            raise ToolsError(f"{where} is {_shown(tool)}, wanted an object with a name")
+    name = _checked_name(tool.get("name"), f"{where}.name")
+    description = tool.get("description")
+    if not isinstance(description, str | None):
+        raise ToolsError(f"{where}.description is {_shown(description)}, wanted a string")
+    given = [key for key in _SCHEMA_KEYS if tool.get(key) is not None]
+    if len(given) > 1:
+        raise ToolsError(f"{where} has both {given[0]} and {given[1]}; keep the one that is meant")
+    schema = _checked_schema(tool[given[0]], f"{where}.{given[0]}") if given else {}
+    return ToolSpec(name, description or "", schema, _paths(schema))
+
+
+def _from_function(function: Callable[..., object], where: str) -> ToolSpec:
+    from ._signatures import described  # noqa: PLC0415 - pydantic, only for those who need it
+
+    try:
+        name, description, schema = described(function)
+    except ValueError as error:
+        raise ToolsError(f"{where} is {_shown(function)}: {error}") from error
+    return ToolSpec(name, description, schema, _paths(schema))
+
+
+def _checked_name(name: object, where: str) -> str:
+    if isinstance(name, str) and name.strip():
+        return name
+    raise ToolsError(f"{where} is {_shown(name)}, wanted the tool's name, a string with characters")
+
+
+def _checked_schema(schema: object, where: str) -> JsonObject:
+    """The schema as a dict, when it can describe an object of arguments; {} takes none."""
+    if not isinstance(schema, Mapping):
+        raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
+    if schema.get("type", "object") != "object":
+        raise ToolsError(
+            f"{where}.type is {_shown(schema['type'])}, wanted 'object': "
+            "arguments have names, so put this schema under a property"
+        )
+    properties = schema.get("properties", {})
+    if not isinstance(properties, Mapping):
+        raise ToolsError(f"{where}.properties is {_shown(properties)}, wanted an object of schemas")
+    for key, inner in properties.items():
+        if not isinstance(inner, Mapping | bool):
+            raise ToolsError(f"{where}.properties.{key} is {_shown(inner)}, wanted a schema")
+    required = schema.get("required", [])
+    if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
+        raise ToolsError(f"{where}.required is {_shown(required)}, wanted a list of argument names")
+    return dict(schema)
+
+
+def _paths(schema: JsonObject) -> frozenset[str]:
+    properties: Mapping[str, JsonValue] = schema.get("properties", {})
+    return frozenset(name for name, inner in properties.items() if _is_path(inner))
+
+
+def _is_path(schema: JsonValue) -> bool:
+    return any(branch.get("format") in _PATH_FORMATS for branch in _branches(schema))
+
+
+def _branches(schema: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
+    if isinstance(schema, Mapping):
+        yield schema
+        for key in ("anyOf", "oneOf"):
+            inner = schema.get(key)
+            yield from (one for one in inner or () if isinstance(one, Mapping))
+
+
+def _shown(value: object) -> str:
+    """A value for people, short; a missing one by its word."""
+    if value is None:
+        return "missing"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,62 @@
+"""Text that may still be arriving, seen through a window.
+
+A reader is a generator: it reads `text` from `pos`, moves `pos` over what it has understood, and
+yields when only more text can tell. After a yield it looks at `text` and `pos` again, for `feed`
+drops what was passed. When `final` is true nothing more comes and a reader must not yield.
+`base` is where `text[0]` stands in the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+Reading: TypeAlias = Generator[None, None, T]
+"""A reader at work: yields when it needs more text, returns what it read."""
+
+
+class Window:
+    """A view of a text from `pos` on; see the module's first words for the contract."""
+
+    __slots__ = ("base", "before", "final", "pos", "text")
+
+    def __init__(self, text: str = "", *, final: bool = False) -> None:
+        self.text = text
+        self.pos = 0
+        self.base = 0
+        self.final = final
+        self.before = ""
+        """The last two characters that were dropped."""
+
+    def feed(self, chunk: str) -> None:
+        """Drop what was read and add `chunk`."""
+        pos = self.pos
+        if pos:
+            text = self.text
+            self.before = (self.before + text[max(0, pos - 2) : pos])[-2:]
+            self.base += pos
+            self.text = text[pos:] + chunk
+            self.pos = 0
+        else:
+            self.text += chunk
+
+    def preceding(self, index: int) -> str:
+        """Up to two characters before `index`."""
+        near = self.text[max(0, index - 2) : index]
+        return near if len(near) == 2 else (self.before + near)[-2:]
+
+    @property
+    def offset(self) -> int:
+        """Where `pos` stands in the whole text."""
+        return self.base + self.pos
+
+
+def read_all(text: str, reading: Reading[T]) -> T:
+    """Run a reader over a window that is final: it never yields."""
+    try:
+        next(reading)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    raise AssertionError(f"a reader asked for more than all of {text[:60]!r}")
