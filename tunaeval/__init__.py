@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, RunOptions, load_suite, suite_names
     from .matching import Verdict, match
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         render,
         stream,
     )
-    from .registries import registries
     from .running import arun, run
     from .tools import to_tools
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
@@ -60,7 +60,7 @@ _HOMES = {
     "parse_many": "parsing",
     "parse_message": "parsing",
     "qwen25": "parsing",
-    "registries": "registries",
+    "registries": "extensions",
     "render": "parsing",
     "run": "running",
     "stream": "parsing",

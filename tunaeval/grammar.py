@@ -1,7 +1,7 @@
 """The words that a wire format is written in.
 
 A format is a value: a row of words, in the order in which a model writes them. The engine in
-`parsing` reads them forwards, `parsing.render` writes them. A format that could never be read is
+`parsing` reads them forwards, `parsing.writing` writes them. A format that could never be read is
 refused when it is built.
 
     Format("hermes", (Literal("<tool_call>"), Space("\\n"), CallObject(), Space("\\n"),
@@ -167,7 +167,9 @@ def _frame_fault(format_: Format, before: tuple[Word, ...], after: tuple[Word, .
     if format_.call.opens:
         return "`opens` is for a CallObject() without an opening Literal"
     if after and not isinstance(after[-1], Literal):
-        return f"it ends with {after[-1]!r}, so a block would never know where it ends; use a Literal"
+        return (
+            f"it ends with {after[-1]!r}, so a block would never know where it ends; use a Literal"
+        )
     for text in format_.closer.spellings if format_.closer and after else ():
         if text[0] in "{}[],\"'" or text[0].isspace():
             return f"the closer {text!r} could be part of the JSON before it"

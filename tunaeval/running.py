@@ -14,7 +14,7 @@ from tunaeval.parsing import parser_for
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Suite
 
-from .registries import registries
+from .extensions import registries
 
 
 async def arun(
@@ -81,5 +81,7 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
     try:
         made: Client = registries()["clients"].get(client)(**settings)
     except TypeError as error:
-        raise UsageError(f"client {client!r} cannot be made with {sorted(settings)}: {error}") from None
+        raise UsageError(
+            f"client {client!r} cannot be made with {sorted(settings)}: {error}"
+        ) from None
     return made

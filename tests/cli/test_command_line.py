@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,7 +48,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--client", "replay", "--model-file", "x"], "takes no --model-file"),
         (["run", "--writer", "json"], "give --report"),
         (["run", "--report", "page"], "no suffix that names a writer"),
-        (["run", "--report", "page.pdf"], "no writer is called 'pdf'"),
+        (["run", "--report", "page.pdf"], "writer is called 'pdf'"),
         (["parse", "no-such-file"], "'no-such-file' cannot be read: No such file"),
         (["parse", "x\0y"], "cannot be read"),
         (["plugins", "--group", "client"], "did you mean 'clients'"),
@@ -85,12 +86,14 @@ def test_help_loads_nothing_heavy() -> None:
         assert done.stdout.endswith("loaded: set()\n")
 
 
-def test_a_reader_that_goes_away_is_no_fault() -> None:
-    """As in `tunaeval suites tunacode | head -1`."""
+@pytest.mark.parametrize("arguments", [["suites", "tunacode", "--json"], ["--version"]])
+def test_a_reader_that_goes_away_is_no_fault(arguments: list[str]) -> None:
+    """As in `tunaeval suites tunacode | head -1`: in the middle of much, at the end of little."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "tunaeval", "suites", "tunacode", "--json"],
+        [sys.executable, "-m", "tunaeval", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"},
     )
     assert child.stdout is not None
     child.stdout.close()

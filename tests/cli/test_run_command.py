@@ -101,6 +101,21 @@ def test_a_recording_replays_to_the_same_score_under_its_heading(
     assert "is there already" in again.stderr
 
 
+def test_a_replay_is_headed_once_by_what_headed_the_recorded_run(
+    here: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    here("run", "--suite", suite, "--base-url", server.url, "--record", "tape.jsonl")
+    header, *replies = (tmp_path / "tape.jsonl").read_text().splitlines()
+    document = json.loads(header)
+    document["run"] |= {"ask": "schema", "heading": "constrained decoding"}
+    (tmp_path / "tape.jsonl").write_text("\n".join([json.dumps(document), *replies, ""]))
+    replayed = here("run", "--suite", suite, "--recording", "tape.jsonl", "--json")
+    read = json.loads(replayed.stdout)
+    assert read["run"]["ask"] == "schema"
+    assert read["heading"].endswith("no model was run; constrained decoding")
+    assert read["heading"].count("constrained decoding") == 1
+
+
 def test_a_script_answers_in_turn(here: Tuna, suite: str, tmp_path: Path) -> None:
     call = '{"name": "read_file", "arguments": {"filepath": "a.txt"}}'
     (tmp_path / "script.jsonl").write_text(json.dumps(f"<tool_call>{call}</tool_call>"))

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -34,38 +35,42 @@ SCHEMA = {
 QUESTION = [{"role": "user", "content": "Which tool finds text in files?"}]
 
 
+Ask: TypeAlias = Callable[[Request], Reply]
+
+
 @pytest.fixture(scope="module")
-def client() -> Iterator[LlamaCppClient]:
-    client = LlamaCppClient(context=512)
-    yield client
-    asyncio.run(client.close())
+def client() -> LlamaCppClient:
+    return LlamaCppClient(context=512)
 
 
-def ask(client: LlamaCppClient, request: Request) -> Reply:
-    return asyncio.run(client.complete(request))
+@pytest.fixture(scope="module")
+def ask(client: LlamaCppClient) -> Iterator[Ask]:
+    """Asks the one server of these tests, in one event loop."""
+    with asyncio.Runner() as runner:
+        yield lambda request: runner.run(client.complete(request))
+        runner.run(client.close())
 
 
 @pytest.mark.local
 @needs_model
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets end with each test's event loop
 class TestTheRealModel:
     def test_it_is_a_client(self, client: LlamaCppClient) -> None:
         assert isinstance(client, Client)
 
-    def test_a_reply_fits_the_schema(self, client: LlamaCppClient) -> None:
-        reply = ask(client, Request(QUESTION, schema=SCHEMA, max_tokens=20, seed=1))
+    def test_a_reply_fits_the_schema(self, ask: Ask) -> None:
+        reply = ask(Request(QUESTION, schema=SCHEMA, max_tokens=20, seed=1))
         assert json.loads(reply.message["content"])["name"] in {"grep", "glob"}
         assert reply.usage.completion_tokens is not None
 
-    def test_a_reply_ends_at_max_tokens(self, client: LlamaCppClient) -> None:
-        reply = ask(client, Request(QUESTION, max_tokens=3))
+    def test_a_reply_ends_at_max_tokens(self, ask: Ask) -> None:
+        reply = ask(Request(QUESTION, max_tokens=3))
         assert reply.finish_reason == "length"
         assert reply.usage.completion_tokens == 3
 
-    def test_tools_that_its_template_would_drop_are_refused(self, client: LlamaCppClient) -> None:
+    def test_tools_that_its_template_would_drop_are_refused(self, ask: Ask) -> None:
         tools = [{"type": "function", "function": {"name": "grep", "parameters": {}}}]
         with pytest.raises(ClientSetupError, match="--tools prompt"):
-            ask(client, Request(QUESTION, tools=tools))
+            ask(Request(QUESTION, tools=tools))
 
     def test_the_details_say_what_made_the_replies(self, client: LlamaCppClient) -> None:
         details = client.details
@@ -76,6 +81,12 @@ class TestTheRealModel:
         assert len(details["sha256"]) == 64
         assert details["server"].startswith("xllamacpp ")
         assert details["context"] == 512
+
+    def test_ctrl_c_is_left_to_the_parent(self, client: LlamaCppClient, ask: Ask) -> None:
+        ask(Request(QUESTION, max_tokens=1))
+        assert client._child is not None
+        client._child._process.send_signal(signal.SIGINT)
+        assert ask(Request(QUESTION, max_tokens=1)).retries == 0
 
     def test_the_server_ends_with_a_parent_that_is_killed(self) -> None:
         code = (
@@ -116,8 +127,10 @@ class TestTheRealModel:
         with find_weights(None).path.open("rb") as whole:
             broken.write_bytes(whole.read(1 << 20))
         client = LlamaCppClient(model_file=str(broken))
-        with pytest.raises(ClientSetupError, match=r"did not start: exit status 1; .*failed to read"):
-            ask(client, Request(QUESTION))
+        with pytest.raises(
+            ClientSetupError, match=r"did not start: exit status 1; .*failed to read"
+        ):
+            asyncio.run(client.complete(Request(QUESTION)))
 
 
 def _ends(pid: int) -> bool:

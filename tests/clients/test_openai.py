@@ -231,6 +231,7 @@ def test_a_client_outlives_an_event_loop() -> None:
     with FaultServer() as server:
         client = OpenAIClient(base_url=server.base_url, model="m", connections=1)
         asyncio.run(several(client))
+        gc.collect()
         assert len(using(client, several)) == 3
         gc.collect()
 

@@ -138,6 +138,13 @@ def test_a_retry_can_pass_at_strict_what_standard_had_read(play: Play) -> None:
     assert [result.levels[level].ok for level in LEVELS] == [True, True, True]
 
 
+def test_a_call_that_was_cut_is_asked_for_again_and_kept_in_reserve(play: Play) -> None:
+    result, requests = play("call", CUT, GOOD, level="lenient")
+    assert (len(requests), result.ok, result.repairs) == (2, True, ())
+    result, _ = play("call", CUT, WORDS, level="lenient")
+    assert (result.ok, result.repairs) == (True, ("closed",))
+
+
 def test_a_failed_request_is_no_answer_of_the_model(play: Play) -> None:
     result, _ = play("none", TransportFailure("nobody there", kind="connect"))
     assert (result.ok, result.outcome, result.error) == (

@@ -14,6 +14,7 @@ from tunaeval.harness import ASKS, asking, load_suite, retry_prompt, suite_names
 from tunaeval.harness.constraint import MAX_STRING, call_schema
 from tunaeval.harness.examples import EXAMPLES, fitting
 from tunaeval.harness.prompts import said
+from tunaeval.parsing import parse
 from tunaeval.types import JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
@@ -35,13 +36,20 @@ def test_under_prompt_the_system_message_tells_the_tools(make_suite: MakeSuite) 
     asked = asking(make_suite(), "prompt")
     system = asked.opening[0]["content"]
     assert asked.tools is None
-    assert '"name":"read_file"' in system
+    assert '"name": "read_file"' in system
     assert '<tool_call>\n{"name"' in system
 
 
-def test_instructions_can_be_handed_in(make_suite: MakeSuite) -> None:
-    asked = asking(make_suite(), "prompt", instructions=lambda tools: f"Use {', '.join(tools)}.")
-    assert asked.opening[0]["content"] == "Work.\n\nUse read_file, list_dir."
+def test_under_prompt_examples_are_written_as_calls_are_read(make_suite: MakeSuite) -> None:
+    asked = asking(make_suite(), "prompt", examples=EXAMPLES)
+    answers = [turn["content"] for turn in asked.opening if turn["role"] == "assistant"]
+    shown = fitting(EXAMPLES, make_suite().tools)
+    assert shown
+    for answer, example in zip(answers, shown, strict=True):
+        calls = parse(answer, "hermes").calls
+        assert [(c.name, c.arguments) for c in calls] == [
+            (c.name, c.arguments) for c in example.calls
+        ]
 
 
 def test_under_schema_the_score_is_headed(make_suite: MakeSuite) -> None:

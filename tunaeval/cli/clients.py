@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import tunaeval
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.extensions import registries
 from tunaeval.harness import ASKS, Ask, Asking, asking
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
@@ -76,7 +76,7 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
     )
     if not found:
         raise ClientSetupError(f"{why}; or ask a server with --base-url")
-    output.note(f"tunaeval: replaying a recording, for {why}")
+    output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
     with as_file(found[0]) as path:
         arguments.recording = str(path)
         client = _made("replay", arguments, concurrency=1)
@@ -84,7 +84,7 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
-    maker = tunaeval.registries()["clients"].get(name)
+    maker = registries()["clients"].get(name)
     takes = _keywords(maker)
     options: dict[str, JsonValue] = {}
     for option in dict.fromkeys(_OPTIONS.values()):

@@ -13,9 +13,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    import tunaeval  # noqa: PLC0415 - not for --help
+    from tunaeval.extensions import registries  # noqa: PLC0415 - not for --help
 
-    rows, parsers = [], tunaeval.registries()["parsers"]
+    rows, parsers = [], registries()["parsers"]
     for entry in parsers.entries():
         # A plug-in's parser need not say more of itself than its name.
         thing = parsers.get(entry.name) if entry.status == "ok" else None

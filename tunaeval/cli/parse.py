@@ -46,18 +46,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    import tunaeval  # noqa: PLC0415 - not for --help
+    from tunaeval.parsing import parse_message, parser_for  # noqa: PLC0415 - not for --help
 
     from .tools import read_tools  # noqa: PLC0415 - as above
 
-    text = _read(arguments.file, output)
+    parser, level = parser_for(arguments.format), arguments.level
     tools = read_tools(arguments.tools) if arguments.tools else None
+    text = _read(arguments.file, output)
 
     def parsed(message: JsonValue) -> ParseResult:
-        settings = {"format": arguments.format, "tools": tools, "level": arguments.level}
         if isinstance(message, str):
-            return tunaeval.parse(message, **settings)
-        return tunaeval.parse_message(message, **settings)
+            return parser.parse(message, tools=tools, level=level)
+        return parse_message(message, format=parser, tools=tools, level=level)
 
     if not (arguments.jsonl or arguments.file.endswith(".jsonl")):
         output.result(_told(parsed(text), text, arguments.json, {}))

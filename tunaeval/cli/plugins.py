@@ -16,10 +16,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Always 0: a broken plug-in is shown here, and an error where it is asked for."""
-    import tunaeval  # noqa: PLC0415 - not for --help
-    from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - as above
+    from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
+    from tunaeval.extensions import registries  # noqa: PLC0415 - as above
 
-    groups = tunaeval.registries()
+    groups = registries()
     if arguments.group is not None:
         if arguments.group not in groups:
             raise UnknownNameError("group", arguments.group, groups)

@@ -10,10 +10,10 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-import tunaeval
 from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
-from tunaeval.harness import RunOptions, SuiteRun
+from tunaeval.extensions import registries
+from tunaeval.harness import RunOptions, SuiteRun, load_suite
 from tunaeval.parsing import parser_for
 from tunaeval.reports import Live, json_text, show, summary_object
 from tunaeval.types.roles import Client, Writer
@@ -29,7 +29,7 @@ _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     """Run and tell; returns the exit code."""
-    whole = tunaeval.load_suite(arguments.suite)
+    whole = load_suite(arguments.suite)
     writer = _writer(arguments)
     _refuse_unwritable(arguments)
     asked = make_client(arguments, output)
@@ -130,7 +130,7 @@ def _writer(arguments: argparse.Namespace) -> Writer | None:
             f"--report {arguments.report!r} has no suffix that names a writer; "
             "add .json or .md, or give --writer"
         )
-    writer: Writer = tunaeval.registries()["writers"].get(name)
+    writer: Writer = registries()["writers"].get(name)
     return writer
 
 

@@ -23,17 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    import tunaeval  # noqa: PLC0415 - not for --help
-    from tunaeval.harness import about_suites  # noqa: PLC0415 - as above
+    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - not for --help
 
     rows: Sequence[JsonObject]
     if arguments.suite is None:
         name = "suites"
-        rows = [
-            _overview(tunaeval.load_suite(suite), about) for suite, about in about_suites().items()
-        ]
+        rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
     else:
-        name, rows = "scenarios", _scenarios(tunaeval.load_suite(arguments.suite))
+        name, rows = "scenarios", _scenarios(load_suite(arguments.suite))
     print_listing(output, name, rows, list(rows[0]), as_json=arguments.json)
     return 0
 

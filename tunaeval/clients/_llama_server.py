@@ -1,19 +1,21 @@
 """The child process of the embedded model: a llama.cpp server that ends with its parent.
 
-Run as a script with one argument, a JSON object of options. Prints one line when the model is
-loaded, a JSON object with `address` and `version`; ends when its standard input does, which is
-when its parent ends, however that came. It imports nothing of tunaeval.
+Run as a script with one argument, a JSON object of options. Prints its address as one line when
+the model is loaded; ends when its standard input does, which is when its parent ends, however
+that came. It imports nothing of tunaeval.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-from importlib.metadata import version
 
 
 def main(options: dict[str, object]) -> None:
+    # Ctrl-C goes to the whole terminal group; what it means is the parent's to decide.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Before the import: OpenMP's busy waiting makes a shared machine ten times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import xllamacpp  # noqa: PLC0415 - see above
@@ -35,8 +37,7 @@ def main(options: dict[str, object]) -> None:
         server = xllamacpp.Server(parameters)
     except RuntimeError as error:  # the reason is on standard error already
         sys.exit(str(error))
-    line = {"address": server.listening_address, "version": version("xllamacpp")}
-    print(json.dumps(line), flush=True)
+    print(server.listening_address, flush=True)
     sys.stdin.read()
     os._exit(0)  # at once, even in the middle of a reply
 

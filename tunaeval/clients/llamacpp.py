@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO
 
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.types import JsonObject, Reply, Request
@@ -41,7 +41,7 @@ class LlamaCppClient:
     Raises ClientSetupError, with the command that helps, when a part is missing.
     """
 
-    name: ClassVar[str] = "llamacpp"
+    name: str = "llamacpp"
 
     def __init__(
         self,
@@ -171,16 +171,18 @@ class _Child:
         finally:
             if not reading.done():
                 self._process.kill()  # which also ends the reading
-        line = await reading
-        if not line:
+        address = (await reading).decode().strip()
+        if not address:
             raise ClientSetupError(f"the embedded model's server did not start: {self._why()}")
-        address: str = json.loads(line)["address"]
         return address
 
     def _why(self) -> str:
-        """The words of the process, which is ended."""
-        self._process.kill()
-        status = self._process.wait()
+        """The last words of the process, which is ending or was told to."""
+        try:
+            status = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
         self._stderr.seek(0)
         lines = self._stderr.read(_LOG_BYTES).decode(errors="replace").strip().splitlines()
         self.end()

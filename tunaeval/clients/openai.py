@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import ClassVar
 
 import httpx
 
@@ -33,7 +32,7 @@ class OpenAIClient:
     what `Client` says.
     """
 
-    name: ClassVar[str] = "openai"
+    name: str = "openai"
 
     def __init__(
         self,

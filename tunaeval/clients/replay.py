@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.types import JsonObject, Reply, Request
@@ -19,7 +18,7 @@ class ReplayClient:
     those of the replay too.
     """
 
-    name: ClassVar[str] = "replay"
+    name: str = "replay"
 
     def __init__(self, *, path: str | Path | None = None) -> None:
         if path is None:

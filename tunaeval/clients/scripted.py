@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject, Reply, Request
@@ -16,7 +15,7 @@ class ScriptedClient:
     itself; an exception is raised. The requests that came are kept in `requests`.
     """
 
-    name: ClassVar[str] = "scripted"
+    name: str = "scripted"
 
     def __init__(self, replies: Sequence[str | JsonObject | Reply | Exception] = ()) -> None:
         self._replies = tuple(replies)

@@ -3,7 +3,7 @@
 `ask` says how the tools are told:
 
     api      by the API, in the field `tools`
-    prompt   in the system message, with instructions to write calls as `<tool_call>` JSON
+    prompt   in the system message, with instructions to write calls in a wire format
     schema   in the system message, and the answer is held to a JSON schema of all calls
              (constrained decoding): one call, a list of calls, or {"answer": words}
 
@@ -13,13 +13,16 @@ The system message, the tools and the schema are made once for a suite.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import orjson
 
 from tunaeval.errors import UnknownNameError
+from tunaeval.grammar import Format
+from tunaeval.parsing import instructions, render
 from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
@@ -41,20 +44,6 @@ This is the task again:
 Which of your tools does it? Call that tool in the form that you were shown, with the name spelled \
 as it is given and with every required argument taken from the task. If none of your tools can do \
 it, say so in plain words."""
-
-_HERMES = """\
-# Tools
-
-You can call the tools described here, one JSON object a line:
-<tools>
-{tools}
-</tools>
-
-To call a tool, write its name and its arguments as a JSON object between these tags:
-<tool_call>
-{{"name": "the tool", "arguments": {{"an argument": "its value"}}}}
-</tool_call>
-Write one such block for each call. When no tool is needed, answer in plain words."""
 
 _JSON = """\
 These are your tools (? marks what may be left out):
@@ -85,36 +74,38 @@ def asking(
     suite: Suite,
     ask: Ask = "api",
     *,
-    instructions: Callable[[Tools], str] | None = None,
+    form: str | Format = "hermes",
     examples: Sequence[Example] | None = None,
 ) -> Asking:
     """Prepare a suite's questions.
 
-    `instructions` replaces our own words on how to write a call under `prompt`; `examples` are
-    turns shown before the question, by default a few under `schema` and none elsewhere.
+    `form` is the wire format that calls are to be written in under `prompt`; `examples` are turns
+    shown before the question, by default a few under `schema` and none elsewhere.
     """
     if ask not in ASKS:
         raise UnknownNameError("way to ask", ask, ASKS)
     if examples is None:
         examples = EXAMPLES if ask == "schema" else ()
-    told = {"api": _nothing, "prompt": instructions or _hermes, "schema": _json}[ask](suite.tools)
+    told = ""
+    if ask != "api":
+        told = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), told) if part)
     if system:
         opening.append({"role": "system", "content": system})
     for example in fitting(examples, suite.tools):
         opening.append({"role": "user", "content": example.question})
-        opening.append({"role": "assistant", "content": _answer(example, ask)})
+        opening.append({"role": "assistant", "content": _answer(example, ask, form)})
     tools = tuple(suite.tools.as_openai()) if ask == "api" and suite.tools else None
     schema = call_schema(suite.tools) if ask == "schema" else None
-    everything = orjson.dumps([opening, tools, schema, RETRY], option=orjson.OPT_SORT_KEYS)
+    everything = json.dumps([opening, tools, schema, RETRY], sort_keys=True)
     return Asking(
         ask=ask,
         opening=tuple(opening),
         tools=tools,
         schema=schema,
         heading=CONSTRAINED if ask == "schema" else None,
-        digest=hashlib.sha256(everything).hexdigest(),
+        digest=hashlib.sha256(everything.encode()).hexdigest(),
     )
 
 
@@ -155,14 +146,13 @@ def _call_text(call: object) -> str:
     return f'<tool_call>\n{{"name": {_dumped(name)}, "arguments": {written}}}\n</tool_call>'
 
 
-def _answer(example: Example, ask: Ask) -> str:
+def _answer(example: Example, ask: Ask, form: str | Format) -> str:
     if ask == "schema":
         if not example.calls:
             return _dumped({"answer": example.words})
         written = [_as_object(call) for call in example.calls]
         return _dumped(written if len(written) > 1 else written[0])
-    blocks = (f"<tool_call>\n{_dumped(_as_object(call))}\n</tool_call>" for call in example.calls)
-    return "\n".join(blocks) or example.words
+    return "\n".join(render([call], form) for call in example.calls) or example.words
 
 
 def _as_object(call: ToolCall) -> JsonObject:
@@ -174,15 +164,6 @@ def _dumped(value: object) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # surrogates, wide integers: this is a quotation, not a record
         return repr(value)
-
-
-def _nothing(tools: Tools) -> str:
-    del tools
-    return ""
-
-
-def _hermes(tools: Tools) -> str:
-    return _HERMES.format(tools="\n".join(_dumped(tool) for tool in tools.as_openai()))
 
 
 def _json(tools: Tools) -> str:

@@ -17,8 +17,8 @@ from tunaeval.types.roles import Parser
 
 from .events import Event
 from .message import STRUCTURED, read_message
-from .parse import MAX_TEXT, Reader, Stream, reader_of
-from .render import instructions_for, render_calls
+from .reader import MAX_TEXT, Reader, Stream, reader_of
+from .writing import instructions_for, render_calls
 
 AnyTools = Tools | Iterable[ToolLike] | None
 
@@ -128,8 +128,10 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
     return instructions_for(to_tools(tools) or Tools(), _format(format))
 
 
-def parser_for(format: str | Format | Parser) -> Parser:  # noqa: A002 - as in `parse`
+def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
     """The parser of that name (built in or plugged in), or the one that was given."""
+    if isinstance(format, Reader):
+        return format
     if isinstance(format, str):
         return _READERS.get(format) or formats.get(format)
     if isinstance(format, Format):

@@ -91,7 +91,11 @@ class Block:
     def _after(self, words: tuple[object, ...], *, closed: bool) -> Reading[None]:
         """The words behind the calls; a missing closer is a mend of the last call."""
         window = self.window
-        if self._fenced and (yield from self._next()) == "`" and (yield from self._literal((FENCE,))):
+        if (
+            self._fenced
+            and (yield from self._next()) == "`"
+            and (yield from self._literal((FENCE,)))
+        ):
             yield from self._next()
         if not closed:
             return
@@ -100,7 +104,9 @@ class Block:
         if isinstance(closer, Literal) and not (yield from self._literal(closer.spellings)):
             where = "the text ends" if window.pos >= len(window.text) else "other text follows"
             self._mend("unclosed", f"{where} before {closer.text!r}")
-            if window.final and any(t.startswith(window.text[window.pos :]) for t in closer.spellings):
+            if window.final and any(
+                t.startswith(window.text[window.pos :]) for t in closer.spellings
+            ):
                 window.pos = len(window.text)
 
     def _literal(self, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
@@ -234,7 +240,9 @@ class Block:
         if self._pending:
             call, _ = self._pending
             self._pending = None
-            refused = [r for r in call.repairs if r.level != "strict"] if self.level == "strict" else []
+            refused = (
+                [r for r in call.repairs if r.level != "strict"] if self.level == "strict" else []
+            )
             span = call.span or Span(0, 0)
             if refused:
                 code = "unclosed" if refused[0].code == "unclosed" else "invalid-json"
@@ -248,7 +256,10 @@ class Block:
         """A mend of the frame, told at the last call."""
         if self._pending:
             call, end = self._pending
-            self._pending = (replace(call, repairs=(*call.repairs, self._repair(code, message))), end)
+            self._pending = (
+                replace(call, repairs=(*call.repairs, self._repair(code, message))),
+                end,
+            )
 
     def _repair(self, code: str, message: str) -> Repair:
         at = self.window.offset

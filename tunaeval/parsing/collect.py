@@ -109,7 +109,9 @@ class Collector:
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
-        content = "".join([text[start:end] for kind, start, end in self.pieces if kind == "content"])
+        content = "".join(
+            [text[start:end] for kind, start, end in self.pieces if kind == "content"]
+        )
         thoughts = [text[start:end] for kind, start, end in self.pieces if kind == "reasoning"]
         return ParseResult(
             calls=tuple(self.calls),

@@ -21,6 +21,9 @@ EventKind: TypeAlias = Literal[
 TILES: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "call_finished"})
 """The kinds whose spans tile the text: every character lies in exactly one of them."""
 
+TEXTS: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "reclassified"})
+"""The kinds that carry the text of their span."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -61,7 +61,9 @@ def judge(
     if isinstance(arguments, Note):
         return Verdict(None, (arguments,))
     if _is_schema(arguments, claim.name, tools):
-        note = Note("schema-echo", f"the definition of tool {claim.name!r} was repeated, not called")
+        note = Note(
+            "schema-echo", f"the definition of tool {claim.name!r} was repeated, not called"
+        )
         return Verdict(None, (note,))
     made = [*repairs, *read.repairs, *claim.repairs]
     if forbidden := _forbidden(made, level):
@@ -161,7 +163,9 @@ def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
     allowed = _RANK[level]
     for repair in repairs:
         if _RANK[repair.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
-            code = _REFUSED_AS.get(repair.code, "invalid-json" if repair.code in MENDS else "mended")
+            code = _REFUSED_AS.get(
+                repair.code, "invalid-json" if repair.code in MENDS else "mended"
+            )
             return Note(code, f"{repair.code}: {repair.message} (read at level {repair.level!r})")
     return None
 

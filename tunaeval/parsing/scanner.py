@@ -234,7 +234,10 @@ class Scanner:
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
                 collector.diagnose(
-                    "stray-closer", f"{token.text!r} closes nothing", offset, offset + len(token.text)
+                    "stray-closer",
+                    f"{token.text!r} closes nothing",
+                    offset,
+                    offset + len(token.text),
                 )
             self._only_text(token.text)
             return

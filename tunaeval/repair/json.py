@@ -287,9 +287,7 @@ class JsonReader:
             char = yield from self._char(window.pos, or_cut=out)
             if char == "\\":
                 yield from self._escape(out, quote)
-            elif char in closing and (
-                yield from quote_ends(window, role, self._stops)
-            ):
+            elif char in closing and (yield from quote_ends(window, role, self._stops)):
                 window.pos += 1
                 out.append('"')
                 return

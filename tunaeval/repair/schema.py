@@ -174,7 +174,7 @@ def _bent(value: JsonValue, wanted: object) -> JsonValue | _Unbent:
     match wanted, value:
         case "integer", float() if value.is_integer() and abs(value) < 2**53:
             return int(value)
-        case ("integer" | "number"), str() if _INTEGER.fullmatch(value.strip()):
+        case (("integer" | "number"), str()) if _INTEGER.fullmatch(value.strip()):
             return int(value)
         case "number", str() if _NUMBER.fullmatch(value.strip()):
             number = float(value)
@@ -185,7 +185,7 @@ def _bent(value: JsonValue, wanted: object) -> JsonValue | _Unbent:
             return _UNBENT
         case "string", int():
             return str(value)
-        case ("array" | "object"), str():
+        case (("array" | "object"), str()):
             inner = read_json(value)
             sound = isinstance(inner, Read) and not inner.repairs and _is(inner.value, wanted)
             if isinstance(inner, Read) and sound:

@@ -62,9 +62,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
     return value
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant)
 
 
 def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unreadable:

@@ -1,5 +1,7 @@
-"""Tools: how each way of describing one becomes a `ToolSpec`."""
+"""Tools: how each way of describing one becomes a `ToolSpec`, and how runs of one are recorded."""
 
+from .recorder import Recorder
 from .specs import ToolLike, to_tools
+from .wrapper import RecordingWrapper, wrap_tool
 
-__all__ = ["ToolLike", "to_tools"]
+__all__ = ["Recorder", "RecordingWrapper", "ToolLike", "to_tools", "wrap_tool"]

@@ -57,4 +57,3 @@ def _object(word: CallObject, call: ToolCall) -> str:
     quote = "" if word.bare_keys else '"'
     name = json.dumps(call.name, ensure_ascii=False)
     return f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}}}"
-

@@ -13,7 +13,7 @@ from tunaeval.types import LEVELS, Level, ParseResult, Tools
 from tunaeval.window import Window
 
 from .collect import Collector
-from .events import Event
+from .events import TEXTS, Event
 from .finder import Finder
 from .ordinary import OrdinaryReader, ordinary_reader
 from .scanner import Scanner
@@ -142,9 +142,7 @@ class Stream:
         if events:
             self._collector.events = []
         return [
-            event
-            if event.text or event.kind not in ("content", "reasoning", "markup")
-            else replace(event, text=self._slice(event.span.start, event.span.end))
+            replace(event, text=self._slice(*event.span)) if event.kind in TEXTS else event
             for event in events
         ]
 

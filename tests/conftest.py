@@ -1,0 +1,20 @@
+"""How long hypothesis looks: `default` for those who wait, `ci`, and `nightly` for those who sleep.
+
+HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Both of these measure the machine, which may be busy, and not the code.
+_CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+settings.register_profile("default", _CALM, max_examples=50)
+settings.register_profile("ci", _CALM, max_examples=300, print_blob=True)
+settings.register_profile("nightly", _CALM, max_examples=10_000, print_blob=True)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")
+)
