@@ -1,11 +1,14 @@
-"""CPU per request and peak memory of HTTP clients at 64 in flight, side by side in one run.
+"""CPU per request and peak memory at 64 in flight: HTTP clients, and the whole harness.
 
-    python benchmarks/throughput.py [--requests 2000] [--concurrency 64] [--json]
+    python benchmarks/throughput.py [--requests 2000] [--concurrency 64] [--rounds 3]
+                                    [--json] [--check]
 
 An instant server (raw asyncio, canned reply with a Qwen-style call) runs in a process of its own,
-each client in another, so that memory is its own; CPU is the client process's alone, measured
-after a warm-up. aiohttp and httpx-aiohttp take part when they are installed
-(`pip install 'tunaeval[bench]'`).
+each row in another, so that memory is its own; CPU is the asking process's alone, measured after
+a warm-up. Figures are medians over the rounds, in which the rows take turns. The harness runs so
+many generated scenarios through `tunaeval.arun`: prompts made, replies parsed and matched, results
+logged to a run directory, a report made. All rows send the same tools and system prompt. aiohttp
+and httpx-aiohttp take part when they are installed (`pip install 'tunaeval[bench]'`).
 """
 
 from __future__ import annotations
@@ -20,7 +23,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from typing import Any, NamedTuple, TypeAlias
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from measuring import Aim, options, told
+
+if TYPE_CHECKING:
+    from tunaeval.types.runs import Suite
+
+HARNESS = "tunaeval, whole harness"
+MOST_CPU_MS, MOST_MB = 1.2, 90.0
 
 Ask: TypeAlias = Callable[[], Awaitable[object]]
 
@@ -39,24 +52,25 @@ REPLY = {
     ],
     "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
 }
+SYSTEM = "You call tools. " * 50
 MESSAGES = [
-    {"role": "system", "content": "You call tools. " * 50},
+    {"role": "system", "content": SYSTEM},
     {"role": "user", "content": "Show me src/main.py."},
 ]
 TOOLS = [
     {
         "type": "function",
         "function": {
-            "name": f"tool_{number}",
+            "name": name,
             "description": "What this tool is for, in a sentence or two.",
             "parameters": {
                 "type": "object",
-                "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
-                "required": ["path"],
+                "properties": {"filepath": {"type": "string"}, "limit": {"type": "integer"}},
+                "required": ["filepath"],
             },
         },
     }
-    for number in range(8)
+    for name in ("read_file", *(f"tool_{number}" for number in range(7)))
 ]
 PAYLOAD = {"model": "bench", "messages": MESSAGES, "max_tokens": 300, "tools": TOOLS}
 
@@ -198,13 +212,64 @@ def over(open_client: Callable[..., Any]) -> Callable[..., tuple[float, float]]:
     return lambda *options: asyncio.run(hammer(open_client, *options))
 
 
+def harness(address: str, scenarios: int, concurrency: int) -> tuple[float, float]:
+    """CPU and wall seconds of a whole run, its directory and its report."""
+    import tunaeval
+
+    async def measured(directory: str) -> tuple[float, float]:
+        async def run(suite: Suite) -> None:
+            report = await tunaeval.arun(
+                suite,
+                client="openai",
+                base_url=address,
+                model="bench",
+                connections=concurrency,
+                concurrency=concurrency,
+                out=directory,
+            )
+            assert report.passed == len(suite.scenarios)
+
+        warm_up, suite = generated(2 * concurrency), generated(scenarios)
+        await run(warm_up)
+        cpu, wall = time.process_time(), time.perf_counter()
+        await run(suite)
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+    with TemporaryDirectory() as directory:
+        return asyncio.run(measured(directory))
+
+
+def generated(scenarios: int) -> Suite:
+    """As many scenarios, each with a prompt of its own, all answered rightly by the one reply."""
+    import tunaeval
+    from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Suite
+
+    call = ExpectedCall(name="read_file", arguments={"filepath": "src/main.py"})
+    return Suite(
+        name="generated",
+        scenarios=tuple(
+            Scenario(
+                id=f"generated-{number}",
+                prompt=f"Show me src/main.py. (This is question {number}.)",
+                expect=Expectation(calls=(call,)),
+                tags=("generated",),
+            )
+            for number in range(scenarios)
+        ),
+        tools=tunaeval.to_tools(TOOLS) or tunaeval.Tools(),
+        system_prompt=SYSTEM,
+        digest="generated",
+    )
+
+
 # Each measures (address, requests, concurrency) -> CPU and wall seconds; and what it needs.
 ROWS: dict[str, tuple[Callable[..., tuple[float, float]], tuple[str, ...]]] = {
-    "tunaeval client": (over(ours), ()),
+    HARNESS: (harness, ()),
+    "tunaeval, client alone": (over(ours), ()),
+    "tunaeval, client over aiohttp": (over(ours_over_aiohttp), ("httpx_aiohttp",)),
     "httpx, one client": (over(bare_httpx), ()),
-    "aiohttp": (over(bare_aiohttp), ("aiohttp",)),
     "httpx over aiohttp": (over(httpx_over_aiohttp), ("httpx_aiohttp",)),
-    "tunaeval client over aiohttp": (over(ours_over_aiohttp), ("httpx_aiohttp",)),
+    "aiohttp, bare loop": (over(bare_aiohttp), ("aiohttp",)),
 }
 
 
@@ -216,47 +281,65 @@ def measure(name: str, port: str, requests: int, concurrency: int) -> None:
     print(json.dumps(Row(name, cpu / requests * 1e3, wall / requests * 1e3, peak)))
 
 
-def compare(requests: int, concurrency: int) -> list[Row]:
+def compare(requests: int, concurrency: int, rounds: int) -> list[Row]:
+    """All rows whose packages are here, the medians of their rounds."""
     script = [sys.executable, __file__]
-    rows = []
+    sizes = ["--requests", str(requests), "--concurrency", str(concurrency)]
+    found: dict[str, list[list[float]]] = {
+        name: [] for name, (_, needs) in ROWS.items() if all(map(find_spec, needs))
+    }
     with subprocess.Popen(
         [*script, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         port = server.stdout.readline().strip()
-        for name, (_, needs) in ROWS.items():
-            if all(find_spec(package) for package in needs):
-                sizes = ["--requests", str(requests), "--concurrency", str(concurrency)]
+        for _ in range(rounds):
+            for name in found:
                 command = [*script, "--measure", name, "--port", port, *sizes]
-                output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                rows.append(Row(*json.loads(output)))
+                output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+                found[name].append(json.loads(output)[1:])
         server.communicate()  # closes its standard input, at which it ends
-    return rows
+    return [Row(name, *map(median, zip(*rows, strict=True))) for name, rows in found.items()]
+
+
+def aims(rows: list[Row]) -> list[Aim]:
+    row = next(row for row in rows if row.client == HARNESS)
+    return [
+        Aim(
+            f"at most {MOST_CPU_MS} ms of CPU a scenario, logging included",
+            f"{row.cpu_ms:.2f} ms",
+            row.cpu_ms <= MOST_CPU_MS,
+        ),
+        Aim(f"under {MOST_MB:.0f} MB at the peak", f"{row.peak_mb:.0f} MB", row.peak_mb < MOST_MB),
+    ]
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = options(__doc__, rounds=3)
     arguments.add_argument("--requests", type=int, default=2000)
     arguments.add_argument("--concurrency", type=int, default=64)
-    arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--measure", help=argparse.SUPPRESS)
     arguments.add_argument("--port", help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.serve:
         asyncio.run(serve())
-        return
-    if given.measure:
+    elif given.measure:
         measure(given.measure, given.port, given.requests, given.concurrency)
-        return
-    rows = compare(given.requests, given.concurrency)
-    if given.json:
-        print(json.dumps([row._asdict() for row in rows]))
-        return
-    print(f"{given.requests} requests, {given.concurrency} in flight\n")
-    print(f"{'client':30} {'CPU ms/request':>15} {'wall ms':>9} {'peak MB':>9}")
-    for row in rows:
-        print(f"{row.client:30} {row.cpu_ms:15.3f} {row.wall_ms:9.3f} {row.peak_mb:9.1f}")
+    else:
+        rows = compare(given.requests, given.concurrency, given.rounds)
+        title = f"{given.requests:,} requests, {given.concurrency} in flight"
+        told(
+            given,
+            columns=[title, "CPU ms each", "wall ms each", "peak MB"],
+            rows=rows,
+            document={
+                "requests": given.requests,
+                "concurrency": given.concurrency,
+                "rows": [row._asdict() for row in rows],
+            },
+            aims=aims(rows),
+        )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         stream,
     )
     from .running import arun, run
-    from .tools import to_tools
+    from .scores import ascore, score
+    from .tools import Recorder, to_tools, wrap_tool
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "Event": "parsing",
     "Format": "grammar",
     "ParseResult": "types",
+    "Recorder": "tools",
     "Repair": "types",
     "RunOptions": "harness",
     "Span": "types",
@@ -52,6 +54,7 @@ _HOMES = {
     "Tools": "types",
     "Verdict": "matching",
     "arun": "running",
+    "ascore": "scores",
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
@@ -63,9 +66,11 @@ _HOMES = {
     "registries": "extensions",
     "render": "parsing",
     "run": "running",
+    "score": "scores",
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
+    "wrap_tool": "tools",
 }
 """The room that each public name comes from."""
 
@@ -75,6 +80,7 @@ __all__ = [
     "Event",
     "Format",
     "ParseResult",
+    "Recorder",
     "Repair",
     "RunOptions",
     "Span",
@@ -85,6 +91,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "arun",
+    "ascore",
     "formats",
     "instructions",
     "load_suite",
@@ -96,9 +103,11 @@ __all__ = [
     "registries",
     "render",
     "run",
+    "score",
     "stream",
     "suite_names",
     "to_tools",
+    "wrap_tool",
 ]
 
 

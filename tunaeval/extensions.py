@@ -1,4 +1,4 @@
-"""Everything that can be extended, by entry-point group: the command line and the face look here."""
+"""Everything that can be extended, by entry-point group."""
 
 from __future__ import annotations
 

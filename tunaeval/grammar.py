@@ -1,10 +1,10 @@
-"""The words that a wire format is written in.
+r"""The words that a wire format is written in.
 
 A format is a value: a row of words, in the order in which a model writes them. The engine in
 `parsing` reads them forwards, `parsing.writing` writes them. A format that could never be read is
 refused when it is built.
 
-    Format("hermes", (Literal("<tool_call>"), Space("\\n"), CallObject(), Space("\\n"),
+    Format("hermes", (Literal("<tool_call>"), Space("\n"), CallObject(), Space("\n"),
                       Literal("</tool_call>")))
 """
 

@@ -16,6 +16,9 @@ from tunaeval.types.runs import Report, Suite
 
 from .extensions import registries
 
+EMBEDDED = RunOptions(ask="schema", concurrency=1, deadline_seconds=120.0)
+"""The embedded model is asked under a schema, one question at a time, and slow machines are met."""
+
 
 async def arun(
     suite: Suite | str | Path,
@@ -67,9 +70,8 @@ def run(
 
 
 def _options_for(client: Client | str) -> RunOptions:
-    """The embedded model is asked under a schema, one question at a time; servers by their API."""
     name = client if isinstance(client, str) else client.name
-    return RunOptions(ask="schema", concurrency=1) if name == "llamacpp" else RunOptions()
+    return EMBEDDED if name == "llamacpp" else RunOptions()
 
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:

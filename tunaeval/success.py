@@ -1,9 +1,11 @@
-"""Whether a tool's run succeeded: small classifiers in a fixed order, the first that speaks decides.
+"""Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
 
 What raised has failed (`raised`). Of what came back (`returned`), each classifier says what shows a
-failure, or None. When none speaks the success is assumed, and the reason says so. The reasons are
-"exception", "cancelled", the names in `CLASSIFIERS`, "assumed", and "unreadable" for a result that
-raised when it was looked at.
+failure, or None: first those that read fields (of a dict, of an object, or of JSON text that holds
+an object), then those that read text. When none speaks the success is assumed, and the reason says
+so. The reasons are "exception", "cancelled", the names in `BY_FIELDS` and `BY_TEXT`, "assumed",
+"awaitable" for a promise that nobody watched, and "unreadable" for a result that raised when it
+was looked at.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from tunaeval.types import JsonValue
 ERROR_CHARACTERS = 500
 """What is kept of an error's words."""
 
+Fields: TypeAlias = Mapping[str, JsonValue]
+
 _EDGE = 1000
 _MAX_JSON = 1_000_000
-_NO_FIELDS: Mapping[str, JsonValue] = {}
-_FIELDS = ("is_error", "isError", "status", "outcome", "ok")
+_FIELDS = ("is_error", "isError", "status", "outcome", "ok", "error", "message")
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
+_PREFIXES = ("Error:", "ERROR:", "error:")
 _SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
 
 
@@ -34,16 +38,6 @@ class Success(NamedTuple):
     error: str | None = None
 
 
-class Seen(NamedTuple):
-    """What a classifier looks at: a result's fields (an object's, a dict's or those of JSON text
-    that holds an object) and its text."""
-
-    fields: Mapping[str, JsonValue]
-    text: str
-
-
-Classifier: TypeAlias = Callable[[Seen], str | None]
-
 ASSUMED = Success(ok=True, reason="assumed")
 
 
@@ -52,14 +46,17 @@ def returned(result: object) -> Success:
     if type(result) in _SILENT:
         return ASSUMED
     try:
-        seen = _seen(result)
-        for reason, shows in CLASSIFIERS:
-            error = shows(seen)
-            if error is not None:
-                return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
+        if isinstance(result, str):
+            return _judged(_json_fields(result), result)
+        if isinstance(result, (dict, Mapping)):  # dict first: the abstract class is slow to ask
+            return _judged(result, "")
+        if hasattr(type(result), "__await__"):
+            return Success(ok=True, reason="awaitable")
+        content = getattr(result, "content", "")
+        fields = {name: getattr(result, name, None) for name in _FIELDS}
+        return _judged(fields, content if isinstance(content, str) else "")
     except Exception as error:  # noqa: BLE001 - a result's own attributes may raise anything
         return Success(ok=True, reason="unreadable", error=type(error).__name__)
-    return ASSUMED
 
 
 def raised(error: BaseException) -> Success:
@@ -73,57 +70,63 @@ def raised(error: BaseException) -> Success:
     return Success(ok=False, reason=reason, error=f"{name}: {words}"[:ERROR_CHARACTERS])
 
 
-def _seen(result: object) -> Seen:
-    if isinstance(result, str):
-        return Seen(_json_fields(result), result)
-    if isinstance(result, Mapping):
-        return Seen(result, "")
-    content = getattr(result, "content", "")
-    fields = {name: getattr(result, name, None) for name in _FIELDS}
-    return Seen(fields, content if isinstance(content, str) else "")
+def _judged(fields: Fields | None, text: str) -> Success:
+    if fields:
+        for reason, declares in BY_FIELDS:
+            if (error := declares(fields)) is not None:
+                return _failure(reason, _said(fields, text) or error)
+    if text:
+        for reason, shows in BY_TEXT:
+            if (error := shows(text)) is not None:
+                return _failure(reason, error)
+    return ASSUMED
 
 
-def _json_fields(text: str) -> Mapping[str, JsonValue]:
-    """The object that a text holds, when it is JSON with a field that is looked at."""
-    if "{" not in text[:_EDGE] or len(text) > _MAX_JSON or not text.lstrip().startswith("{"):
-        return _NO_FIELDS
-    try:
-        value = orjson.loads(text)
-    except ValueError:
-        return _NO_FIELDS
-    return value if isinstance(value, dict) else _NO_FIELDS
+def _failure(reason: str, error: str) -> Success:
+    return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
 
 
-def _is_error(seen: Seen) -> str | None:
-    fields = seen.fields
-    if not fields or (fields.get("is_error") is not True and fields.get("isError") is not True):
+def _said(fields: Fields, text: str) -> str:
+    """What a result that declares itself failed says of it."""
+    said = fields.get("error") or fields.get("message") or text
+    return said if isinstance(said, str) else ""
+
+
+def _json_fields(text: str) -> Fields | None:
+    """The object that a text holds, when the whole of it is JSON."""
+    if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return None
-    return _words(seen, "is_error is true")
+    try:
+        fields: Fields = orjson.loads(text)
+    except ValueError:
+        return None
+    return fields
 
 
-def _status(seen: Seen) -> str | None:
-    return _failed_word(seen, "status") if seen.fields else None
+def _is_error(fields: Fields) -> str | None:
+    failed = fields.get("is_error") is True or fields.get("isError") is True
+    return "is_error is true" if failed else None
 
 
-def _outcome(seen: Seen) -> str | None:
-    return _failed_word(seen, "outcome") if seen.fields else None
+def _status(fields: Fields) -> str | None:
+    return _failed_word("status", fields.get("status"))
 
 
-def _failed_word(seen: Seen, field: str) -> str | None:
-    word = seen.fields.get(field)
-    if isinstance(word, str) and word.lower() in _FAILED_WORDS:
-        return _words(seen, f"{field} is {word!r}")
-    return None
+def _outcome(fields: Fields) -> str | None:
+    return _failed_word("outcome", fields.get("outcome"))
 
 
-def _ok_false(seen: Seen) -> str | None:
-    fields = seen.fields
-    return _words(seen, "ok is false") if fields and fields.get("ok") is False else None
+def _failed_word(field: str, word: JsonValue) -> str | None:
+    failed = isinstance(word, str) and word.lower() in _FAILED_WORDS
+    return f"{field} is {word!r}" if failed else None
 
 
-def _exit_code(seen: Seen) -> str | None:
+def _ok_false(fields: Fields) -> str | None:
+    return "ok is false" if fields.get("ok") is False else None
+
+
+def _exit_code(text: str) -> str | None:
     """A line "Exit Code: 3" near the beginning or the end, where tools write it."""
-    text = seen.text
     if len(text) > 2 * _EDGE:
         text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
     if "xit " not in text:
@@ -140,26 +143,21 @@ def _is_failure_code(code: str) -> bool:
     return digits.isascii() and digits.isdigit() and digits.strip("0") != ""
 
 
-def _error_prefix(seen: Seen) -> str | None:
-    head = seen.text[:_EDGE].lstrip()
-    return head.partition("\n")[0] if head[:6].lower() == "error:" else None
+def _error_prefix(text: str) -> str | None:
+    head = text[:_EDGE].lstrip()
+    return head.partition("\n")[0] if head.startswith(_PREFIXES) else None
 
 
-def _words(seen: Seen, otherwise: str) -> str:
-    """What the result itself says of its failure, or what gave it away."""
-    said = seen.fields.get("error") or seen.fields.get("message") or seen.text
-    return said if isinstance(said, str) and said else otherwise
-
-
-CLASSIFIERS: tuple[tuple[str, Classifier], ...] = (
+BY_FIELDS: tuple[tuple[str, Callable[[Fields], str | None]], ...] = (
     ("is-error", _is_error),
     ("status", _status),
     ("outcome", _outcome),
     ("ok-false", _ok_false),
+)
+"""What a result declares, by the name that stands as the reason, in order."""
+
+BY_TEXT: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("exit-code", _exit_code),
     ("error-prefix", _error_prefix),
 )
-"""By the name that stands as the reason; the mission of the library asks for this order."""
-
-GUESSES = frozenset({"exit-code", "error-prefix"})
-"""Those that go by how a text reads; the others go by what a result declares."""
+"""How a result reads; asked after what it declares."""

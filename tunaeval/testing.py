@@ -42,15 +42,17 @@ FRAGMENTS = (
     "<tool_call>", "</tool_call>", "<tools>", "</tools>", "<think>", "</think>", "```", "```json\n",
     "`", "{", "}", "[", "]", '"', "'", ":", ",", "\\", "\\\\", '\\"', "\\u00e9", "\\ud83d", "\n",
     " ", "name", '"name": "bash"', '"arguments": {', '"arguments": {}', "{'name': 'bash', ", "/*",
-    "//", "#", "*/", "True", "None", "NaN", "1", "-", "1.5e", "...", "…", "“", "”", "<", "</", "\x00",
-    "\ud800", "\u2028", "é", "中文", '{"name": "bash", "arguments": {"command": "ls"}}', ", ", "= ",
-    '{"a": 1}', "bash", "</tool_call", "<tool_cal", "command", '"a": "say "hi"', ";", "\t", "\r\n",
+    "//", "#", "*/", "True", "None", "NaN", "1", "-", "1.5e", "...", "…", "“", "”", "<", "</",
+    "\x00", "\ud800", "\u2028", "é", "中文", ", ", "= ", ";", "\t", "\r\n", '{"a": 1}', "bash",
+    "</tool_call", "<tool_cal", "command", '"a": "say "hi"',
+    '{"name": "bash", "arguments": {"command": "ls"}}',
 )  # fmt: skip
 """Pieces that formats and damage are made of, to build hostile texts from."""
 
 _WORDS = (
-    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते", "مرحبا",
-    "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done", "next:", "a/b.py",
+    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
+    "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
+    "next:", "a/b.py",
 )  # fmt: skip
 
 _NAMES = st.from_regex(r"[a-z][a-z_]{0,11}", fullmatch=True)

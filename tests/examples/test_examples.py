@@ -17,10 +17,10 @@ MAX_LINES = 40
 def promised(path: Path) -> str:
     """What stands below `$ python examples/NAME.py` in the program's first words."""
     words = ast.get_docstring(ast.parse(path.read_text("utf-8")), clean=False) or ""
-    command = f"    $ python examples/{path.name}\n"
-    assert command in words, f"{path.name} does not say what it prints"
-    lines = words.partition(command)[2].splitlines()
-    return "".join(f"{line.removeprefix('    ')}\n" for line in lines)
+    before, command, printed = words.partition(f"$ python examples/{path.name}\n")
+    assert command, f"{path.name} does not say what it prints"
+    indent = before.rpartition("\n")[2]
+    return "".join(f"{line.removeprefix(indent)}\n" for line in printed.splitlines() if line)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

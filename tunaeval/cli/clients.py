@@ -12,7 +12,8 @@ from pathlib import Path
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.extensions import registries
-from tunaeval.harness import ASKS, Ask, Asking, asking
+from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
+from tunaeval.running import EMBEDDED
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
@@ -38,6 +39,7 @@ class Asked:
     client: Client
     ask: Ask
     concurrency: int
+    deadline_seconds: float = DEADLINE_SECONDS
 
     def told(self, suite: Suite) -> Asking:
         """How the suite is put. What heads a recorded run heads its replay by the client's word."""
@@ -53,9 +55,11 @@ def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
         if why is not None:
             return _packaged(arguments, why, output)
         name = "llamacpp"
-    concurrency = arguments.concurrency or (1 if name == "llamacpp" else 8)
+    usual = EMBEDDED if name == "llamacpp" else RunOptions()
+    concurrency = arguments.concurrency or usual.concurrency
+    deadline = arguments.timeout or usual.deadline_seconds
     client = _made(name, arguments, concurrency)
-    return Asked(client, _way(client, arguments), concurrency)
+    return Asked(client, _way(client, arguments), concurrency, deadline)
 
 
 def _implied(arguments: argparse.Namespace) -> str | None:

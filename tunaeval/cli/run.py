@@ -71,7 +71,7 @@ def _rules(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--repeats", type=_positive, default=1, metavar="N", help="of the suite (1)")
     group.add_argument(
-        "--timeout", type=float, default=30.0, metavar="SECONDS", help="for a scenario (30)"
+        "--timeout", type=float, metavar="SECONDS", help="for a scenario (30; embedded: 120)"
     )
     group.add_argument(
         "--concurrency", type=_positive, metavar="N", help="scenarios at once (8; embedded: 1)"

@@ -96,7 +96,7 @@ def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
         temperature=arguments.temperature,
         seed=arguments.seed,
         repeats=arguments.repeats,
-        deadline_seconds=arguments.timeout,
+        deadline_seconds=asked.deadline_seconds,
         concurrency=asked.concurrency,
     )
 

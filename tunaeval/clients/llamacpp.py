@@ -78,14 +78,15 @@ class LlamaCppClient:
 
     @property
     def model(self) -> str:
-        """The name in the file of weights, or the file's."""
-        return self._weights.name or self._weights.path.stem
+        """The file's name, which people know; what the weights call themselves is in `details`."""
+        return self._weights.path.stem
 
     @cached_property
     def details(self) -> JsonObject:
         """What made the replies; the first look reads the whole file of weights."""
         return {
             "model": self.model,
+            "title": self._weights.name,
             "file": self._weights.path.name,
             "sha256": self._weights.sha256(),
             "quantisation": self._weights.quantisation,

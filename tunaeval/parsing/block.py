@@ -8,109 +8,243 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from tunaeval.grammar import CallObject, Format, Literal, Markup, Space
-from tunaeval.repair import JsonReader, Unreadable
-from tunaeval.types import Level, Repair, Span, ToolCall, Tools
+from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
+from tunaeval.repair import JsonReader, Read, Unreadable
+from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window
 
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE
-from .judge import judge, looks_like_a_call
+from .judge import Verdict, judge, looks_like_a_call
+from .ledger import Ledger
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for every block of a text."""
+
+    window: Window
+    collector: Collector
+    tools: Tools | None
+    level: Level
+
+
 class Block:
-    """Reads a block of `format` that begins at offset `start`; used once.
+    """Reads a block of `form` that begins at offset `start`; used once.
 
     `quoted`: it stands in inline code, so its calls are only quoted. After `read` the window
     stands where the block ended. `had_body` tells whether anything like a call was there at all,
     `failed` that an object could not be read, so that what follows is the inside of it.
     """
 
-    window: Window
-    collector: Collector
-    format: Format
-    start: int
-    tools: Tools | None
-    level: Level
-    quoted: bool = False
-    had_body: bool = False
-    failed: bool = False
-    _accepted: int = 0
-    _pending: tuple[ToolCall, int] | None = None
-    _loose_from: int = 0
-    """From this offset on nothing has been handed to the collector yet."""
-    _frame: tuple[Repair, ...] = ()
-    _fenced: bool = False
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        self.had_body = False
+        self.failed = False
+        self._setting = setting
+        self._window = setting.window
+        self._form = form
+        self._start = start
+        self._quoted = quoted
+        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
+        self._frame: tuple[Repair, ...] = ()
+        self._fenced = False
 
     def read(self) -> Reading[None]:
-        """Read it. If there is no body, nothing is collected and the window stands before it."""
-        self._loose_from = self.start
-        before, word, after = _parts(self.format)
+        """Read it. Without a body nothing is handed on but what was cut off."""
+        words, call = self._form.words, self._form.call
+        at = words.index(call)
+        before, closer = words[1:at], self._form.closer
         if not (yield from self._before(before)):
             return
         self.had_body = True
-        closed = yield from self._objects(word, _stops(after, fenced=self._fenced))
-        if after:
-            yield from self._after(after, closed=closed)
-        self._settle()
-        if self._accepted:
-            self._markup()
-        else:
-            self._content(self.window.offset)
+        spellings = closer.spellings if closer else ()
+        stops = (*spellings, FENCE) if self._fenced else spellings
+        closed = yield from self._calls(call, stops)
+        if closer:
+            yield from self._after(closer, closed=closed)
+        self._ledger.close(self._window.offset)
 
     # --- the frame ---------------------------------------------------------------------------
 
-    def _before(self, words: tuple[object, ...]) -> Generator[None, None, bool]:
+    def _before(self, words: tuple[Word, ...]) -> Generator[None, None, bool]:
         """The words between the opener and the calls; whether a call may follow."""
-        window = self.window
-        for word in words[1:]:
+        for word in words:
             if isinstance(word, Markup):
                 yield from self._bounded(re.compile(word.pattern))
             elif isinstance(word, Space):
                 yield from self._space()
         char = yield from self._next()
-        if char == "`" and self.format.marked:
-            while len(window.text) - window.pos < len(FENCE) and not window.final:
-                yield
-            if window.text.startswith(FENCE, window.pos):
-                window.pos += len(FENCE)
-                yield from self._bounded(_LANGUAGE)
-                self._fenced = True
-                self._frame = (self._repair("fence", "a code fence around the call"),)
-                char = yield from self._next()
-        if char == "" and self.format.marked:
+        if char == "`" and self._form.marked and (yield from self._literal((FENCE,))):
+            yield from self._bounded(_LANGUAGE)
+            self._fenced = True
+            self._frame = (self._ledger.repair("fence", "a code fence around the call"),)
+            char = yield from self._next()
+        if char == "" and self._form.marked:
             self._cut("the text ends behind the opener")
         return char in ("{", "[")
 
-    def _after(self, words: tuple[object, ...], *, closed: bool) -> Reading[None]:
+    def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
         """The words behind the calls; a missing closer is a mend of the last call."""
-        window = self.window
-        if (
-            self._fenced
-            and (yield from self._next()) == "`"
-            and (yield from self._literal((FENCE,)))
-        ):
-            yield from self._next()
+        window = self._window
+        if self._fenced and (yield from self._next()) == "`":
+            yield from self._literal((FENCE,))
         if not closed:
             return
         yield from self._next()
-        closer = words[-1]
-        if isinstance(closer, Literal) and not (yield from self._literal(closer.spellings)):
-            where = "the text ends" if window.pos >= len(window.text) else "other text follows"
-            self._mend("unclosed", f"{where} before {closer.text!r}")
-            if window.final and any(
-                t.startswith(window.text[window.pos :]) for t in closer.spellings
-            ):
-                window.pos = len(window.text)
+        if (yield from self._literal(closer.spellings)):
+            return
+        rest = window.text[window.pos : window.pos + len(closer.text)]
+        where = "other text follows" if rest else "the text ends"
+        self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
+        if window.final and any(text.startswith(rest) for text in closer.spellings):
+            window.pos += len(rest)
+
+    # --- the calls ---------------------------------------------------------------------------
+
+    def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
+        """The call objects up to the closer; false when they could not be read so far."""
+        char = yield from self._next()
+        if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
+            return (yield from self._object(word, stops))
+        if char == "[":
+            self._window.pos += 1
+            if not word.array:
+                repair = self._ledger.repair("several-calls", "an array where one object belongs")
+                self._frame = (*self._frame, repair)
+        return (yield from self._row(word, stops, listed=char == "["))
+
+    def _row(
+        self, word: CallObject, stops: tuple[str, ...], *, listed: bool
+    ) -> Generator[None, None, bool]:
+        """Objects one after the other, in a list or not."""
+        window, count, comma, single = self._window, 0, False, not (listed or word.array)
+        while len(self._setting.collector.calls) < MAX_CALLS:
+            char = yield from self._next()
+            if char == "{":
+                if count == 1 and single:
+                    self._ledger.mend("several-calls", "several calls in one pair of markers")
+                if not (yield from self._object(word, stops)):
+                    return False
+                count, comma = count + 1, False
+                continue
+            if char and char in ",;" and count and not comma:
+                comma = True
+            elif char == "]" and listed:
+                listed = False
+            elif char == "}" and count and not word.opens:
+                self._ledger.mend("extra-closer", "a bracket too many after a complete call")
+            else:
+                return self._ended(char, count, listed=listed)
+            window.pos += 1
+            if word.opens and not listed:
+                return True
+        return False
+
+    def _ended(self, char: str, count: int, *, listed: bool) -> bool:
+        """Something else than an object follows; whether the calls so far stand."""
+        if listed and count:
+            self._ledger.mend("unclosed", "an array of calls that was never closed")
+        if count:
+            return True
+        self.failed = True
+        if self._form.marked and not self._quoted:
+            if char == "":
+                self._cut("the text ends before a call")
+            else:
+                span = Span(self._start, self._window.offset)
+                self._ledger.refuse("invalid-json", f"{char!r} where a call was expected", span)
+        return False
+
+    def _object(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
+        """One object: a call, or content. False when what follows cannot be a call of this row."""
+        window, ledger = self._window, self._ledger
+        ledger.settle()
+        start = window.offset
+        read = yield from JsonReader(window, stops).read()
+        span = Span(start, window.offset)
+        if isinstance(read, Unreadable):
+            self._unreadable(read, span)
+            return False
+        verdict = judge(
+            read,
+            word=word,
+            form=self._form,
+            span=span,
+            tools=self._setting.tools,
+            level=self._setting.level,
+            frame=self._frame,
+        )
+        return self._judged(verdict, read, span)
+
+    def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:
+        """Hand on what was judged; whether more of its kind may follow."""
+        collector, ledger = self._setting.collector, self._ledger
+        collector.truncated = collector.truncated or read.truncated
+        if self._quoted:
+            collector.diagnose("quoted", "a call in inline code is only quoted", *span)
+        else:
+            notes = verdict.notes if verdict.call or verdict.attempt else ()
+            for note in notes:
+                collector.diagnose(note.code, note.message, *span)
+            if verdict.call:
+                ledger.accept(verdict.call, span)
+                return True
+            if verdict.attempt:
+                collector.attempt(span.start, cut=read.truncated)
+            if read.truncated and "truncated" not in [note.code for note in notes]:
+                collector.diagnose("truncated", "the text ends inside an object", *span)
+        ledger.content(span.end)
+        return verdict.attempt or self._form.marked
+
+    def _unreadable(self, read: Unreadable, span: Span) -> None:
+        self.failed = True
+        attempt = self._form.marked or looks_like_a_call(read.so_far)
+        if attempt and not self._quoted:
+            self._ledger.refuse(read.code, read.message, span)
+        self._ledger.content(span.end)
+
+    def _cut(self, message: str) -> None:
+        """The text ends before there was anything to read."""
+        end = self._window.offset
+        if not self._quoted:
+            self._ledger.refuse("truncated", message, Span(self._start, end), cut=True)
+        self._ledger.content(end)
+
+    # --- waiting -----------------------------------------------------------------------------
+
+    def _next(self) -> Generator[None, None, str]:
+        """The next character that is no white space; "" at the end of the text."""
+        yield from self._space()
+        return self._window.text[self._window.pos : self._window.pos + 1]
+
+    def _space(self) -> Reading[None]:
+        window = self._window
+        while True:
+            space = _SPACE.match(window.text, window.pos)
+            window.pos = space.end() if space else window.pos
+            if window.pos < len(window.text) or window.final:
+                return
+            yield
+
+    def _bounded(self, pattern: re.Pattern[str]) -> Reading[None]:
+        """What a bounded pattern matches, passed over."""
+        window = self._window
+        while True:
+            found = pattern.match(window.text, window.pos)
+            end = found.end() if found else window.pos
+            if end < len(window.text) or window.final:
+                window.pos = end
+                return
+            yield
 
     def _literal(self, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-        window = self.window
+        """Whether one of the texts stands here; if so it is passed over."""
+        window = self._window
         while True:
             rest = window.text[window.pos : window.pos + max(map(len, spellings))]
             for text in spellings:
@@ -120,194 +254,3 @@ class Block:
             if window.final or not any(text.startswith(rest) for text in spellings):
                 return False
             yield
-
-    # --- the calls ---------------------------------------------------------------------------
-
-    def _objects(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
-        """All call objects up to the closer; false when one could not be read."""
-        window, listed, count, comma = self.window, False, 0, False
-        while True:
-            if not word.opens or listed or not count:
-                char = yield from self._next()
-            if word.opens and not listed and count:
-                return True
-            if len(self.collector.calls) >= MAX_CALLS:
-                return False
-            if char == "{":
-                if count == 1 and not listed and not word.array:
-                    self._mend("several-calls", "several calls between one pair of markers")
-                if not (yield from self._object(word, stops)):
-                    return False
-                count, comma = count + 1, False
-            elif char == "[" and not listed and not count:
-                listed = True
-                window.pos += 1
-                if not word.array:
-                    message = "an array where one object belongs"
-                    self._frame = (*self._frame, self._repair("several-calls", message))
-            elif char in (",", ";") and count and not comma:
-                comma = True
-                window.pos += 1
-            elif char == "]" and listed:
-                listed = False
-                window.pos += 1
-                if word.opens:
-                    return True
-            elif char == "}" and count and not word.opens:
-                self._mend("extra-closer", "a bracket too many after a complete call")
-                window.pos += 1
-            else:
-                if listed and count:
-                    self._mend("unclosed", "an array of calls that was never closed")
-                elif not count:
-                    self._nothing(char)
-                return bool(count)
-
-    def _object(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
-        """One object: a call, or content. False when it could not be read to its end."""
-        window = self.window
-        self._settle()
-        start = window.offset
-        read = yield from JsonReader(window, stops).read()
-        end = window.offset
-        if isinstance(read, Unreadable):
-            self._refuse_unreadable(read, start, end)
-            return False
-        verdict = judge(
-            read.value,
-            read=read,
-            word=word,
-            format_name=self.format.name,
-            marked=self.format.marked,
-            span=Span(start, end),
-            tools=self.tools,
-            level=self.level,
-            repairs=self._frame,
-        )
-        if read.truncated:
-            self.collector.truncated = True
-        if self.quoted:
-            self.collector.diagnose("quoted", "a call in inline code is only quoted", start, end)
-            self._content(end)
-            return True
-        for note in verdict.notes if verdict.call or verdict.attempt else ():
-            self.collector.diagnose(note.code, note.message, start, end)
-        if verdict.call:
-            self._markup(start)
-            self._accepted += 1
-            self._pending = (verdict.call, end)
-            self._loose_from = end
-            return True
-        if verdict.attempt:
-            self.collector.attempt(start, cut=read.truncated)
-        if read.truncated and not any(note.code == "truncated" for note in verdict.notes):
-            self.collector.diagnose("truncated", "the text ends inside an object", start, end)
-        self._content(end)
-        return verdict.attempt or self.format.marked
-
-    def _refuse_unreadable(self, read: Unreadable, start: int, end: int) -> None:
-        self.failed = True
-        if (self.format.marked or looks_like_a_call(read.so_far)) and not self.quoted:
-            self.collector.diagnose(read.code, read.message, start, end)
-            self.collector.attempt(start)
-        self._content(end)
-
-    def _nothing(self, char: str) -> None:
-        """An array without a call in it, or one that does not begin like one."""
-        window = self.window
-        self.failed = True
-        if not self.format.marked or self.quoted:
-            self._content(window.offset)
-        elif char == "":
-            self._cut("the text ends before a call")
-        else:
-            self.collector.diagnose(
-                "invalid-json", f"{char!r} where a call was expected", self.start, window.offset
-            )
-            self.collector.attempt(self.start)
-            self._content(window.offset)
-
-    def _cut(self, message: str) -> None:
-        if not self.quoted:
-            self.collector.diagnose("truncated", message, self.start, self.window.offset)
-            self.collector.attempt(self.start, cut=True)
-        self._content(self.window.offset)
-
-    # --- handing on --------------------------------------------------------------------------
-
-    def _settle(self) -> None:
-        """Hand on the call that waited for what follows it, which could have been a mend."""
-        if self._pending:
-            call, _ = self._pending
-            self._pending = None
-            refused = (
-                [r for r in call.repairs if r.level != "strict"] if self.level == "strict" else []
-            )
-            span = call.span or Span(0, 0)
-            if refused:
-                code = "unclosed" if refused[0].code == "unclosed" else "invalid-json"
-                self.collector.diagnose(code, f"{refused[0].message} (strict)", *span)
-                self.collector.attempt(span.start)
-                self.collector.piece("content", *span)
-            else:
-                self.collector.call(call)
-
-    def _mend(self, code: str, message: str) -> None:
-        """A mend of the frame, told at the last call."""
-        if self._pending:
-            call, end = self._pending
-            self._pending = (
-                replace(call, repairs=(*call.repairs, self._repair(code, message))),
-                end,
-            )
-
-    def _repair(self, code: str, message: str) -> Repair:
-        at = self.window.offset
-        return Repair(code, message, Span(at, at + 1))
-
-    def _markup(self, end: int | None = None) -> None:
-        end = self.window.offset if end is None else end
-        self.collector.piece("markup", self._loose_from, end)
-        self._loose_from = end
-
-    def _content(self, end: int) -> None:
-        self.collector.piece("content", self._loose_from, end)
-        self._loose_from = end
-
-    # --- waiting -----------------------------------------------------------------------------
-
-    def _next(self) -> Generator[None, None, str]:
-        """The next character that is no white space; "" at the end of the text."""
-        yield from self._space()
-        return self.window.text[self.window.pos : self.window.pos + 1]
-
-    def _space(self) -> Reading[None]:
-        window = self.window
-        while True:
-            space = _SPACE.match(window.text, window.pos)
-            window.pos = space.end() if space else window.pos
-            if window.pos < len(window.text) or window.final:
-                return
-            yield
-
-    def _bounded(self, pattern: re.Pattern[str]) -> Reading[None]:
-        window = self.window
-        while True:
-            found = pattern.match(window.text, window.pos)
-            end = found.end() if found else window.pos
-            if end < len(window.text) or window.final:
-                window.pos = end
-                return
-            yield
-
-
-def _parts(form: Format) -> tuple[tuple[object, ...], CallObject, tuple[object, ...]]:
-    index = form.words.index(form.call)
-    return form.words[:index], form.call, form.words[index + 1 :]
-
-
-def _stops(after: tuple[object, ...], *, fenced: bool) -> tuple[str, ...]:
-    """What ends a value that was left open: the closer, and the fence inside the frame."""
-    closer = after[-1] if after else None
-    spellings = closer.spellings if isinstance(closer, Literal) else ()
-    return (*spellings, FENCE) if fenced else spellings

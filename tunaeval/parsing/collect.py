@@ -109,18 +109,17 @@ class Collector:
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
-        content = "".join(
-            [text[start:end] for kind, start, end in self.pieces if kind == "content"]
-        )
-        thoughts = [text[start:end] for kind, start, end in self.pieces if kind == "reasoning"]
         return ParseResult(
             calls=tuple(self.calls),
-            content=content,
-            reasoning="".join(thoughts) if self.has_reasoning else None,
+            content=self._said("content", text),
+            reasoning=self._said("reasoning", text) if self.has_reasoning else None,
             diagnoses=tuple(self._diagnoses),
             truncated=self.truncated,
             outcome=self._outcome(),
         )
+
+    def _said(self, kind: Kind, text: str) -> str:
+        return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
 
     def _outcome(self) -> Outcome:
         if self.calls:

@@ -67,7 +67,7 @@ class Finder:
         return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
 
     def held(self, text: str, start: int) -> int:
-        """From where on `text` could still become a token when more comes; its length if nothing."""
+        """From where on `text` may become a token when more comes; its length if nowhere."""
         partial = self._partial.search(text, max(start, len(text) - self._longest))
         return partial.start() if partial else len(text)
 

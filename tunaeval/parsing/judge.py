@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tunaeval.grammar import ARGUMENTS_KEYS, NAME_KEYS, CallObject
+from tunaeval.grammar import ARGUMENTS_KEYS, NAME_KEYS, CallObject, Format
 from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json
 from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, Repair, Span, ToolCall, Tools
 
@@ -38,41 +38,43 @@ class _Claim:
 
 
 def judge(
-    value: JsonValue,
-    *,
     read: Read,
+    *,
     word: CallObject,
-    format_name: str,
-    marked: bool,
+    form: Format,
     span: Span,
     tools: Tools | None,
     level: Level,
-    repairs: tuple[Repair, ...] = (),
+    frame: tuple[Repair, ...] = (),
 ) -> Verdict:
-    """Whether `value`, read at `span`, is a call. `marked`: between a format's markers."""
+    """Whether what was read at `span` is a call. `frame` are mends of what stands around it."""
+    value = read.value
     if not isinstance(value, dict):
         note = Note("invalid-json", f"a call is an object, not {_kind(value)}")
-        return Verdict(None, (note,), marked)
+        return Verdict(None, (note,), form.marked)
     claim = _claim(value, word, span)
-    refusal = _refusal(claim, tools, marked=marked)
-    if refusal:
+    if refusal := _refusal(claim, tools, marked=form.marked):
         return refusal
     arguments = _arguments(claim, span)
     if isinstance(arguments, Note):
         return Verdict(None, (arguments,))
     if _is_schema(arguments, claim.name, tools):
-        note = Note(
-            "schema-echo", f"the definition of tool {claim.name!r} was repeated, not called"
-        )
+        note = Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
         return Verdict(None, (note,))
-    made = [*repairs, *read.repairs, *claim.repairs]
-    if forbidden := _forbidden(made, level):
+    repairs = [*frame, *read.repairs, *claim.repairs]
+    if forbidden := _forbidden(repairs, level):
         return Verdict(None, (forbidden,))
-    notes: list[Note] = list(read.notes)
+    notes = list(read.notes)
     if tools is not None:
-        arguments = _fitted(arguments, tools[claim.name].parameters, level, span, made, notes)
+        fitted = fit(arguments, tools[claim.name].parameters, span=span)
+        notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
+        if level == "strict":
+            notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
+        else:
+            repairs += fitted.repairs
+            arguments = fitted.value
     id_ = claim.id if isinstance(claim.id, str) else None
-    call = ToolCall(claim.name, arguments, id_, format_name, span, tuple(made))
+    call = ToolCall(claim.name, arguments, id_, form.name, span, tuple(repairs))
     return Verdict(call, tuple(notes))
 
 
@@ -163,9 +165,8 @@ def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
     allowed = _RANK[level]
     for repair in repairs:
         if _RANK[repair.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
-            code = _REFUSED_AS.get(
-                repair.code, "invalid-json" if repair.code in MENDS else "mended"
-            )
+            usual = "invalid-json" if repair.code in MENDS else "mended"
+            code = _REFUSED_AS.get(repair.code, usual)
             return Note(code, f"{repair.code}: {repair.message} (read at level {repair.level!r})")
     return None
 
@@ -175,25 +176,6 @@ _REFUSED_AS = {
     "unclosed": "unclosed",
     "encoded-arguments": "invalid-arguments",
 }
-
-
-def _fitted(
-    arguments: JsonObject,
-    schema: object,
-    level: Level,
-    span: Span,
-    repairs: list[Repair],
-    notes: list[Note],
-) -> JsonObject:
-    """The arguments, bent to the schema where the level allows it; what does not fit is noted."""
-    fitted = fit(arguments, schema, span=span)
-    notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
-    if level == "strict":
-        notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
-        return arguments
-    repairs += fitted.repairs
-    value: JsonObject = fitted.value
-    return value
 
 
 def _kind(value: object) -> str:

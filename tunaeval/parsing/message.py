@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import CallObject
+from tunaeval.grammar import CallObject, Format, Literal
 from tunaeval.repair import Read
 from tunaeval.types import (
     Diagnosis,
@@ -30,6 +30,9 @@ from .judge import judge
 
 STRUCTURED = "structured"
 """The `format` of a call that the server had parsed."""
+
+_STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), CallObject()))
+"""Never read as text: it gives structured calls their name and keys."""
 
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
@@ -72,11 +75,9 @@ def _structured(
             value["arguments"] = _get(source, "args")
         value["id"] = _get(item, "id")
         verdict = judge(
-            value,
-            read=Read(value),
-            word=CallObject(),
-            format_name=STRUCTURED,
-            marked=True,
+            Read(value),
+            word=_STRUCTURED.call,
+            form=_STRUCTURED,
             span=Span(0, 0),
             tools=tools,
             level="standard" if level == "strict" else level,

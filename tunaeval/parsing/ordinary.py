@@ -24,6 +24,7 @@ OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 _Frame: TypeAlias = tuple[str, str, str, str]
 _Signature: TypeAlias = tuple[dict[str, tuple[type, ...]], frozenset[str]]
 
+_loads, _Refused, _new_tuple = orjson.loads, orjson.JSONDecodeError, tuple.__new__
 _LARGE = float(2**63)
 _TYPES: dict[object, tuple[type, ...]] = {
     "string": (str,),
@@ -65,70 +66,86 @@ def ordinary_reader(finder: Finder) -> OrdinaryReader:
     """The reader of the ordinary shape for the formats of `finder`."""
     frames = dict(filter(None, map(_frame, finder.formats)))
     search = finder.search.search
-    loads, refused, new_span = orjson.loads, orjson.JSONDecodeError, tuple.__new__
+    usual = next(iter(frames), "\0")
+    at_once = (frames.get(usual), 0, len(usual))
+
+    def next_block(text: str, position: int) -> tuple[_Frame | None, int, int] | None:
+        hit = search(text, position)
+        return (frames.get(hit.group()), hit.start(), hit.end()) if hit else None
 
     def read(text: str, tools: Tools | None) -> ParseResult | None:
-        hit = search(text)
-        position, calls, content, length = 0, [], "", len(text)
-        while hit is not None:
-            frame = frames.get(hit.group())
+        calls: list[ToolCall] = []
+        content, position, length = "", 0, len(text)
+        found = at_once if text.startswith(usual) else next_block(text, 0)
+        while found is not None:
+            frame, start, body = found
             if frame is None:
                 return None
-            start, body = hit.span()
-            closer, name_key, arguments_key, format_name = frame
-            end = text.find(closer, body)
-            if end < 0 or (start and text[start - 1] == "`"):
+            end = text.find(frame[0], body)
+            call = _call_between(text, body, end, frame, tools)
+            if call is None or (start and text[start - 1] == "`"):
                 return None
-            try:
-                value = loads(text[body:end])
-            except refused:
-                return None
-            if type(value) is not dict or len(value) != 2:
-                return None
-            name, arguments = value.get(name_key), value.get(arguments_key)
-            if type(name) is not str or not name or type(arguments) is not dict:
-                return None
-            first = body if text[body] == "{" else text.index("{", body)
-            last = end if text[end - 1] == "}" else text.rindex("}", body, end) + 1
-            if not _sound(name, arguments, text, first, last):
-                return None
-            if tools is not None and not _fits(name, arguments, tools):
-                return None
-            call: Any = _Call()
-            call.name = name
-            call.arguments = arguments
-            call.id = None
-            call.format = format_name
-            call.span = new_span(Span, (first, last))
-            call.repairs = ()
-            call.__class__ = ToolCall
             calls.append(call)
-            if position < start:
-                gap = text[position:start]
-                if not gap.isspace():
-                    content += gap
-            position = end + len(closer)
-            hit = search(text, position) if position < length else None
+            if position < start and not text[position:start].isspace():
+                content += text[position:start]
+            position = end + len(frame[0])
+            found = next_block(text, position) if position < length else None
         if position < length:
             tail = text[position:] if position else text
-            if tail[-80:].rstrip().endswith(("...", "…")) or len(calls) > MAX_CALLS:
+            if tail[-80:].rstrip().endswith(("...", "…")):
                 return None
             if not position or not tail.isspace():
                 content += tail
-        elif len(calls) > MAX_CALLS:
-            return None
-        result: Any = _Result()
-        result.calls = tuple(calls)
-        result.content = content
-        result.reasoning = None
-        result.diagnoses = ()
-        result.truncated = False
-        result.outcome = "calls" if calls else "no_call"
-        result.__class__ = ParseResult
-        made: ParseResult = result
-        return made
+        return _result_of(calls, content) if len(calls) <= MAX_CALLS else None
 
     return read
+
+
+def _call_between(
+    text: str, body: int, end: int, frame: _Frame, tools: Tools | None
+) -> ToolCall | None:
+    """The call that is all of the text from `body` to `end`; None if the engine has to look."""
+    if end < 0:
+        return None
+    _, name_key, arguments_key, format_name = frame
+    try:
+        value = _loads(text[body:end])
+    except _Refused:
+        return None
+    if type(value) is not dict or len(value) != 2:
+        return None
+    name, arguments = value.get(name_key), value.get(arguments_key)
+    if type(name) is not str or not name or type(arguments) is not dict:
+        return None
+    first = body if text[body] == "{" else text.index("{", body)
+    last = end if text[end - 1] == "}" else text.rindex("}", body, end) + 1
+    if not _sound(name, arguments, text, first, last):
+        return None
+    if tools is not None and not _fits(name, arguments, tools):
+        return None
+    call: Any = _Call()
+    call.name = name
+    call.arguments = arguments
+    call.id = None
+    call.format = format_name
+    call.span = _new_tuple(Span, (first, last))
+    call.repairs = ()
+    call.__class__ = ToolCall
+    made: ToolCall = call
+    return made
+
+
+def _result_of(calls: list[ToolCall], content: str) -> ParseResult:
+    result: Any = _Result()
+    result.calls = tuple(calls)
+    result.content = content
+    result.reasoning = None
+    result.diagnoses = ()
+    result.truncated = False
+    result.outcome = "calls" if calls else "no_call"
+    result.__class__ = ParseResult
+    made: ParseResult = result
+    return made
 
 
 def _frame(form: Format) -> tuple[str, _Frame] | None:
@@ -143,10 +160,10 @@ def _frame(form: Format) -> tuple[str, _Frame] | None:
 
 
 def _sound(name: str, arguments: JsonObject, text: str, first: int, last: int) -> bool:
-    """Whether the decoder hid nothing of the object that stands at `first` to `last`.
+    r"""Whether the decoder hid nothing of the object that stands at `first` to `last`.
 
     Told by the quotes: every key and string that arrived has two, and one for each quote inside
-    it; a key that was overwritten leaves two too many. An escape spelled `\\u0022` could hide
+    it; a key that was overwritten leaves two too many. An escape spelled `\u0022` could hide
     that, so with quotes inside strings there must be none.
     """
     strings = [name, *arguments]

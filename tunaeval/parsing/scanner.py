@@ -16,7 +16,7 @@ from typing import TypeAlias
 from tunaeval.types import Level, Tools
 from tunaeval.window import Reading, Window
 
-from .block import Block
+from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE, Finder, Token, TokenKind
 
@@ -51,8 +51,7 @@ class Scanner:
         self._finder = finder
         self._window = window
         self._collector = collector
-        self._tools = tools
-        self._level = level
+        self._setting = Setting(window, collector, tools, level)
         self._line = ""
         self._mention: _Mention | None = None
         self._refused: Token | None = None
@@ -146,7 +145,7 @@ class Scanner:
         start, quoted = window.offset, not fence and self._quoted()
         window.pos += len(token.text)
         self._refused = None
-        block = Block(window, self._collector, form, start, self._tools, self._level, quoted=quoted)
+        block = Block(self._setting, form, start, quoted=quoted)
         yield from block.read()
         self._line = ""
         if block.had_body:
@@ -184,14 +183,17 @@ class Scanner:
             self._mention = None
         self._refused = None
         if collector.last in ("call", "markup") and not framed:
-            collector.diagnose(
-                "stray-closer", f"{token.text!r} closes nothing", offset, offset + len(token.text)
-            )
+            self._diagnose_stray(token)
             self._markup(token.text)
         else:
             self._only_text(token.text)
         return
         yield  # a handler is a reading, even one that never waits
+
+    def _diagnose_stray(self, token: Token) -> None:
+        start = self._window.offset
+        message = f"{token.text!r} closes nothing"
+        self._collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _quoted(self) -> bool:
         """Whether a single backtick stands right before."""
@@ -230,15 +232,10 @@ class Scanner:
 
     def _end_reasoning(self, token: Token) -> Reading[None]:
         """A closer without its opener: all before it was reasoning, once."""
-        collector, offset = self._collector, self._window.offset
+        collector = self._collector
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
-                collector.diagnose(
-                    "stray-closer",
-                    f"{token.text!r} closes nothing",
-                    offset,
-                    offset + len(token.text),
-                )
+                self._diagnose_stray(token)
             self._only_text(token.text)
             return
         collector.reclassify(self._thought_at or 0)

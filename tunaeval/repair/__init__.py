@@ -1,6 +1,7 @@
 """Nearly right to right, every mend named."""
 
-from .json import MENDS, JsonReader, Read, read_json
+from .json import JsonReader, Read, read_json
+from .mends import MENDS
 from .schema import Fault, Fitted, fit
 from .values import MAX_DEPTH, MAX_DIGITS, Note, Unreadable, scan, too_deep
 

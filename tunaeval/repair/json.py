@@ -14,57 +14,15 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tunaeval.types import JsonValue, Repair, Span
+from tunaeval.types import JsonValue, Repair
 from tunaeval.window import Reading, Window, read_all
 
-from .quotes import CLOSING, quote_ends
+from .atoms import QUOTES, char_at, read_key_word, read_number, read_string, read_word
+from .mends import CLOSER, CutError, Draft, UnreadableError
 from .values import MAX_DEPTH, MAX_DIGITS, Note, Unreadable, scan
 
-MENDS = {
-    "single-quotes": ("standard", "a string in single quotes"),
-    "smart-quotes": ("standard", "a string in typographic quotes"),
-    "python-literal": ("standard", "True, False or None"),
-    "bare-key": ("standard", "a key without quotes"),
-    "comment": ("standard", "a comment"),
-    "trailing-comma": ("standard", "a comma before a closer"),
-    "missing-comma": ("standard", "no comma between two members"),
-    "extra-comma": ("standard", "a comma too many"),
-    "control-character": ("standard", "a raw control character in a string"),
-    "guessed-comma": ("lenient", "no comma between two strings; they could be one"),
-    "missing-colon": ("lenient", "no colon after a key"),
-    "separator": ("lenient", "'=' where a colon belongs"),
-    "invalid-escape": ("lenient", "an escape that JSON does not know"),
-    "inner-quote": ("lenient", "a quote inside a string without a backslash"),
-    "unquoted-string": ("lenient", "a string without quotes"),
-    "missing-closer": ("lenient", "a bracket that was never closed"),
-    "extra-closer": ("lenient", "a bracket that closes nothing"),
-    "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
-}
-"""Every mend of JSON: its level, and what was found."""
-
-MAX_REPAIRS = 64
-"""Of one value; mends beyond are made but no longer listed. A level once needed stays listed."""
-
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
-_CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
-_WORD = re.compile(r"[A-Za-z_$][\w$-]*+")
-_UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
-_PLAIN = {
-    '"': re.compile(r'[^"\\\x00-\x1f]++'),
-    "'": re.compile(r"""[^'"\\\x00-\x1f]++"""),
-    "“": re.compile(r'[^“”"\\\x00-\x1f]++'),
-    "‘": re.compile(r"""[^‘’'"\\\x00-\x1f]++"""),
-}
-_QUOTE_MEND = {"'": "single-quotes", "“": "smart-quotes", "‘": "smart-quotes"}
-_WORDS = {"true": "true", "false": "false", "null": "null"}
-_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
-_NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
-_CLOSER = {"{": "}", "[": "]"}
-_ENDS_TOKEN = frozenset(" \t\r\n,}]")
-
 
 _Step: TypeAlias = Callable[[str], Generator[None, None, Any]]
 """What to do with the next character; returns the step after it (a type that holds itself)."""
@@ -78,17 +36,6 @@ class Read:
     repairs: tuple[Repair, ...] = ()
     notes: tuple[Note, ...] = ()
     truncated: bool = False
-
-
-class _Unreadable(Exception):  # noqa: N818 - never leaves this file: how a deep step gives up
-    def __init__(self, code: str, message: str) -> None:
-        self.code = code
-        super().__init__(message)
-
-
-class _Cut(Exception):  # noqa: N818 - as _Unreadable: the text, or its frame, ended inside the value
-    def __init__(self, mend: str) -> None:
-        self.mend = mend
 
 
 def read_json(text: str) -> Read | Unreadable:
@@ -112,266 +59,163 @@ class JsonReader:
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
         self._window = window
         self._stops = stops
-        self._out: list[str] = []
-        self._stack: list[str] = []
-        self._pending = ""
-        self._comma = False
-        self._repairs: list[Repair] = []
-        self._levels: set[str] = set()
+        self._draft = Draft(window)
 
     def read(self) -> Reading[Read | Unreadable]:
         """The value. The window stands behind it, or where it stopped making sense."""
-        window = self._window
-        if window.final:
-            sound = scan(window.text, window.pos)
-            if not isinstance(sound, Unreadable):
-                value, end, notes = sound
-                if not _LONG_NUMBER.search(window.text, window.pos, end):
-                    window.pos = end
-                    return Read(value, notes=notes)
-        truncated = False
+        sound = self._sound()
+        if sound:
+            return sound
+        window, draft, truncated = self._window, self._draft, False
         try:
             yield from self._value()
-        except _Unreadable as reason:
-            return Unreadable(reason.code, str(reason), window.offset, "".join(self._out))
-        except _Cut as cut:
+        except UnreadableError as reason:
+            so_far = "".join(draft.pieces)
+            return Unreadable(reason.code, str(reason), window.offset, so_far)
+        except CutError as cut:
             truncated = cut.mend == "truncated"
-            self._out += [_CLOSER[opener] for opener in reversed(self._stack)]
-            self._mend(cut.mend, window.offset)
-        return self._made(truncated=truncated)
-
-    def _made(self, *, truncated: bool) -> Read | Unreadable:
-        written = "".join(self._out)
+            draft.close_all()
+            draft.mend(cut.mend)
+        written = "".join(draft.pieces)
         made = scan(written, 0)
         if isinstance(made, Unreadable):
-            return Unreadable(made.code, made.message, self._window.offset, written)
-        return Read(made[0], tuple(self._repairs), made[2], truncated)
+            return Unreadable(made.code, made.message, window.offset, written)
+        return Read(made[0], tuple(draft.repairs), made[2], truncated)
+
+    def _sound(self) -> Read | None:
+        """The value at once, if the text is complete and right."""
+        window = self._window
+        if not window.final:
+            return None
+        sound = scan(window.text, window.pos)
+        if isinstance(sound, Unreadable):
+            return None
+        value, end, notes = sound
+        if _LONG_NUMBER.search(window.text, window.pos, end):
+            return None
+        window.pos = end
+        return Read(value, notes=notes)
 
     # --- the value, token by token -----------------------------------------------------------
 
     def _value(self) -> Reading[None]:
-        step = self._element
+        step: _Step = self._element
         while True:
             char = yield from self._next()
             step = yield from step(char)
-            if not self._stack:
+            if not self._draft.open:
                 return
 
     def _element(self, char: str) -> Generator[None, None, _Step]:
         """A value is due: after a colon, in an array, or at the start."""
-        window = self._window
-        in_array = bool(self._stack) and self._stack[-1] == "["
+        window, draft = self._window, self._draft
+        in_array = bool(draft.open) and draft.open[-1] == "["
         if in_array and char in "]}":
             return self._close(char)
-        if in_array and char == "," and self._comma:
-            self._mend("extra-comma", window.offset)
+        if in_array and char == "," and draft.comma:
+            draft.mend("extra-comma")
             window.pos += 1
             return self._element
-        if self._pending or self._comma:  # held back until a value came
-            self._out.append(self._pending or ",")
+        draft.begin_value()
         if char in "{[":
             return self._open(char)
-        if char in _PLAIN or char in "”’":
-            yield from self._string(char, "element" if in_array else "value")
+        if char in QUOTES:
+            role = "element" if in_array else "value"
+            yield from read_string(window, draft, char, role, self._stops)
         elif char == "-" or char.isdigit():
-            yield from self._number()
+            yield from read_number(window, draft, self._stops)
         else:
-            yield from self._word()
-        self._pending, self._comma = "", False
+            yield from read_word(window, draft, self._stops)
+        draft.end_value()
         return self._after
 
     def _open(self, char: str) -> _Step:
-        if len(self._stack) >= MAX_DEPTH:
-            raise _Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}")
+        draft = self._draft
+        if len(draft.open) >= MAX_DEPTH:
+            raise UnreadableError("too-deep", f"nested deeper than {MAX_DEPTH}")
         self._window.pos += 1
-        self._out.append(char)
-        self._stack.append(char)
-        self._pending, self._comma = "", False
+        draft.pieces.append(char)
+        draft.open.append(char)
+        draft.end_value()
         return self._key if char == "{" else self._element
 
     def _close(self, char: str) -> _Step:
         """A closer: of what is open, or of something around it, or of nothing."""
-        window = self._window
-        if self._comma:
-            self._mend("trailing-comma", window.offset)
-            self._comma = False
-        if _CLOSER[self._stack[-1]] != char:
-            if char not in [_CLOSER[opener] for opener in self._stack]:
-                self._mend("extra-closer", window.offset)
-                window.pos += 1
-                return self._after
-            while _CLOSER[self._stack[-1]] != char:
-                self._mend("missing-closer", window.offset)
-                self._out.append(_CLOSER[self._stack.pop()])
-        window.pos += 1
-        self._out.append(_CLOSER[self._stack.pop()])
+        draft = self._draft
+        if draft.comma:
+            draft.mend("trailing-comma")
+            draft.comma = False
+        if char not in [CLOSER[opener] for opener in draft.open]:
+            draft.mend("extra-closer")
+            self._window.pos += 1
+            return self._after
+        while CLOSER[draft.open[-1]] != char:
+            draft.mend("missing-closer")
+            draft.pieces.append(CLOSER[draft.open.pop()])
+        self._window.pos += 1
+        draft.pieces.append(CLOSER[draft.open.pop()])
         return self._after
 
     def _key(self, char: str) -> Generator[None, None, _Step]:
-        window = self._window
+        window, draft = self._window, self._draft
         if char in "}]":
             return self._close(char)
-        if char == "," and self._comma:
-            self._mend("extra-comma", window.offset)
+        if char == "," and draft.comma:
+            draft.mend("extra-comma")
             window.pos += 1
             return self._key
-        if char in _PLAIN or char in "”’":
-            out, self._out = self._out, []
-            try:
-                yield from self._string(char, "key")
-                key = "".join(self._out)
-            finally:
-                self._out = out
+        if char in QUOTES:
+            key = yield from self._quoted_key(char)
         else:
-            word = yield from self._match(_WORD)
-            if not word:
-                raise _Unreadable("invalid-json", f"{char!r} where a key was expected")
-            self._mend("bare-key", window.offset)
-            window.pos += len(word)
-            key = f'"{word}"'
-        self._pending = ("," if self._comma else "") + key + ":"
-        self._comma = False
+            key = yield from read_key_word(window, draft, char)
+        draft.pending = ("," if draft.comma else "") + key + ":"
+        draft.comma = False
         return self._colon
 
+    def _quoted_key(self, char: str) -> Generator[None, None, str]:
+        """A key, kept apart from the draft until its value begins."""
+        draft = self._draft
+        pieces, draft.pieces = draft.pieces, []
+        try:
+            yield from read_string(self._window, draft, char, "key", self._stops)
+            return "".join(draft.pieces)
+        finally:
+            draft.pieces = pieces
+
     def _colon(self, char: str) -> Generator[None, None, _Step]:
-        window = self._window
+        window, draft = self._window, self._draft
         if char == ":":
             window.pos += 1
         elif char == "=":
-            self._mend("separator", window.offset)
+            draft.mend("separator")
             window.pos += 1
-            if (yield from self._char(window.pos)) in ">=":
+            if (yield from char_at(window, 0)) == ">":
                 window.pos += 1
-        elif char in "\"'“{[-" or char.isalnum():
-            self._mend("missing-colon", window.offset)
+        elif char in QUOTES or char in "{[-" or char.isalnum():
+            draft.mend("missing-colon")
         else:
-            raise _Unreadable("invalid-json", f"{char!r} where a colon was expected")
+            raise UnreadableError("invalid-json", f"{char!r} where a colon was expected")
         return self._element
 
     def _after(self, char: str) -> Generator[None, None, _Step]:
         """After a value: a comma, a closer, or the next member without its comma."""
-        window = self._window
-        in_object = self._stack[-1] == "{"
-        if char == ",":
-            window.pos += 1
-            self._comma = True
-        elif char in "}]":
+        draft = self._draft
+        in_object = draft.open[-1] == "{"
+        if char in "}]":
             return self._close(char)
-        elif in_object and (char in _PLAIN or char.isalpha() or char == "_"):
-            self._mend("missing-comma", window.offset)
-            self._comma = True
-        elif not in_object and (char in _PLAIN or char in "{["):
-            self._mend("missing-comma" if char in "{[" else "guessed-comma", window.offset)
-            self._comma = True
+        if char == ",":
+            self._window.pos += 1
+        elif in_object and (char in QUOTES or char.isalpha() or char == "_"):
+            draft.mend("missing-comma")
+        elif not in_object and (char in QUOTES or char in "{["):
+            draft.mend("missing-comma" if char in "{[" else "guessed-comma")
         else:
-            raise _Unreadable("invalid-json", f"{char!r} after a value")
+            raise UnreadableError("invalid-json", f"{char!r} after a value")
+        draft.comma = True
         return self._key if in_object else self._element
-        yield  # pragma: no cover - a step is a generator, even where it never waits
+        yield  # a step is a generator, even one that never waits
 
-    # --- tokens ------------------------------------------------------------------------------
-
-    def _string(self, quote: str, role: str) -> Reading[None]:
-        window, start = self._window, self._window.offset
-        quote = {"”": "“", "’": "‘"}.get(quote, quote)
-        plain, closing, out = _PLAIN[quote], CLOSING[quote], self._out
-        if quote != '"':
-            self._mend(_QUOTE_MEND[quote], start)
-        window.pos += 1
-        out.append('"')
-        control = False
-        while True:
-            run = plain.match(window.text, window.pos)
-            if run:
-                out.append(run.group())
-                window.pos = run.end()
-            char = yield from self._char(window.pos, or_cut=out)
-            if char == "\\":
-                yield from self._escape(out, quote)
-            elif char in closing and (yield from quote_ends(window, role, self._stops)):
-                window.pos += 1
-                out.append('"')
-                return
-            else:
-                if char in closing:
-                    self._mend("inner-quote", window.offset)
-                elif char < " " and not control:
-                    control = True
-                    self._mend("control-character", window.offset)
-                out.append(_escaped(char))
-                window.pos += 1
-
-    def _escape(self, out: list[str], quote: str) -> Reading[None]:
-        window = self._window
-        char = yield from self._char(window.pos + 1, or_cut=out)
-        if char in '"\\/bfnrt':
-            out.append("\\" + char)
-            window.pos += 2
-            return
-        if char == "u":
-            while len(window.text) < window.pos + 6 and not window.final:
-                yield
-            if _HEX.match(window.text, window.pos + 2):
-                out.append(window.text[window.pos : window.pos + 6])
-                window.pos += 6
-                return
-            if len(window.text) < window.pos + 6:
-                self._cut(out)
-        if char == "'" and quote != '"':
-            out.append("'")
-        else:
-            self._mend("invalid-escape", window.offset)
-            out.append("'" if char == "'" else "\\\\" + _escaped(char))
-        window.pos += 2
-
-    def _number(self) -> Reading[None]:
-        window = self._window
-        while not window.final and _CUT_NUMBER.match(window.text, window.pos):
-            if len(window.text) - window.pos > MAX_DIGITS:
-                break
-            yield
-        number = yield from self._match(_NUMBER)
-        after = yield from self._char(window.pos + len(number), or_end=True)
-        if len(number) > MAX_DIGITS:
-            raise _Unreadable("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
-        if not number or not self._ends_token(after):
-            if not after or _CUT_NUMBER.match(window.text, window.pos):
-                self._drop_value()
-            yield from self._unquoted()
-            return
-        self._out.append(number)
-        window.pos += len(number)
-
-    def _word(self) -> Reading[None]:
-        window = self._window
-        word = yield from self._match(_WORD)
-        after = yield from self._char(window.pos + len(word), or_end=True)
-        known = _WORDS.get(word) or _PYTHON_WORDS.get(word)
-        if not known or not self._ends_token(after):
-            if not after and word:
-                self._drop_value()
-            yield from self._unquoted()
-            return
-        if word in _PYTHON_WORDS:
-            self._mend("python-literal", window.offset)
-        self._out.append(known)
-        window.pos += len(word)
-
-    def _unquoted(self) -> Reading[None]:
-        """A string that lost its quotes: plain characters up to the end of the member."""
-        window = self._window
-        while not (run := _UNQUOTED.match(window.text, window.pos)):
-            if window.final or len(window.text) - window.pos > 200:
-                found = window.text[window.pos : window.pos + 20]
-                raise _Unreadable("invalid-json", f"{found!r} is no JSON value")
-            yield
-        text = run.group().rstrip()
-        if text in _NEVER or text.lstrip("-") in _NEVER or text[0].isdigit() or text[0] in "-.":
-            raise _Unreadable("invalid-json", f"{text[:40]!r} is no JSON value")
-        self._mend("unquoted-string", window.offset)
-        self._out.append(f'"{text}"')
-        window.pos += len(text)
-
-    # --- looking ahead -----------------------------------------------------------------------
+    # --- between the tokens ------------------------------------------------------------------
 
     def _next(self) -> Generator[None, None, str]:
         """The next character that is neither white space nor part of a comment."""
@@ -384,32 +228,30 @@ class JsonReader:
                 if char in "/#" and (yield from self._comment(char)):
                     continue
                 if self._stops and (yield from self._at_stop(char)):
-                    raise _Cut("missing-closer")
+                    raise CutError("missing-closer")
                 return char
             if window.final:
-                raise _Cut("truncated")
+                raise CutError("truncated")
             yield
 
     def _comment(self, char: str) -> Generator[None, None, bool]:
-        window, start = self._window, self._window.offset
+        """Whether a comment stands here; if so it is passed over, as it arrives."""
+        window, start, closer = self._window, self._window.offset, "\n"
         if char == "/":
-            second = yield from self._char(window.pos + 1, or_end=True)
-            if not second or second not in "/*":
+            second = yield from char_at(window, 1)
+            if second not in ("/", "*"):
                 return False
             window.pos += 1
             closer = "*/" if second == "*" else "\n"
-        else:
-            closer = "\n"
         window.pos += 1
         while (end := window.text.find(closer, window.pos)) < 0:
-            held = len(closer) - 1
-            window.pos = max(window.pos, len(window.text) - held)
             if window.final:
                 window.pos = len(window.text)
-                raise _Cut("truncated")
+                raise CutError("truncated")
+            window.pos = max(window.pos, len(window.text) - len(closer) + 1)
             yield
         window.pos = end + len(closer)
-        self._mend("comment", start)
+        self._draft.mend("comment", start)
         return True
 
     def _at_stop(self, char: str) -> Generator[None, None, bool]:
@@ -425,64 +267,3 @@ class JsonReader:
             if not near or window.final:
                 return False
             yield
-
-    def _match(self, pattern: re.Pattern[str]) -> Generator[None, None, str]:
-        """What `pattern` matches here, when more text could not make it longer."""
-        window = self._window
-        while True:
-            found = pattern.match(window.text, window.pos)
-            end = found.end() if found else window.pos
-            if end < len(window.text) or window.final or end - window.pos > 2 * MAX_DIGITS:
-                return window.text[window.pos : end]
-            yield
-
-    def _char(
-        self, index: int, *, or_cut: list[str] | None = None, or_end: bool = False
-    ) -> Generator[None, None, str]:
-        """The character at `index`; at the end of the text "" or a cut, inside a string or not."""
-        window = self._window
-        ahead = index - window.pos
-        while window.pos + ahead >= len(window.text):
-            if window.final:
-                if or_end:
-                    return ""
-                window.pos = len(window.text)
-                self._cut(or_cut)
-            yield
-        return window.text[window.pos + ahead]
-
-    # --- small words -------------------------------------------------------------------------
-
-    def _cut(self, string: list[str] | None) -> None:
-        if string is not None:
-            string.append('"')
-        raise _Cut("truncated")
-
-    def _drop_value(self) -> None:
-        """The text ends inside a word or number: take back what was written for it, and stop."""
-        if self._pending or self._comma:
-            self._out.pop()
-        self._window.pos = len(self._window.text)
-        raise _Cut("truncated")
-
-    def _ends_token(self, after: str) -> bool:
-        return not after or after in _ENDS_TOKEN or after in "/#" or self._starts_stop(after)
-
-    def _starts_stop(self, char: str) -> bool:
-        return any(stop.startswith(char) for stop in self._stops)
-
-    def _mend(self, code: str, at: int) -> None:
-        level, message = MENDS[code]
-        if len(self._repairs) < MAX_REPAIRS or level not in self._levels:
-            self._levels.add(level)
-            self._repairs.append(Repair(code, message, Span(at, at + 1), level))
-
-
-def _escaped(char: str) -> str:
-    if char == '"':
-        return '\\"'
-    if char == "\\":
-        return "\\\\"
-    if char >= " ":
-        return char
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char) or f"\\u{ord(char):04x}"

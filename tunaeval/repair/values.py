@@ -70,11 +70,9 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
     notes: list[Note] = []
     try:
         try:
-            value, end = _DECODER.scan_once(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except _DuplicateKeyError:
-            value, end = _noting_decoder(notes).scan_once(text, start)
-    except StopIteration as stop:
-        return Unreadable("invalid-json", "no JSON value stands here", stop.value or start)
+            value, end = _noting_decoder(notes).raw_decode(text, start)
     except json.JSONDecodeError as error:
         return Unreadable("invalid-json", error.msg, error.pos)
     except RecursionError:

@@ -1,3 +1,21 @@
 """Scores from transcripts."""
 
-SCORERS: dict[str, str] = {}
+from .assess import PRESETS, assess, scorers_of, weighted_total
+from .categories import Category
+
+SCORERS: dict[str, str] = {
+    "context-efficiency": "tunaeval.scoring.categories:context_efficiency",
+    "goal-completion": "tunaeval.scoring.categories:goal_completion",
+    "plan-correctness": "tunaeval.scoring.categories:plan_correctness",
+    "success-ratio": "tunaeval.scoring.categories:success_ratio",
+}
+"""The built-ins of the group `tunaeval.scorers`."""
+
+__all__ = [
+    "PRESETS",
+    "SCORERS",
+    "Category",
+    "assess",
+    "scorers_of",
+    "weighted_total",
+]

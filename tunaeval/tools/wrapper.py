@@ -16,16 +16,14 @@ from typing import TypeAlias, TypeVar, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.success import Success, raised, returned
-from tunaeval.types import JsonObject, ToolExecution
-from tunaeval.types import roles
+from tunaeval.types import JsonObject, ToolExecution, roles
 
 from .recorder import Recorder
 
 AnyFunction: TypeAlias = Callable[..., object]
 Tool = TypeVar("Tool", bound=AnyFunction)
-Note: TypeAlias = Callable[
-    [tuple[object, ...], dict[str, object], float, float, Callable[..., Success], object], None
-]
+Given: TypeAlias = tuple[tuple[object, ...], dict[str, object]]
+Note: TypeAlias = Callable[[Given, float, float, Callable[..., Success], object], None]
 
 UNBOUND = "*args"
 """The argument that holds positional values which the signature has no names for."""
@@ -72,9 +70,9 @@ def _recorded(tool: AnyFunction, note: Note) -> AnyFunction:
         try:
             result = tool(*args, **kwargs)
         except BaseException as error:
-            note(args, kwargs, started_at, perf_counter() - begun, raised, error)
+            note((args, kwargs), started_at, perf_counter() - begun, raised, error)
             raise
-        note(args, kwargs, started_at, perf_counter() - begun, returned, result)
+        note((args, kwargs), started_at, perf_counter() - begun, returned, result)
         return result
 
     return wrapper
@@ -89,9 +87,9 @@ def _recorded_coroutine(tool: AnyFunction, note: Note) -> AnyFunction:
         try:
             result = await start(*args, **kwargs)
         except BaseException as error:
-            note(args, kwargs, started_at, perf_counter() - begun, raised, error)
+            note((args, kwargs), started_at, perf_counter() - begun, raised, error)
             raise
-        note(args, kwargs, started_at, perf_counter() - begun, returned, result)
+        note((args, kwargs), started_at, perf_counter() - begun, returned, result)
         return result
 
     return wrapper
@@ -103,17 +101,13 @@ def _note(recorder: roles.Recorder, tool: AnyFunction, name: str) -> Note:
     defer = _defer(recorder)
 
     def execution(
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-        started_at: float,
-        seconds: float,
-        success: Success,
+        given: Given, started_at: float, seconds: float, success: Success
     ) -> ToolExecution:
         unwatched = success.reason == "awaitable"
         return ToolExecution(
             tool=name,
             call_id=None,
-            arguments=_named(signature, args, kwargs),
+            arguments=_named(signature, *given),
             started_at=started_at,
             duration_seconds=None if unwatched else seconds,
             ok=success.ok,
@@ -122,15 +116,14 @@ def _note(recorder: roles.Recorder, tool: AnyFunction, name: str) -> Note:
         )
 
     def note(
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
+        given: Given,
         started_at: float,
         seconds: float,
         judge: Callable[..., Success],
         ending: object,
     ) -> None:
         try:
-            defer(execution, args, kwargs, started_at, seconds, judge(ending))
+            defer(execution, given, started_at, seconds, judge(ending))
         except Exception as error:  # noqa: BLE001 - a recorder's failure must not become the tool's
             _report(name, error)
 

@@ -102,13 +102,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a transcript."""
+    """One message of a transcript. `is_error` is what a tool's result declares, None if nothing."""
 
     role: str
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     reasoning: str | None = None
+    is_error: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

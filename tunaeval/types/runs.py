@@ -206,7 +206,56 @@ class Report(_Data):
 class CategoryScore(_Data):
     """A scoring category's verdict: 0 to 1, or None where it does not apply; never without why."""
 
-    value: float | None = Field(ge=0, le=1)
+    value: float | None = Field(ge=0, le=1, allow_inf_nan=False)
     reason: str
     evidence: tuple[int, ...] = ()
     """Indices of the messages that the verdict rests on."""
+
+
+class WeightedScore(CategoryScore):
+    """A category's verdict in a score, with the weight that the category asks for."""
+
+    weight: float = Field(ge=0, allow_inf_nan=False)
+
+
+class ScoreDetails(_Data):
+    """What was counted in a transcript, by the rules of the preset, and how the total came about.
+
+    A dangling call has no result: it neither succeeded nor failed.
+    """
+
+    tool_calls: int
+    failed_calls: int
+    dangling_calls: int
+    retries: int
+    reasoning: str
+
+
+class ScoreResult(_Data):
+    """A transcript's score: each category from 0 to 1, or None where it does not apply."""
+
+    preset: str
+    weighted_total: float | None = Field(ge=0, le=1, allow_inf_nan=False)
+    """The mean of the categories that apply, by their weights; None when none does."""
+    details: ScoreDetails
+    categories: dict[str, WeightedScore]
+
+    @property
+    def goal_completion(self) -> float | None:
+        return self._value("goal-completion")
+
+    @property
+    def plan_correctness(self) -> float | None:
+        return self._value("plan-correctness")
+
+    @property
+    def success_ratio(self) -> float | None:
+        return self._value("success-ratio")
+
+    @property
+    def context_efficiency(self) -> float | None:
+        return self._value("context-efficiency")
+
+    def _value(self, category: str) -> float | None:
+        found = self.categories.get(category)
+        return found.value if found else None

@@ -1,0 +1,130 @@
+"""How peers are compared: side by side in one process, in turns, by CPU time; tables and aims.
+
+Every round times every peer once, so that a busy moment of the machine falls on all of them.
+A ratio is the median over the rounds of the quotient within a round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import sys
+import time
+import timeit
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple, TypeAlias
+
+Rounds: TypeAlias = dict[str, list[float]]
+"""For each peer its microseconds of every round."""
+
+_TURN_SECONDS = 0.004
+"""How long one peer is timed in one round: far above the clock's grain, far below a busy moment."""
+
+
+class Aim(NamedTuple):
+    """What is wanted of a figure, and whether it is so."""
+
+    wanted: str
+    found: str
+    met: bool
+
+
+def options(description: str | None, *, rounds: int) -> argparse.ArgumentParser:
+    """What all benchmarks can be told."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"of each peer ({rounds})")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if an aim is missed")
+    return parser
+
+
+def in_turns(statements: Mapping[str, str], names: Mapping[str, object], rounds: int) -> Rounds:
+    """Time statements over `names`, each in its turn, the order shifted from round to round.
+
+    A statement, not a function: nothing is called but what is measured.
+    """
+    timers = {
+        peer: timeit.Timer(statement, timer=time.process_time, globals=dict(names))
+        for peer, statement in statements.items()
+    }
+    loops = {peer: _loops(timer) for peer, timer in timers.items()}
+    found: Rounds = {peer: [] for peer in timers}
+    peers = list(timers)
+    for turn in range(rounds):
+        gc.collect()
+        shift = turn % len(peers)
+        for peer in peers[shift:] + peers[:shift]:
+            found[peer].append(timers[peer].timeit(loops[peer]) / loops[peer] * 1e6)
+    return found
+
+
+def _loops(timer: timeit.Timer) -> int:
+    """So many that one turn takes its time; measuring it is the warm-up."""
+    loops = 10
+    while (seconds := timer.timeit(loops)) < _TURN_SECONDS / 4:
+        loops *= 4
+    return max(1, round(loops * _TURN_SECONDS / seconds))
+
+
+def ratio(found: Rounds, peer: str, to: str) -> float:
+    """How many times the time of `to` a peer takes."""
+    return median(one / other for one, other in zip(found[peer], found[to], strict=True))
+
+
+def machine() -> dict[str, str | int]:
+    """On what kind of machine this is."""
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+    }
+
+
+def told(
+    given: argparse.Namespace,
+    *,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    document: Mapping[str, Any],
+    aims: Sequence[Aim] = (),
+) -> None:
+    """Print the table and what became of the aims, or all of it as JSON; exit 1 if asked to."""
+    if given.json:
+        whole = {"machine": machine(), **document, "aims": [aim._asdict() for aim in aims]}
+        print(json.dumps(whole))
+    else:
+        print(", ".join(map(str, machine().values())), "core(s)\n")
+        print(table(columns, rows))
+        for aim in aims:
+            print(f"\n{'met' if aim.met else 'MISSED'}: {aim.wanted}; {aim.found}", end="")
+        print()
+    if given.check and not all(aim.met for aim in aims):
+        sys.exit(1)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; numbers to the right, with three digits that count."""
+    cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        f"| {row[0]:{widths[0]}} | "
+        + " | ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        + " |"
+        for row in cells
+    ]
+    marks = [f"|-{'-' * widths[0]}-|", *(f"{'-' * width}-:|" for width in widths[1:])]
+    return "\n".join([lines[0], "".join([marks[0], *(f"-{m[1:]}" for m in marks[1:])]), *lines[1:]])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return "-" if value is None else str(value)

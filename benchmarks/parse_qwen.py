@@ -1,0 +1,213 @@
+"""Well-formed Qwen2.5 replies through `tunaeval.parse`, beside the floor and beside peers.
+
+    python benchmarks/parse_qwen.py [--rounds 25] [--json] [--check]
+
+The floor is the least that any reader has to do: find both tags, slice, `orjson.loads`. The regex
+is that of vLLM's hermes parser with its `json.loads`. agent-tool-parser (Rust) takes part when it
+is installed (`pip install 'tunaeval[bench]'`). All peers are in one process and one run, and are
+seen to read the same calls before any is timed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import cycle
+from statistics import median
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+from measuring import Aim, Rounds, in_turns, options, ratio, told
+
+import tunaeval
+
+Calls: TypeAlias = list[tuple[str, dict[str, Any]]]
+
+SIZES = (150, 300, 1_000, 2_000, 4_000)
+OPENER, CLOSER = "<tool_call>", "</tool_call>"
+HERMES_REGEX = re.compile(r"<tool_call>(.*?)</tool_call>|<tool_call>(.*)", re.DOTALL)
+
+LINES = (
+    'print("tuna")\n',
+    'def greet(name: str) -> str:\n    """Say hello."""\n',
+    "    return f\"hello, {name}\" + '!'\n\n",
+    'PATTERN = re.compile(r"^\\s*(\\w+)\\t(.*)$")\n',
+    "TOTAL = sum(price * count for price, count in basket.items())  # in cents\n",
+    'DATA = {"depth": [1, 2, {"deeper": [3, 4]}], "path": "C:\\\\tuna\\\\nets"}\n',
+)
+OTHER_LINES = ('TITEL = "Größe über alles – naïve Ελληνικά 日本語"\n', "print(TITEL)\n")
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "Work with a file.",
+            "parameters": {
+                "type": "object",
+                "properties": {key: {"type": "string"} for key in arguments},
+                "required": list(arguments),
+            },
+        },
+    }
+    for name, arguments in (
+        ("read_file", ("filepath",)),
+        ("write_file", ("filepath", "content")),
+        ("update_file", ("filepath", "target", "patch")),
+    )
+]
+
+
+def reply(size: int, lines: tuple[str, ...] = LINES) -> str:
+    """One call of write_file in exactly so many characters; its content has escapes."""
+
+    def written(content: str) -> str:
+        arguments = {"filepath": "src/app.py", "content": content}
+        body = json.dumps({"name": "write_file", "arguments": arguments}, ensure_ascii=False)
+        return f"{OPENER}\n{body}\n{CLOSER}"
+
+    content = ""
+    for line in cycle(lines):
+        if len(written(content + line)) > size:
+            break
+        content += line
+    content += "#" * (size - len(written(content)))
+    return written(content)
+
+
+TWO_CALLS = (
+    "I will read the settings first, and then write the new file.\n\n"
+    f'{OPENER}\n{{"name": "read_file", "arguments": {{"filepath": "settings.toml"}}}}\n{CLOSER}\n'
+    f"{reply(300)}\n\nThat should be all."
+)
+
+REPLIES = {
+    **{f"{size:,} characters": reply(size) for size in SIZES},
+    f"two calls and prose, {len(TWO_CALLS)} characters": TWO_CALLS,
+    "1,000 characters, not all ASCII": reply(1_000, OTHER_LINES),
+}
+
+
+def floor(text: str) -> Any:
+    start = text.find(OPENER)
+    return orjson.loads(text[start + 11 : text.find(CLOSER, start)])
+
+
+def floor_of_several(text: str) -> list[Any]:
+    values, end = [], 0
+    while (start := text.find(OPENER, end)) >= 0:
+        end = text.find(CLOSER, start)
+        values.append(orjson.loads(text[start + 11 : end]))
+    return values
+
+
+def regex(text: str) -> list[Any]:
+    return [json.loads(whole or cut) for whole, cut in HERMES_REGEX.findall(text)]
+
+
+def streamed(text: str) -> tunaeval.ParseResult:
+    """The engine itself: a stream has no short cut."""
+    stream = tunaeval.stream("hermes")
+    stream.feed(text)
+    return stream.finish()
+
+
+class Peer(NamedTuple):
+    """What is timed, and how the calls are taken from what it gives."""
+
+    statement: str
+    calls: Callable[[Any], Calls]
+
+
+def of_result(result: tunaeval.ParseResult) -> Calls:
+    assert not result.diagnoses
+    return [(call.name, call.arguments) for call in result.calls]
+
+
+def of_values(values: Any) -> Calls:
+    listed = values if isinstance(values, list) else [values]
+    return [(value["name"], value["arguments"]) for value in listed]
+
+
+def renamed_back(call: Any) -> tuple[str, dict[str, Any]]:
+    """agent-tool-parser makes `path` of the argument `filepath`."""
+    return call.name, {"filepath" if key == "path" else key: call.args[key] for key in call.args}
+
+
+FLOOR, NAMED, RIVAL = "floor", 'tunaeval, "hermes"', "agent-tool-parser"
+PEERS = {
+    FLOOR: Peer("floor(text)", of_values),
+    NAMED: Peer('parse(text, "hermes")', of_result),
+    "tunaeval, auto": Peer("parse(text)", of_result),
+    "tunaeval, auto, tools": Peer("parse(text, tools=tools)", of_result),
+    "tunaeval, message": Peer("parse_message(message)", of_result),
+    "tunaeval, engine alone": Peer("streamed(text)", of_result),
+    "regex + json.loads": Peer("regex(text)", of_values),
+    RIVAL: Peer("parse_tool_calls(text)", lambda calls: list(map(renamed_back, calls))),
+}
+
+
+def measured(text: str, rounds: int) -> Rounds:
+    """Microseconds of every peer that is here, once they have all read the same."""
+    peers = dict(PEERS)
+    names: dict[str, object] = {
+        "text": text,
+        "message": {"role": "assistant", "content": text},
+        "tools": tunaeval.to_tools(TOOLS),
+        "parse": tunaeval.parse,
+        "parse_message": tunaeval.parse_message,
+        "streamed": streamed,
+        "regex": regex,
+        "floor": floor if text.count(OPENER) == 1 else floor_of_several,
+    }
+    if find_spec("agent_tool_parser"):
+        names["parse_tool_calls"] = import_module("agent_tool_parser").parse_tool_calls
+    else:
+        del peers[RIVAL]
+    wanted = of_values(floor_of_several(text))
+    for peer, (statement, calls) in peers.items():
+        got = calls(eval(statement, dict(names)))  # noqa: S307 - the statements stand above
+        assert got == wanted, f"{peer} reads {got}, wanted {wanted}"
+    return in_turns({peer: how.statement for peer, how in peers.items()}, names, rounds)
+
+
+def aims(found: dict[str, Rounds]) -> list[Aim]:
+    sizes = list(found.values())[: len(SIZES)]
+    worst = max(ratio(rounds, NAMED, FLOOR) for rounds in sizes)
+    text = f"{NAMED} at most 4.0 times the floor at every size"
+    judged = [Aim(text, f"{worst:.2f} at the worst", worst <= 4.0)]
+    if RIVAL in sizes[0]:
+        least = min(ratio(rounds, RIVAL, NAMED) for rounds in sizes)
+        text = f"at least 3 times faster than {RIVAL}"
+        judged.append(Aim(text, f"{least:.1f} times at the least", least >= 3.0))
+    return judged
+
+
+def main() -> None:
+    given = options(__doc__, rounds=25).parse_args()
+    found = {kind: measured(text, given.rounds) for kind, text in REPLIES.items()}
+    peers = list(next(iter(found.values())))
+    rows: list[list[object]] = []
+    document: dict[str, dict[str, dict[str, float]]] = {}
+    for kind, rounds in found.items():
+        figures = {
+            peer: {"us": median(rounds[peer]), "ratio": ratio(rounds, peer, FLOOR)}
+            for peer in peers
+        }
+        document[kind] = figures
+        cells = [f"{figures[peer]['us']:.2f} ({figures[peer]['ratio']:.1f})" for peer in peers]
+        rows.append([kind, f"{figures[FLOOR]['us']:.2f}", *cells[1:]])
+    told(
+        given,
+        columns=["µs (times the floor)", *peers],
+        rows=rows,
+        document={"replies": document},
+        aims=aims(found),
+    )
+
+
+if __name__ == "__main__":
+    main()

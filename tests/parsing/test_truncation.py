@@ -1,0 +1,113 @@
+"""A reply that was cut off is never taken for a whole one: refused or flagged, at every level."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.parsing.samples import LS, TOOLS, call_of, codes, said, tagged
+from tunaeval import parse, render
+from tunaeval.formats import FORMATS, HERMES
+from tunaeval.grammar import Format
+from tunaeval.testing import calls, prose
+from tunaeval.types import LEVELS, Level, ToolCall
+
+CUTS = {
+    "in a string": '{"name": "bash", "arguments": {"command": "ls',
+    "in an escape": '{"name": "bash", "arguments": {"command": "ls\\',
+    "in a number": '{"name": "bash", "arguments": {"timeout": 12',
+    "in a fraction": '{"name": "bash", "arguments": {"timeout": 1.',
+    "in a literal": '{"name": "bash", "arguments": {"flag": tr',
+    "in a key": '{"name": "bash", "arguments": {"comm',
+    "before a value": '{"name": "bash", "arguments": {"command":',
+    "after a value": '{"name": "bash", "arguments": {"command": "ls"',
+    "after a comma": '{"name": "bash", "arguments": {"command": "ls",',
+    "before the last brace": '{"name": "bash", "arguments": {"command": "ls"}',
+    "in a comment": '{"name": "bash", "arguments": {"command": "ls" /* a',
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("frame", ["<tool_call>\n", "<tools>[", "```json\n", "", "Sure: "])
+def test_a_cut_object_is_refused_up_to_standard_and_flagged(cut: str, frame: str) -> None:
+    text = frame + cut
+    for level in ("strict", "standard"):
+        result = parse(text, tools=TOOLS, level=level)  # type: ignore[arg-type]  # two of LEVELS
+        assert not result.calls
+        assert result.truncated
+        assert result.outcome == "truncated"
+        assert result.content == text
+    lenient = parse(text, tools=TOOLS, level="lenient")
+    assert lenient.truncated
+    assert "truncated" in [repair.code for call in lenient.calls for repair in call.repairs]
+
+
+def test_a_number_or_literal_at_the_cut_is_not_completed() -> None:
+    number = parse('{"name": "bash", "arguments": {"a": 1, "b": -', level="lenient")
+    assert said(number) == [("bash", {"a": 1})]
+    literal = parse('{"name": "bash", "arguments": {"a": 1, "b": tru', level="lenient")
+    assert said(literal) == [("bash", {"a": 1})]
+
+
+@pytest.mark.parametrize("end", ["...", "…", "...\n", "… "])
+@pytest.mark.parametrize("before", ["I will now look", tagged(LS) + "\nand"])
+def test_a_trailing_ellipsis_is_a_cut(before: str, end: str) -> None:
+    result = parse(before + end)
+    assert result.truncated
+    assert codes(result) == ["trailing-ellipsis"]
+
+
+@pytest.mark.parametrize("text", ["Wait... done", "a...\n" + tagged(LS), call_of("f", a="...")])
+def test_an_ellipsis_elsewhere_is_none(text: str) -> None:
+    assert not parse(text).truncated
+
+
+def test_an_unclosed_fence_is_a_cut() -> None:
+    result = parse("Like this:\n```python\nprint(1)")
+    assert (result.outcome, result.truncated) == ("no_call", True)
+    assert codes(result) == ["unclosed-fence"]
+    assert not parse("Like this:\n```python\nprint(1)\n```").truncated
+
+
+def test_whole_json_in_an_unclosed_frame_is_mended_and_not_cut() -> None:
+    for opener in ("<tool_call>\n", "<tools>", "```json\n"):
+        result = parse(opener + LS)
+        assert said(result) == [("bash", {"command": "ls"})]
+        assert [repair.code for repair in result.calls[0].repairs] == ["unclosed"]
+        assert not result.truncated
+
+
+def test_a_cut_behind_a_whole_call_is_told_beside_it() -> None:
+    result = parse(f"{tagged(LS)}\n<tool_call>\n" + LS[:30])
+    assert said(result) == [("bash", {"command": "ls"})]
+    assert (result.outcome, result.truncated) == ("calls", True)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+@given(made=calls(1, 1), before=prose(), level=st.sampled_from(LEVELS), data=st.data())
+def test_every_beginning_of_a_call_is_refused_or_flagged(
+    form: Format, made: list[ToolCall], before: str, level: Level, data: st.DataObject
+) -> None:
+    """Flagged, refused, or (only the frame is missing) the whole call with that mend."""
+    text = f"{before}\n{render(made, form)}"
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    result = parse(cut, form, level=level)
+    if result.calls and not result.truncated:
+        assert said(result) == [(made[0].name, made[0].arguments)]
+        assert [repair.code for repair in result.calls[0].repairs] in (
+            ["unclosed"],
+            ["bare-key"] * 2 if form.call.bare_keys else ["unclosed"],
+        )
+
+
+@given(made=calls(1, 1), level=st.sampled_from(("strict", "standard")), data=st.data())
+def test_up_to_standard_no_argument_is_ever_lost_to_a_cut(
+    made: list[ToolCall], level: Level, data: st.DataObject
+) -> None:
+    text = render(made, HERMES)
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    for call in parse(cut, level=level).calls:
+        assert json.dumps(call.arguments) == json.dumps(made[0].arguments)

@@ -1,0 +1,89 @@
+"""Whether a tool succeeded: by what it declares, then by how it reads, else assumed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.success import ERROR_CHARACTERS, raised, returned
+from tunaeval.testing import json_values
+
+
+@dataclass
+class Result:
+    content: Any = ""
+    is_error: bool = False
+    status: Any = None
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (Result("no such file", is_error=True), "is-error"),
+        ({"isError": True}, "is-error"),
+        ({"is_error": True, "ok": False}, "is-error"),
+        (Result("gone", status="error"), "status"),
+        ({"status": "FAILED"}, "status"),
+        ({"outcome": "denied"}, "outcome"),
+        ({"ok": False}, "ok-false"),
+        ('  {"ok": false, "error": "gone"}', "ok-false"),
+        ('{"ok":false}\n', "ok-false"),
+        ("Exit Code: 3", "exit-code"),
+        ("ran\n  exit code: -9\nbye", "exit-code"),
+        (Result("Exit Code: 127"), "exit-code"),
+        ("x" * 5000 + "\nExit Code: 1", "exit-code"),
+        ("Error: no such directory\nmore", "error-prefix"),
+        ("\n error: what", "error-prefix"),
+    ],
+)
+def test_a_failure_is_known_by(result: object, reason: str) -> None:
+    success = returned(result)
+    assert (success.ok, success.reason) == (False, reason)
+    assert success.error
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None, 0, False, [], "", "fine", {"ok": True}, '{"ok": true}', '{"ok": "false"}',
+        '[{"ok": false}]', "null", "3", '{"ok": false', '{"a": NaN}', "{" * 5000, "Exit Code: 0",
+        "Exit Code: x", "Exit Code: ²", "see Exit Code: 3 for more", "No Error: none",
+        "x" * 3000 + "\nExit Code: 1\n" + "y" * 3000, {"status": 500}, {"status": "shipped"},
+        Result("fine"), Result(["parts"]), b"Error: no", object(), "\ud800", '{"ok": "\ud800"}',
+    ],
+)  # fmt: skip
+def test_what_shows_no_failure_is_assumed_to_have_succeeded(result: object) -> None:
+    assert returned(result) == (True, "assumed", None)
+
+
+@given(st.text() | json_values())
+def test_any_result_can_be_judged(result: Any) -> None:
+    success = returned(result)
+    assert success.reason != "unreadable"
+    assert success.ok == (success.error is None)
+
+
+def test_a_failure_says_what_the_result_says() -> None:
+    assert returned('{"ok": false, "error": "gone"}').error == "gone"
+    assert returned({"ok": False, "error": {"code": 3}}).error == "ok is false"
+    assert returned("Error: " + "x" * 9000).error == ("Error: " + "x" * 9000)[:ERROR_CHARACTERS]
+
+
+def test_an_exception_without_words_is_still_named() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    assert raised(MuteError()) == (False, "exception", "MuteError: its message cannot be read")
+
+
+@pytest.mark.parametrize("text", ["x" * 10**7, "Exit Code: \n" * 10**6, "{" * 10**7, " " * 10**7])
+def test_a_long_text_is_judged_quickly(text: str) -> None:
+    begun = time.perf_counter()
+    returned(text)
+    assert time.perf_counter() - begun < 0.5

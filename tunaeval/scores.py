@@ -1,0 +1,131 @@
+"""A transcript's score in one call, from messages as they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import NamedTuple
+
+from tunaeval.adapters import to_messages
+from tunaeval.errors import UsageError
+from tunaeval.scoring import Category, assess, scorers_of
+from tunaeval.types import ToolExecution
+from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.runs import ScoreResult
+
+from .extensions import scorers as known_scorers
+
+
+async def ascore(
+    messages: Iterable[object],
+    query: str,
+    *,
+    executions: Iterable[ToolExecution] = (),
+    preset: str = "evals2",
+    categories: Iterable[str | Scorer] = (),
+    start: int = 0,
+) -> ScoreResult:
+    """Score what an agent did for one task.
+
+    `messages` are OpenAI-style (dicts or objects) or `Message`s, and the task begins at the index
+    `start`; `query` is what was asked. `executions` are what a `Recorder` collected meanwhile.
+    `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
+    scorers. Evidence points into `messages`. Raises UsageError (UnknownNameError for a preset or
+    category that is not there) for what cannot be scored.
+    """
+    scorers = _scorers(preset, categories)
+    task = _task(messages, query, executions, start)
+    return await _assessed(task, scorers, preset)
+
+
+def score(
+    messages: Iterable[object],
+    query: str,
+    *,
+    executions: Iterable[ToolExecution] = (),
+    preset: str = "evals2",
+    categories: Iterable[str | Scorer] = (),
+    start: int = 0,
+) -> ScoreResult:
+    """`ascore` for code that does not await.
+
+    The built-in categories wait for nothing, so this needs no event loop and works inside one.
+    With others it runs a loop of its own; inside a running one that raises UsageError.
+    """
+    scorers = _scorers(preset, categories)
+    task = _task(messages, query, executions, start)
+    work = _assessed(task, scorers, preset)
+    waiting = [scorer.name for scorer in scorers if not isinstance(scorer, Category)]
+    if not waiting:
+        return _at_once(work)
+    if _in_a_loop():
+        work.close()
+        raise UsageError(
+            f"tunaeval.score() cannot wait for {', '.join(waiting)} inside a running event loop; "
+            "use: await tunaeval.ascore(...)"
+        )
+    return asyncio.run(work)
+
+
+class _Task(NamedTuple):
+    """A transcript, and the index of its first message among those that were given."""
+
+    transcript: Transcript
+    start: int
+
+
+def _task(
+    messages: Iterable[object], query: str, executions: Iterable[ToolExecution], start: int
+) -> _Task:
+    read = to_messages(messages)
+    if not 0 <= start <= len(read):
+        raise UsageError(f"start is {start!r}, wanted an index of the {len(read)} messages")
+    return _Task(Transcript(query, read[start:], tuple(executions)), start)
+
+
+def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
+    if isinstance(categories, str):
+        raise UsageError(f"categories is {categories!r}, wanted a list; write [{categories!r}]")
+    return (*scorers_of(preset), *(_scorer(one) for one in categories))
+
+
+def _scorer(category: str | Scorer) -> Scorer:
+    if isinstance(category, str):
+        return known_scorers.get(category)
+    if isinstance(category, Scorer):
+        return category
+    raise UsageError(
+        f"{category!r:.60} is no scoring category; wanted a name or a Scorer "
+        "(name, weight, async score(transcript))"
+    )
+
+
+async def _assessed(task: _Task, scorers: tuple[Scorer, ...], preset: str) -> ScoreResult:
+    result = await assess(task.transcript, scorers, preset=preset)
+    if not task.start:
+        return result
+    moved = {
+        name: score.model_copy(
+            update={"evidence": tuple(index + task.start for index in score.evidence)}
+        )
+        for name, score in result.categories.items()
+    }
+    return result.model_copy(update={"categories": moved})
+
+
+def _at_once(work: Coroutine[object, None, ScoreResult]) -> ScoreResult:
+    """What a coroutine that waits for nothing returns, without a loop to run it."""
+    try:
+        work.send(None)
+    except StopIteration as finished:
+        result: ScoreResult = finished.value
+        return result
+    raise AssertionError("a built-in category has waited for something")
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

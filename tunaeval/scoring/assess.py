@@ -1,0 +1,119 @@
+"""How categories make a score: each asked about the transcript, then their weighted mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.runs import CategoryScore, ScoreDetails, ScoreResult, WeightedScore
+
+from .categories import (
+    Category,
+    context_efficiency,
+    counts_of,
+    goal_completion,
+    plan_correctness,
+    success_ratio,
+)
+from .history import History, history_of
+
+PRESETS: dict[str, tuple[Category, ...]] = {
+    "evals2": (goal_completion, plan_correctness, success_ratio, context_efficiency),
+}
+"""The categories of each preset; their weights add up to 1."""
+
+
+def scorers_of(preset: str) -> tuple[Scorer, ...]:
+    """The categories of a preset. Raises UnknownNameError."""
+    if preset not in PRESETS:
+        raise UnknownNameError("preset", preset, PRESETS)
+    # To mypy a protocol's attributes can be set; a category is frozen.
+    return cast("tuple[Scorer, ...]", PRESETS[preset])
+
+
+async def assess(
+    transcript: Transcript, scorers: Sequence[Scorer], *, preset: str = "evals2"
+) -> ScoreResult:
+    """Ask each category, in order, and join their verdicts.
+
+    A category that raises is one without a value, whose reason says what it raised: the others'
+    verdicts stand. Raises UsageError for two categories of one name, or a weight that is none.
+    """
+    _check(scorers)
+    history = history_of(transcript)
+    verdicts = {
+        scorer.name: WeightedScore(
+            **dict(await _verdict(scorer, transcript, history)), weight=scorer.weight
+        )
+        for scorer in scorers
+    }
+    total = weighted_total(verdicts.values())
+    return ScoreResult(
+        preset=preset,
+        weighted_total=total,
+        details=_details(history, verdicts, total),
+        categories=verdicts,
+    )
+
+
+def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
+    """The weighted mean of the scores that have a value; None when there is none, or no weight."""
+    parts = [(score.value, score.weight) for score in scores if score.value is not None]
+    weights = math.fsum(weight for _, weight in parts)
+    if not weights:
+        return None
+    total = math.fsum(value * (weight / weights) for value, weight in parts)
+    return min(1.0, total)  # a last bit may be too much
+
+
+def _check(scorers: Sequence[Scorer]) -> None:
+    names = [scorer.name for scorer in scorers]
+    for scorer in scorers:
+        if names.count(scorer.name) > 1:
+            raise UsageError(f"two scoring categories are called {scorer.name!r}; leave one out")
+        if not (math.isfinite(scorer.weight) and scorer.weight >= 0):
+            raise UsageError(
+                f"scoring category {scorer.name!r} has the weight {scorer.weight!r}; "
+                "wanted a number from 0 up"
+            )
+
+
+async def _verdict(scorer: Scorer, transcript: Transcript, history: History) -> CategoryScore:
+    if isinstance(scorer, Category):
+        return scorer.verdict(history)
+    try:
+        verdict = await scorer.score(transcript)
+        # Built anew: a plug-in may have got past the check of its numbers.
+        return CategoryScore(value=verdict.value, reason=verdict.reason, evidence=verdict.evidence)
+    except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
+        return CategoryScore(value=None, reason=f"it failed: {type(error).__name__}: {error}")
+
+
+def _details(
+    history: History, verdicts: Mapping[str, WeightedScore], total: float | None
+) -> ScoreDetails:
+    counts = counts_of(history)
+    return ScoreDetails(
+        tool_calls=counts.calls,
+        failed_calls=counts.failed,
+        dangling_calls=counts.dangling,
+        retries=counts.retries,
+        reasoning="; ".join((_sum(verdicts, total), *history.notes)),
+    )
+
+
+def _sum(verdicts: Mapping[str, WeightedScore], total: float | None) -> str:
+    """The total as the sum that it is: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
+    if total is None:
+        return "no category applies, so there is no total"
+    applying = {name: score for name, score in verdicts.items() if score.value is not None}
+    weights = math.fsum(score.weight for score in applying.values())
+    parts = " + ".join(
+        f"{score.weight / weights:.2f} x {score.value:.2f} {name}"
+        for name, score in applying.items()
+    )
+    left_out = "".join(f"; {name} does not apply" for name in verdicts if name not in applying)
+    return f"{total:.2f} = {parts}{left_out}"
