@@ -82,9 +82,7 @@ def machine() -> dict[str, str | int]:
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": f"{platform.system()} {platform.machine()}",
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1,
+        "cores": os.cpu_count() or 1,
     }
 
 
@@ -114,14 +112,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers to the right, with three digits that count."""
     cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        f"| {row[0]:{widths[0]}} | "
-        + " | ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        + " |"
-        for row in cells
-    ]
-    marks = [f"|-{'-' * widths[0]}-|", *(f"{'-' * width}-:|" for width in widths[1:])]
-    return "\n".join([lines[0], "".join([marks[0], *(f"-{m[1:]}" for m in marks[1:])]), *lines[1:]])
+    cells.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    return "\n".join(_line(row, widths) for row in cells)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = map(str.rjust, row, widths)
+    return f"| {first.strip():{widths[0]}} | {' | '.join(others)} |"
 
 
 def _cell(value: object) -> str:

@@ -84,10 +84,11 @@ TWO_CALLS = (
     f"{reply(300)}\n\nThat should be all."
 )
 
+# By their characters.
 REPLIES = {
-    **{f"{size:,} characters": reply(size) for size in SIZES},
-    f"two calls and prose, {len(TWO_CALLS)} characters": TWO_CALLS,
-    "1,000 characters, not all ASCII": reply(1_000, OTHER_LINES),
+    **{f"{size:,}": reply(size) for size in SIZES},
+    f"two calls, {len(TWO_CALLS)}": TWO_CALLS,
+    "not ASCII, 1,000": reply(1_000, OTHER_LINES),
 }
 
 
@@ -189,20 +190,26 @@ def aims(found: dict[str, Rounds]) -> list[Aim]:
 def main() -> None:
     given = options(__doc__, rounds=25).parse_args()
     found = {kind: measured(text, given.rounds) for kind, text in REPLIES.items()}
-    peers = list(next(iter(found.values())))
-    rows: list[list[object]] = []
-    document: dict[str, dict[str, dict[str, float]]] = {}
-    for kind, rounds in found.items():
-        figures = {
+    document = {
+        kind: {
             peer: {"us": median(rounds[peer]), "ratio": ratio(rounds, peer, FLOOR)}
-            for peer in peers
+            for peer in rounds
         }
-        document[kind] = figures
-        cells = [f"{figures[peer]['us']:.2f} ({figures[peer]['ratio']:.1f})" for peer in peers]
-        rows.append([kind, f"{figures[FLOOR]['us']:.2f}", *cells[1:]])
+        for kind, rounds in found.items()
+    }
+    rows = [
+        [
+            peer,
+            *(
+                f"{figures[peer]['us']:.2f} ({figures[peer]['ratio']:.1f})"
+                for figures in document.values()
+            ),
+        ]
+        for peer in next(iter(found.values()))
+    ]
     told(
         given,
-        columns=["µs (times the floor)", *peers],
+        columns=["µs a reply (times the floor)", *document],
         rows=rows,
         document={"replies": document},
         aims=aims(found),

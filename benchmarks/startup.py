@@ -3,9 +3,9 @@
     python benchmarks/startup.py [--rounds 15] [--no-install] [--json] [--check]
 
 The measure is bare Python with `import argparse, json`. Times are of the whole process: wall and,
-which other programs disturb less, CPU; byte code is compiled before, as pip does it, in a place
-of its own, whatever the environment says of that. The installation is `pip install` of this checkout without
-extras into an empty environment, counted without pip itself; it needs a package index.
+which other programs disturb less, CPU. Byte code is compiled beforehand, as pip does it, in a
+place of its own. The installation is `pip install` of this checkout without extras into an empty
+environment, counted without pip itself; it needs a package index.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def installed() -> Installed:
     with TemporaryDirectory() as directory:
         venv.create(directory, with_pip=True)
         python = Path(directory, "bin", "python")
-        pip = [python, "-m", "pip", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "--quiet", "--compile", ROOT], check=True, stderr=subprocess.DEVNULL)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--compile", str(ROOT)]
+        subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
         code = "import sysconfig; print(sysconfig.get_path('purelib'))"
         output = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
         packages = Path(output.stdout.strip())

@@ -23,6 +23,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -32,26 +33,12 @@ from measuring import Aim, options, told
 if TYPE_CHECKING:
     from tunaeval.types.runs import Suite
 
+SERVER = Path(__file__).with_name("instant_server.py")
 HARNESS = "tunaeval, whole harness"
 MOST_CPU_MS, MOST_MB = 1.2, 90.0
 
 Ask: TypeAlias = Callable[[], Awaitable[object]]
 
-CALL = '<tool_call>\n{"name": "read_file", "arguments": {"filepath": "src/main.py"}}\n</tool_call>'
-REPLY = {
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "bench",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": CALL},
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
-}
 SYSTEM = "You call tools. " * 50
 MESSAGES = [
     {"role": "system", "content": SYSTEM},
@@ -82,39 +69,6 @@ class Row(NamedTuple):
     cpu_ms: float
     wall_ms: float
     peak_mb: float
-
-
-class InstantServer(asyncio.Protocol):
-    """Answers every whole request at once; reads no more of it than its length."""
-
-    body = json.dumps(REPLY).encode()
-    response = (
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
-        b"content-length: %d\r\n\r\n%b" % (len(body), body)
-    )
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        self.received = b""
-
-    def data_received(self, data: bytes) -> None:
-        self.received += data
-        while (end := self.received.find(b"\r\n\r\n")) >= 0:
-            head = self.received[:end].lower()
-            _, _, length = head.partition(b"content-length:")
-            whole = end + 4 + (int(length.split(b"\r\n")[0]) if length else 0)
-            if len(self.received) < whole:
-                return
-            self.received = self.received[whole:]
-            self.transport.write(self.response)
-
-
-async def serve() -> None:
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(InstantServer, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
 
 
 @asynccontextmanager
@@ -283,21 +237,21 @@ def measure(name: str, port: str, requests: int, concurrency: int) -> None:
 
 def compare(requests: int, concurrency: int, rounds: int) -> list[Row]:
     """All rows whose packages are here, the medians of their rounds."""
-    script = [sys.executable, __file__]
-    sizes = ["--requests", str(requests), "--concurrency", str(concurrency)]
+    measuring = [sys.executable, __file__, "--requests", str(requests)]
+    measuring += ["--concurrency", str(concurrency)]
     found: dict[str, list[list[float]]] = {
         name: [] for name, (_, needs) in ROWS.items() if all(map(find_spec, needs))
     }
     with subprocess.Popen(
-        [*script, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         port = server.stdout.readline().strip()
         for _ in range(rounds):
-            for name in found:
-                command = [*script, "--measure", name, "--port", port, *sizes]
+            for name, figures in found.items():
+                command = [*measuring, "--measure", name, "--port", port]
                 output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-                found[name].append(json.loads(output)[1:])
+                figures.append(json.loads(output)[1:])
         server.communicate()  # closes its standard input, at which it ends
     return [Row(name, *map(median, zip(*rows, strict=True))) for name, rows in found.items()]
 
@@ -318,13 +272,10 @@ def main() -> None:
     arguments = options(__doc__, rounds=3)
     arguments.add_argument("--requests", type=int, default=2000)
     arguments.add_argument("--concurrency", type=int, default=64)
-    arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--measure", help=argparse.SUPPRESS)
     arguments.add_argument("--port", help=argparse.SUPPRESS)
     given = arguments.parse_args()
-    if given.serve:
-        asyncio.run(serve())
-    elif given.measure:
+    if given.measure:
         measure(given.measure, given.port, given.requests, given.concurrency)
     else:
         rows = compare(given.requests, given.concurrency, given.rounds)

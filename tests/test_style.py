@@ -46,9 +46,8 @@ FOREIGN = re.compile(
 )
 
 _REASONS = re.compile(
-    r"#\ (?:type:\ ignore\[[a-z-]+(?:,\ ?[a-z-]+)*\]\ \ \#\ \S"  # `type: ignore[code]  # why`
-    r"|noqa:\ [A-Z]+[0-9]+(?:,\ ?[A-Z]+[0-9]+)*\ -\ \S)",  # `noqa: CODE - why`
-    re.VERBOSE,
+    r"# type: ignore\[[a-z-]+(?:, ?[a-z-]+)*\] +# \S"
+    r"|# noqa: [A-Z]+[0-9]+(?:, ?[A-Z]+[0-9]+)* - \S"
 )
 _EXEMPTION = re.compile(r"#\s*(?:type:\s*ignore|noqa|pyright:|ruff:\s*noqa|mypy:)", re.IGNORECASE)
 

@@ -86,7 +86,14 @@ class ClientError(TunaevalError):
 
 
 class ClientSetupError(ClientError):
-    """No reply can be had: a wrong key, an unknown model, a missing package. Ends a run early."""
+    """No reply can be had: a wrong key, an unknown model, a missing package. Ends a run early.
+
+    `status` is the HTTP status if a server said so.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as such in reports

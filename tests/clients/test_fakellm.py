@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.servers import fakellm
 from tunaeval.clients import OpenAIClient
-from tunaeval.errors import ClientSetupError, TransportFailure
+from tunaeval.errors import TransportFailure
 from tunaeval.types import Reply, Request
 
 pytest.importorskip("fakellm", reason="fakellm is not installed")
@@ -41,32 +36,8 @@ rules:
 
 @pytest.fixture(scope="module")
 def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    rules: Path = tmp_path_factory.mktemp("fakellm") / "rules.yaml"
-    rules.write_text(RULES)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    code = "from fakellm.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", "--port", str(port), "--config", str(rules)]
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
-    ) as server:
-        try:
-            _wait_until_it_listens(port, server)
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            server.kill()
-
-
-def _wait_until_it_listens(port: int, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        assert server.poll() is None, "fakellm ended"
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    pytest.fail("fakellm did not start within 30 s")
+    with fakellm(RULES, tmp_path_factory.mktemp("fakellm")) as url:
+        yield url
 
 
 def ask(base_url: str, words: str, *, model: str | None = "m") -> Reply:
@@ -105,6 +76,5 @@ def test_the_key_reaches_it(base_url: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert ask(base_url, "who am I").message["content"] == "a friend"
 
 
-def test_it_lists_no_models_so_one_must_be_named(base_url: str) -> None:
-    with pytest.raises(ClientSetupError, match="option 'model'"):
-        ask(base_url, "greet me", model=None)
+def test_it_lists_no_models_and_is_asked_all_the_same(base_url: str) -> None:
+    assert ask(base_url, "greet me", model=None).message["content"] == "Hello!"

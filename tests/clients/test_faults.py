@@ -270,7 +270,7 @@ def test_a_server_that_answered_before_is_waited_for_longer() -> None:
             raise TryFailed("refused", kind="connect", retry_after=0.001)
 
         with pytest.raises(TryFailed):
-            await Patience(max_retries=6, deadline=None).tries(reached=reached)(refuse)
+            await Patience(max_retries=6, deadline=None).tries(reached=lambda: reached)(refuse)
         return count
 
     assert asyncio.run(tries(reached=False)) == 3

@@ -170,7 +170,13 @@ def test_a_model_that_was_not_named_is_the_servers_first() -> None:
     assert client.details == {"model": "first", "base_url": server.base_url}
 
 
-@pytest.mark.parametrize("answer", [Answer(b"{}"), Answer(b'{"data": []}'), Answer(status=404)])
+def test_a_server_without_a_list_of_models_is_asked_for_its_only_one() -> None:
+    with FaultServer(Answer(status=404), then=chat("hello")) as server:
+        assert ask(server, model=None).message["content"] == "hello"
+    assert server.seen[1].json["model"] == "default"
+
+
+@pytest.mark.parametrize("answer", [Answer(b"{}"), Answer(b'{"data": []}')])
 def test_a_server_that_names_no_model_wants_one_named(answer: Answer) -> None:
     with FaultServer(answer) as server, pytest.raises(ClientSetupError, match="option 'model'"):
         ask(server, model=None)

@@ -27,7 +27,7 @@ TOOLS = Tools(
 LS = '{"name": "bash", "arguments": {"command": "ls"}}'
 """A sound call."""
 
-PWD = '{"name": "bash", "arguments": {"command": "pwd"}}'
+WHERE = '{"name": "bash", "arguments": {"command": "pwd"}}'
 """Another one."""
 
 

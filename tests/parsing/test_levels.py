@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.parsing.samples import LS, PWD, TOOLS, call_with, codes, said, tagged
+from tests.parsing.samples import LS, WHERE, TOOLS, call_with, codes, said, tagged
 from tunaeval import parse
 from tunaeval.repair import MENDS
 from tunaeval.types import LEVELS, JsonValue, Level, Repair, Span
@@ -23,7 +23,7 @@ class Mended(NamedTuple):
 LS_ARGUMENTS = {"command": "ls"}
 
 IN_JSON = {
-    "single-quotes": Mended(call_with('{"command": \'ls\'}'), LS_ARGUMENTS, "'ls'"),
+    "single-quotes": Mended(call_with("{\"command\": 'ls'}"), LS_ARGUMENTS, "'ls'"),
     "smart-quotes": Mended(call_with('{"command": “ls”}'), LS_ARGUMENTS, "“ls"),
     "python-literal": Mended(call_with('{"a": None}'), {"a": None}, "None"),
     "bare-key": Mended(call_with('{command: "ls"}'), LS_ARGUMENTS, "command:"),
@@ -110,7 +110,7 @@ def test_strict_leaves_a_value_of_the_wrong_type_and_the_call_stands() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_several_mends_are_all_named_and_the_worst_decides(level: Level) -> None:
-    result = parse(call_with("{'a': True, b: \"x \"y\" z\",}"), level=level)
+    result = parse(call_with('{\'a\': True, b: "x "y" z",}'), level=level)
     assert bool(result.calls) == (level == "lenient")
     if result.calls:
         made = [repair.code for repair in result.calls[0].repairs]
@@ -178,9 +178,9 @@ def test_a_diagnosis_points_at_what_it_speaks_of(code: str, text: str, where: st
 
 
 def test_a_span_is_counted_from_the_start_of_the_text() -> None:
-    text = "é🙂 中文\n" + tagged(LS) + "\n" + tagged(PWD) + " <tool_call>{1}</tool_call>"
+    text = "é🙂 中文\n" + tagged(LS) + "\n" + tagged(WHERE) + " <tool_call>{1}</tool_call>"
     result = parse(text)
-    assert [text[slice(*call.span)] for call in result.calls if call.span] == [LS, PWD]
+    assert [text[slice(*call.span)] for call in result.calls if call.span] == [LS, WHERE]
     assert result.diagnoses[0].span == Span(text.index("{1}"), text.index("{1}") + 1)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.parsing.samples import LS, PWD, TOOLS, codes, said, tagged
+from tests.parsing.samples import LS, WHERE, TOOLS, codes, said, tagged
 from tunaeval import parse, parse_message
 from tunaeval.errors import UsageError
 from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult
@@ -100,8 +100,12 @@ def test_a_legacy_function_call_is_read() -> None:
     [
         tagged(LS),
         [tagged(LS)],
-        [{"type": "text", "text": "<tool_call>\n"}, {"type": "text", "text": LS}]
-        + [{"type": "image_url", "image_url": {}}, {"type": "text", "text": "\n</tool_call>"}],
+        [
+            {"type": "text", "text": "<tool_call>\n"},
+            {"type": "text", "text": LS},
+            {"type": "image_url", "image_url": {}},
+            {"type": "text", "text": "\n</tool_call>"},
+        ],
     ],
 )
 @pytest.mark.parametrize("calls", [None, [], "none"])
@@ -124,7 +128,7 @@ def test_a_call_that_the_server_left_in_the_text_is_not_counted_twice() -> None:
 
 
 def test_when_no_structured_call_stands_the_text_counts() -> None:
-    result = parse_message(message("{}", "rm", content=tagged(PWD)), tools=TOOLS)
+    result = parse_message(message("{}", "rm", content=tagged(WHERE)), tools=TOOLS)
     assert said(result) == [("bash", {"command": "pwd"})]
     assert codes(result) == ["unknown-tool"]
 
@@ -152,10 +156,7 @@ def test_more_calls_than_the_cap_are_not_read() -> None:
     assert len(parse_message({"tool_calls": items}).calls) == 1024
 
 
-@pytest.mark.parametrize("message", [None, "text", b"", [], 5])
-def test_what_is_no_message_is_refused_with_a_word(message: object) -> None:
-    if message == 5:
-        assert parse_message(message) == ParseResult()
-        return
+@pytest.mark.parametrize("thing", [None, "text", b"", []])
+def test_what_is_no_message_is_refused_with_a_word(thing: object) -> None:
     with pytest.raises(UsageError, match="a message is a dict or an object"):
-        parse_message(message)
+        parse_message(thing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.parsing.samples import LS, PWD, TOOLS, call_of, call_with, codes, said, tagged
+from tests.parsing.samples import LS, WHERE, TOOLS, call_of, call_with, codes, said, tagged
 from tunaeval import parse
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult
 
@@ -19,15 +19,15 @@ PACKAGE = '{"name": "left-pad", "version": "1.0.0", "dependencies": {"bash": "1"
 @pytest.mark.parametrize(
     "text",
     [
-        tagged(LS) + "\n" + tagged(PWD),
-        f"<tools>[{LS}, {PWD}]</tools>",
-        f"<tools>{LS}</tools><tools>{PWD}</tools>",
-        f"[{LS},\n {PWD}]",
-        f"{LS}\n{PWD}",
-        f"```json\n[{LS}, {PWD}]\n```",
-        f"```json\n{LS}\n```\nand then\n```json\n{PWD}\n```",
-        f"First {tagged(LS)} then ```json\n{PWD}\n```",
-        f"<tools>{LS}</tools> {PWD}",
+        tagged(LS) + "\n" + tagged(WHERE),
+        f"<tools>[{LS}, {WHERE}]</tools>",
+        f"<tools>{LS}</tools><tools>{WHERE}</tools>",
+        f"[{LS},\n {WHERE}]",
+        f"{LS}\n{WHERE}",
+        f"```json\n[{LS}, {WHERE}]\n```",
+        f"```json\n{LS}\n```\nand then\n```json\n{WHERE}\n```",
+        f"First {tagged(LS)} then ```json\n{WHERE}\n```",
+        f"<tools>{LS}</tools> {WHERE}",
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
@@ -116,7 +116,7 @@ def test_order_space_and_further_keys_do_not_matter(body: str) -> None:
     "decoy", [tagged(LS), LS, f"```json\n{LS}\n```", "<tool_call>{", '{"name": "bash", "argum']
 )
 def test_calls_in_reasoning_are_no_calls(decoy: str) -> None:
-    result = parse(f"<think>\n{decoy}\n</think>\n{tagged(PWD)}")
+    result = parse(f"<think>\n{decoy}\n</think>\n{tagged(WHERE)}")
     assert said(result) == [("bash", {"command": "pwd"})]
     assert result.reasoning == f"\n{decoy}\n"
     assert not result.diagnoses
@@ -130,7 +130,7 @@ def test_a_reply_of_reasoning_alone_calls_nothing() -> None:
 
 
 def test_what_stands_before_a_lone_closer_was_reasoning() -> None:
-    result = parse(f"I could {LS}\n</think>\n\n{tagged(PWD)}")
+    result = parse(f"I could {LS}\n</think>\n\n{tagged(WHERE)}")
     assert said(result) == [("bash", {"command": "pwd"})]
     assert result.reasoning == f"I could {LS}\n"
     assert not result.content
@@ -144,7 +144,11 @@ def test_reasoning_that_never_ends_is_cut_and_calls_nothing() -> None:
 
 
 def test_a_marker_that_is_only_mentioned_is_content() -> None:
-    for text in ("Put `<think>` before it.", "Use `<tool_call>` for that.", "A <tool_call> is a tag."):
+    for text in (
+        "Put `<think>` before it.",
+        "Use `<tool_call>` for that.",
+        "A <tool_call> is a tag.",
+    ):
         assert parse(text) == ParseResult(content=text)
 
 
@@ -161,7 +165,9 @@ def test_aliases_are_read_and_recorded(name_key: str, arguments_key: str) -> Non
         assert said(result) == LS_CALL
         repairs = result.calls[0].repairs
         assert [repair.code for repair in repairs] == ["key-alias"] * len(aliases)
-        assert all(repr(key) in repair.message for key, repair in zip(aliases, repairs, strict=True))
+        assert all(
+            repr(key) in repair.message for key, repair in zip(aliases, repairs, strict=True)
+        )
         assert bool(parse(text, level="strict").calls) == (not aliases)
 
 
@@ -246,8 +252,14 @@ def test_a_definition_that_is_repeated_is_no_call() -> None:
 
 @pytest.mark.parametrize(
     ("value", "code"),
-    [("NaN", "invalid-json"), ("Infinity", "invalid-json"), ("-Infinity", "invalid-json")]
-    + [("1e400", "invalid-number"), ("-1e400", "invalid-number"), ("01234", "invalid-json")],
+    [
+        ("NaN", "invalid-json"),
+        ("Infinity", "invalid-json"),
+        ("-Infinity", "invalid-json"),
+        ("1e400", "invalid-number"),
+        ("-1e400", "invalid-number"),
+        ("01234", "invalid-json"),
+    ],
 )
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_is_no_number_of_json_is_refused(value: str, code: str, level: Level) -> None:

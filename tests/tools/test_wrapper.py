@@ -42,12 +42,12 @@ class Server:
         return service
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """A tool's own."""
 
 
 def fail(path: str) -> str:
-    raise Broken(path)
+    raise BrokenError(path)
 
 
 def only(recorder: Recorder) -> ToolExecution:
@@ -62,7 +62,7 @@ endings = st.one_of(
         lambda value: ("return", value)
     ),
     st.sampled_from([
-        ValueError("no"), Broken(), KeyError("k"), KeyboardInterrupt(), SystemExit(3),
+        ValueError("no"), BrokenError(), KeyError("k"), KeyboardInterrupt(), SystemExit(3),
         asyncio.CancelledError(), OSError(2, "gone"),
     ]).map(lambda error: ("raise", error)),
 )  # fmt: skip
@@ -188,10 +188,14 @@ def test_an_argument_is_recorded_as_it_is() -> None:
 
 def test_a_failure_is_recorded_with_its_words() -> None:
     recorder = Recorder()
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenError):
         wrap_tool(fail, recorder)("x")
     execution = only(recorder)
-    assert (execution.ok, execution.ok_reason, execution.error) == (False, "exception", "Broken: x")
+    assert (execution.ok, execution.ok_reason, execution.error) == (
+        False,
+        "exception",
+        "BrokenError: x",
+    )
 
 
 def test_durations_and_starts_are_measured() -> None:
@@ -207,8 +211,11 @@ def test_durations_and_starts_are_measured() -> None:
 
 
 def test_the_duration_of_a_promise_is_unknown() -> None:
+    def hidden(url: str) -> Awaitable[str]:
+        return fetch(url)
+
     recorder = Recorder()
-    tool = wrap_tool(lambda url: fetch(url), recorder)
+    tool = wrap_tool(hidden, recorder)
     assert asyncio.run(run(tool("a"))) == "a"
     assert (only(recorder).duration_seconds, only(recorder).ok_reason) == (None, "awaitable")
 
@@ -266,16 +273,16 @@ class Refusing:
     """A recorder that cannot."""
 
     def record(self, execution: ToolExecution) -> None:
-        raise Broken(execution.tool)
+        raise BrokenError(execution.tool)
 
 
 def test_a_recorder_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert wrap_tool(read, Refusing())("a") == "a:10"
         assert asyncio.run(wrap_tool(fetch, Refusing())("u")) == "u"
-        with pytest.raises(Broken, match="path"):
+        with pytest.raises(BrokenError, match="path"):
             wrap_tool(fail, Refusing())("path")
-    assert caplog.text.count("could not be recorded: Broken") == 3
+    assert caplog.text.count("could not be recorded: BrokenError") == 3
 
 
 def test_any_recorder_hears_finished_executions() -> None:
@@ -300,7 +307,7 @@ def test_any_recorder_hears_finished_executions() -> None:
 def test_a_result_that_breaks_when_looked_at_is_given_back() -> None:
     class Odd:
         def __getattr__(self, name: str) -> object:
-            raise Broken(name)
+            raise BrokenError(name)
 
     odd, recorder = Odd(), Recorder()
     assert wrap_tool(lambda: odd, recorder)() is odd
@@ -365,9 +372,9 @@ def test_threads_share_a_recorder() -> None:
     tool = wrap_tool(read, recorder)
 
     def work() -> None:
-        for _ in range(1_000):
+        for number in range(1_000):
             tool("a")
-            if len(recorder) % 100 == 0:
+            if number % 100 == 0:
                 assert recorder.executions
 
     threads = [threading.Thread(target=work) for _ in range(4)]

@@ -19,6 +19,11 @@ from ._server import Server
 _T = TypeVar("_T")
 
 
+_NO_LIST = (404, 405, 501)
+_UNNAMED = "default"
+"""What a server that lists no models is asked for: most of those have one and ignore the name."""
+
+
 class Chat:
     """What every client with a server behind it is made of."""
 
@@ -59,6 +64,9 @@ class Chat:
         try:
             answer = await self.look_up("models")
         except ClientSetupError as error:
+            if error.status in _NO_LIST:
+                self.model = _UNNAMED
+                return _UNNAMED
             raise ClientSetupError(f"no model was named, and: {error}; or {advice}") from None
         match answer:
             case {"data": [{"id": str(model)}, *_]} if model:
@@ -69,7 +77,7 @@ class Chat:
 
     async def _patiently(self, one_try: Callable[[], Awaitable[_T]]) -> tuple[_T, int]:
         """What a try gives in the end, and how many failed before it."""
-        tries = self._patience.tries(reached=self.server.reached)
+        tries = self._patience.tries(reached=lambda: self.server.reached)
         slots = self._slots.setdefault(
             asyncio.get_running_loop(), asyncio.Semaphore(self._connections)
         )

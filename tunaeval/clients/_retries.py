@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
@@ -60,19 +61,24 @@ class Patience:
     max_retries: int
     deadline: float | None
 
-    def tries(self, *, reached: bool) -> AsyncRetrying:
-        """The tries of one request. `reached`: the server has answered this client before."""
+    def tries(self, *, reached: Callable[[], bool]) -> AsyncRetrying:
+        """The tries of one request. `reached`: whether the server has ever answered."""
+        broken = 0
 
         def is_over(state: RetryCallState) -> bool:
+            nonlocal broken
             failure = _failure(state)
+            broken += failure.kind == "body"
             retries = self.max_retries
-            if failure.kind == "body":
-                retries = min(retries, _BODY_RETRIES)
-            elif failure.kind == "connect" and not reached:
+            if failure.kind == "connect" and not reached():
                 retries = min(retries, _FIRST_CONTACT_RETRIES)
             elapsed = state.seconds_since_start or 0.0
             limit = math.inf if self.deadline is None else self.deadline
-            return state.attempt_number > retries or elapsed + (failure.retry_after or 0) >= limit
+            return (
+                state.attempt_number > retries
+                or broken > _BODY_RETRIES
+                or elapsed + (failure.retry_after or 0) >= limit
+            )
 
         return AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),

@@ -110,7 +110,8 @@ class Server:
         advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
         if advice:
             raise ClientSetupError(
-                f"{self.address}/{path}: {phrase}; the server says: {self.quote(words)}; {advice}"
+                f"{self.address}/{path}: {phrase}; the server says: {self.quote(words)}; {advice}",
+                status=status,
             )
         raise TryFailed(
             phrase,

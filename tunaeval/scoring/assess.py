@@ -62,11 +62,20 @@ async def assess(
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
     """The weighted mean of the scores that have a value; None when there is none, or no weight."""
     parts = [(score.value, score.weight) for score in scores if score.value is not None]
-    weights = math.fsum(weight for _, weight in parts)
-    if not weights:
+    shares = _shares([weight for _, weight in parts])
+    if not shares:
         return None
-    total = math.fsum(value * (weight / weights) for value, weight in parts)
+    total = math.fsum(share * value for share, (value, _) in zip(shares, parts, strict=True))
     return min(1.0, total)  # a last bit may be too much
+
+
+def _shares(weights: Sequence[float]) -> list[float]:
+    """The weights, made to add up to 1; none when they are all 0."""
+    # A power of two changes no digit, and keeps the sum of huge weights from overflowing.
+    _, exponent = math.frexp(max(weights, default=0.0))
+    scaled = [math.ldexp(weight, -exponent) for weight in weights]
+    total = math.fsum(scaled)
+    return [weight / total for weight in scaled] if total else []
 
 
 def _check(scorers: Sequence[Scorer]) -> None:
@@ -110,10 +119,10 @@ def _sum(verdicts: Mapping[str, WeightedScore], total: float | None) -> str:
     if total is None:
         return "no category applies, so there is no total"
     applying = {name: score for name, score in verdicts.items() if score.value is not None}
-    weights = math.fsum(score.weight for score in applying.values())
+    shares = _shares([score.weight for score in applying.values()])
     parts = " + ".join(
-        f"{score.weight / weights:.2f} x {score.value:.2f} {name}"
-        for name, score in applying.items()
+        f"{share:.2f} x {score.value:.2f} {name}"
+        for share, (name, score) in zip(shares, applying.items(), strict=True)
     )
     left_out = "".join(f"; {name} does not apply" for name in verdicts if name not in applying)
     return f"{total:.2f} = {parts}{left_out}"

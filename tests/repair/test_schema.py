@@ -1,0 +1,230 @@
+"""Values bent to schemas: as little as possible, with every change named, and never an exception."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.repair import fit
+from tunaeval.testing import json_values
+from tunaeval.types import JsonObject, JsonValue, Span
+
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+
+_KEYS = st.sampled_from(["a", "b", "c"])
+_ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(-5, 5)
+    | st.sampled_from(["", "3", "-1.5", "true", "False", "[1]", '{"a": "1"}', "x", "null", "3.0"])
+)
+
+
+def values() -> st.SearchStrategy[JsonValue]:
+    """Values whose texts often look like something else."""
+    return st.recursive(
+        _ATOMS,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
+        max_leaves=6,
+    )
+
+
+def schemas() -> st.SearchStrategy[JsonObject]:
+    """Schemas that mean something."""
+    types = st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), max_size=3)
+    return st.recursive(
+        st.fixed_dictionaries({}, optional={"type": types, "enum": st.lists(_ATOMS, max_size=3)}),
+        lambda inner: st.fixed_dictionaries(
+            {"type": types},
+            optional={
+                "properties": st.dictionaries(_KEYS, inner, max_size=3),
+                "required": st.lists(_KEYS, max_size=2),
+                "additionalProperties": st.booleans(),
+                "items": inner,
+                "anyOf": st.lists(inner, max_size=3),
+                "nullable": st.booleans(),
+            },
+        ),
+        max_leaves=6,
+    )
+
+
+@given(value=values(), schema=schemas())
+def test_a_value_that_fits_is_returned_as_it_is(value: JsonValue, schema: JsonObject) -> None:
+    fitted = fit(value, schema)
+    if not fitted.repairs:
+        assert repr(fitted.value) == repr(value)
+
+
+@given(value=values(), schema=schemas())
+def test_fitting_twice_changes_nothing_more(value: JsonValue, schema: JsonObject) -> None:
+    once = fit(value, schema)
+    if not once.faults:
+        twice = fit(once.value, schema)
+        assert repr(twice.value) == repr(once.value)
+        assert not twice.faults
+
+
+@given(value=values(), schema=schemas())
+def test_the_value_that_was_given_is_not_changed(value: JsonValue, schema: JsonObject) -> None:
+    before = repr(value)
+    fit(value, schema)
+    assert repr(value) == before
+
+
+@given(value=values(), schema=schemas())
+def test_every_repair_and_fault_says_where(value: JsonValue, schema: JsonObject) -> None:
+    fitted = fit(value, schema, span=Span(3, 9))
+    for repair in fitted.repairs:
+        assert repair.message.startswith("$")
+        assert (repair.code, repair.level, repair.span) == ("type", "standard", Span(3, 9))
+    assert all(fault.path.startswith("$") for fault in fitted.faults)
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "bent"),
+    [
+        ("3", "integer", 3),
+        (" -3 ", "integer", -3),
+        ("18446744073709551617", "integer", 2**64 + 1),
+        (3.0, "integer", 3),
+        ("3", "number", 3),
+        ("3.5", "number", 3.5),
+        ("1e3", "number", 1000.0),
+        ("true", "boolean", True),
+        ("False", "boolean", False),
+        (3, "string", "3"),
+        ("[1, 2]", "array", [1, 2]),
+        ("a", "array", ["a"]),
+        (3, "array", [3]),
+        ({"a": 1}, "array", [{"a": 1}]),
+        ('{"a": 1}', "object", {"a": 1}),
+    ],
+)
+def test_what_loses_nothing_is_bent(value: JsonValue, type_: str, bent: JsonValue) -> None:
+    fitted = fit(value, {"type": type_})
+    assert fitted.value == bent
+    assert type(fitted.value) is type(bent)
+    assert [repair.code for repair in fitted.repairs] == ["type"]
+    assert not fitted.faults
+
+
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        ("3.5", "integer"),
+        (3.5, "integer"),
+        ("3 files", "integer"),
+        ("03", "integer"),
+        ("0x3", "integer"),
+        ("1_000", "integer"),
+        ("٣", "integer"),
+        (1e300, "integer"),
+        ("1e400", "number"),
+        ("NaN", "number"),
+        ("yes", "boolean"),
+        (1, "boolean"),
+        (0, "boolean"),
+        (True, "integer"),
+        (True, "number"),
+        (True, "string"),
+        (1.5, "string"),
+        ([], "string"),
+        ("", "array"),
+        ("[1", "array"),
+        ("{1}", "array"),
+        ("[1]", "object"),
+        ("{'a': 1}", "object"),
+        ("", "null"),
+        (None, "string"),
+        ({}, "string"),
+    ],
+)
+def test_what_would_lose_something_is_left_alone(value: JsonValue, type_: str) -> None:
+    fitted = fit(value, {"type": type_})
+    assert fitted.value is value
+    assert not fitted.repairs
+    assert [(fault.code, fault.path) for fault in fitted.faults] == [("wrong-type", "$")]
+
+
+def test_inner_values_are_fitted_and_the_path_is_told() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "lines": {"type": "array", "items": {"type": "integer"}},
+            "options": {"type": "object", "properties": {"all": {"type": "boolean"}}},
+        },
+    }
+    fitted = fit({"lines": ["1", 2, "x"], "options": {"all": "true"}}, schema)
+    assert fitted.value == {"lines": [1, 2, "x"], "options": {"all": True}}
+    assert [repair.message.partition(":")[0] for repair in fitted.repairs] == [
+        "$.lines[0]",
+        "$.options.all",
+    ]
+    assert [fault.path for fault in fitted.faults] == ["$.lines[2]"]
+
+
+def test_a_list_in_a_string_is_read_and_then_fitted() -> None:
+    schema = {"type": "array", "items": {"type": "integer"}}
+    fitted = fit('["1", "2"]', schema)
+    assert fitted.value == [1, 2]
+    assert len(fitted.repairs) == 3
+    assert fit("1", schema).value == [1]
+
+
+def test_of_several_types_the_one_that_fits_wins() -> None:
+    assert fit("3", {"type": ["integer", "string"]}).value == "3"
+    assert fit(None, {"type": ["string", "null"]}).value is None
+    assert fit("3", {"type": ["integer", "null"]}).value == 3
+    assert fit(None, {"type": "string", "nullable": True}).faults == ()
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_of_several_schemas_the_one_that_fits_wins(keyword: str) -> None:
+    options = [{"type": "integer"}, {"type": "string"}]
+    assert fit("3", {keyword: options}).value == "3"
+    assert fit("3", {keyword: [{"type": "integer"}, {"type": "null"}]}).value == 3
+    fitted = fit("x", {keyword: [{"type": "integer"}, {"type": "null"}]})
+    assert [fault.code for fault in fitted.faults] == ["wrong-type"]
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "code"),
+    [
+        ({}, {"required": ["a"]}, "missing-argument"),
+        ({"b": 1}, {"additionalProperties": False}, "unknown-argument"),
+        ("c", {"enum": ["a", "b"]}, "not-allowed"),
+        ("a", {"const": "b"}, "not-allowed"),
+        (True, {"enum": [1]}, "not-allowed"),
+        (1.0, {"enum": [1]}, "not-allowed"),
+    ],
+)
+def test_what_a_schema_forbids_is_a_fault(value: JsonValue, schema: JsonObject, code: str) -> None:
+    fitted = fit(value, schema)
+    assert [fault.code for fault in fitted.faults] == [code]
+    assert fitted.value == value
+
+
+def test_what_a_schema_does_not_speak_of_is_left_alone() -> None:
+    value = {"a": "3", "b": [None]}
+    assert fit(value, {"type": "object", "properties": {"c": {"type": "integer"}}}).value == value
+    assert fit(value, {}).value == value
+    assert fit(value, {"$ref": "#/$defs/x", "pattern": "(a+)+$"}).value == value
+
+
+@given(value=json_values(), schema=json_values())
+def test_a_schema_that_is_none_is_no_exception(value: JsonValue, schema: JsonValue) -> None:
+    fit(value, schema)
+
+
+def test_a_schema_deeper_than_any_text_is_no_exception() -> None:
+    deep: JsonObject = {"type": "array"}
+    for _ in range(3000):
+        deep = {"type": "array", "items": deep}
+    value: JsonValue = []
+    for _ in range(120):
+        value = [value]
+    assert fit(value, deep).value == value
+    assert not fit("x", {"type": "object"}).repairs

@@ -1,0 +1,225 @@
+"""What holds for every score, whatever the transcript and the categories."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import tunaeval
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.extensions import scorers
+from tunaeval.scoring import SCORERS, weighted_total
+from tunaeval.types import Message, ToolCall, ToolExecution
+from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
+
+TOOLS = st.sampled_from(["read", "bash", "done_tool", "planner_tool"])
+IDS = st.none() | st.sampled_from(["c1", "c2", "c3"])
+TEXTS = st.text(max_size=20) | st.sampled_from(
+    ['{"ok": false}', '{"ok": true}', "[]", "Exit Code: 3", "Error: no", '{"status": "error"}']
+)
+CALLS = st.builds(ToolCall, TOOLS, st.just({}), IDS)
+MESSAGES = st.builds(
+    Message,
+    role=st.sampled_from(["user", "assistant", "tool", "system"]),
+    content=TEXTS,
+    tool_calls=st.lists(CALLS, max_size=3).map(tuple),
+    tool_call_id=IDS,
+    is_error=st.none() | st.booleans(),
+)
+EXECUTIONS = st.builds(
+    ToolExecution,
+    tool=TOOLS,
+    call_id=IDS,
+    arguments=st.just({}),
+    started_at=st.floats(0, 9),
+    duration_seconds=st.none() | st.floats(0, 9),
+    ok=st.booleans(),
+    ok_reason=st.sampled_from(["assumed", "exception", "exit-code"]),
+)
+UNIT = st.floats(0, 1)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A category of somebody else's."""
+
+    name: str
+    weight: float
+    value: float | None
+
+    async def score(self, transcript: Transcript) -> CategoryScore:
+        await asyncio.sleep(0)
+        return CategoryScore(value=self.value, reason=transcript.query)
+
+
+@dataclass
+class Doing:
+    """One that does what it is told."""
+
+    name: str
+    does: Callable[[], Any]
+    weight: float = 1.0
+
+    async def score(self, transcript: Transcript) -> CategoryScore:
+        del transcript
+        verdict: CategoryScore = self.does()
+        return verdict
+
+
+CATEGORIES = st.lists(
+    st.builds(Fixed, st.sampled_from("abcdef"), st.floats(0, 9), st.none() | UNIT),
+    max_size=4,
+    unique_by=lambda category: category.name,
+)
+
+
+def mean(scores: list[WeightedScore]) -> float | None:
+    parts = [(score.value, score.weight) for score in scores if score.value is not None]
+    weights = sum(weight for _, weight in parts)
+    return sum(value * weight for value, weight in parts) / weights if weights else None
+
+
+@given(
+    messages=st.lists(MESSAGES, max_size=8),
+    executions=st.lists(EXECUTIONS, max_size=6),
+    categories=CATEGORIES,
+)
+def test_a_score_is_the_weighted_mean_of_what_applies(
+    messages: list[Message], executions: list[ToolExecution], categories: list[Any]
+) -> None:
+    result = tunaeval.score(messages, "q", executions=executions, categories=categories)
+    values = [score.value for score in result.categories.values()]
+    assert all(value is None or 0 <= value <= 1 for value in (*values, result.weighted_total))
+    assert result.weighted_total == pytest.approx(mean(list(result.categories.values())))
+    assert all(score.reason for score in result.categories.values())
+    details = result.details
+    assert 0 <= details.failed_calls + details.dangling_calls <= details.tool_calls
+    for score in result.categories.values():
+        assert all(0 <= index < len(messages) for index in score.evidence)
+
+
+@given(messages=st.lists(MESSAGES, max_size=8), executions=st.lists(EXECUTIONS, max_size=6))
+def test_scoring_twice_and_either_way_gives_the_same(
+    messages: list[Message], executions: list[ToolExecution]
+) -> None:
+    once = tunaeval.score(messages, "q", executions=executions)
+    assert tunaeval.score(messages, "q", executions=executions) == once
+    assert asyncio.run(tunaeval.ascore(messages, "q", executions=executions)) == once
+
+
+@given(
+    scores=st.lists(
+        st.builds(
+            WeightedScore, value=st.none() | UNIT, weight=st.floats(0, 1e308), reason=st.just("")
+        ),
+        max_size=5,
+    )
+)
+def test_a_total_lies_between_the_lowest_and_the_highest(scores: list[WeightedScore]) -> None:
+    weighed = [s.value for s in scores if s.value is not None and s.weight > 0]
+    total = weighted_total(scores)
+    assert (total is None) == (not weighed)
+    if total is not None:
+        assert min(weighed) - 1e-9 <= total <= min(1.0, max(weighed) + 1e-9)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.1, 1.1])
+def test_what_is_no_share_is_refused(value: float) -> None:
+    with pytest.raises(ValidationError):
+        CategoryScore(value=value, reason="")
+
+
+def nan_smuggled_in() -> CategoryScore:
+    return CategoryScore.model_construct(value=float("nan"), reason="", evidence=())
+
+
+@pytest.mark.parametrize("does", [lambda: 1 / 0, nan_smuggled_in, lambda: None, lambda: 0.5])
+def test_a_category_that_fails_is_left_out_and_named(does: Callable[[], object]) -> None:
+    result = tunaeval.score([], "q", categories=[Doing("broken", does)])
+    assert result.categories["broken"].value is None
+    assert result.categories["broken"].reason.startswith("it failed: ")
+    assert result.weighted_total == tunaeval.score([], "q").weighted_total
+    assert "broken does not apply" in result.details.reasoning
+
+
+def test_a_cancelled_scoring_is_cancelled() -> None:
+    def cancel() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(tunaeval.ascore([], "q", categories=[Doing("a", cancel)]))
+
+
+async def inside(categories: tuple[Any, ...] = ()) -> ScoreResult:
+    return tunaeval.score([], "q", categories=categories)
+
+
+def test_the_built_in_categories_need_no_loop_of_their_own() -> None:
+    assert asyncio.run(inside()) == tunaeval.score([], "q")
+
+
+def test_others_inside_a_loop_are_sent_to_ascore() -> None:
+    with pytest.raises(UsageError, match=r"wait for mine .* await tunaeval\.ascore"):
+        asyncio.run(inside((Fixed("mine", 1, 1),)))
+
+
+@pytest.mark.parametrize("name", sorted(SCORERS))
+def test_each_built_in_category_is_registered_under_its_name(name: str) -> None:
+    scorer = scorers.get(name)
+    assert isinstance(scorer, Scorer)
+    assert scorer.name == name
+    alone = asyncio.run(scorer.score(Transcript("q", ())))
+    assert alone.value == tunaeval.score([], "q").categories[name].value
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"preset": "evals3"}, "no preset is called 'evals3'; did you mean 'evals2'"),
+        ({"preset": "default"}, "no preset is called 'default'; known: evals2"),
+        ({"categories": ["goal-complete"]}, "did you mean 'goal-completion'"),
+        ({"categories": ["goal-completion"]}, "two scoring categories are called"),
+        ({"categories": "goal-completion"}, "wanted a list"),
+        ({"categories": [3]}, "3 is no scoring category"),
+        ({"categories": [Fixed("a", float("nan"), 1)]}, "has the weight nan"),
+        ({"categories": [Fixed("a", -1, 1)]}, "has the weight -1"),
+        ({"start": 1}, "start is 1, wanted an index of the 0 messages"),
+        ({"start": -1}, "start is -1"),
+    ],
+)
+def test_wrong_use_is_told_clearly(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        tunaeval.score([], "q", **more)
+
+
+def test_an_unknown_preset_has_an_error_of_its_own() -> None:
+    with pytest.raises(UnknownNameError):
+        asyncio.run(tunaeval.ascore([], "q", preset="default"))
+
+
+def test_twice_the_messages_take_about_twice_the_time() -> None:
+    def seconds(number: int) -> float:
+        # One id for all, every second result missing: the worst for an index.
+        messages = [
+            Message("assistant", "", (ToolCall("a", {}, "c"), ToolCall("b", {}, f"c{index}")))
+            if index % 2
+            else Message("tool", "{}", tool_call_id="c")
+            for index in range(number)
+        ]
+        return min(timed(messages) for _ in range(3))
+
+    def timed(messages: list[Message]) -> float:
+        begun = time.perf_counter()
+        tunaeval.score(messages, "q")
+        return time.perf_counter() - begun
+
+    assert seconds(16_000) < 8 * seconds(4_000)
