@@ -110,7 +110,7 @@ def regex(text: str) -> list[Any]:
 
 
 def streamed(text: str) -> tunaeval.ParseResult:
-    """The engine itself: a stream has no short cut."""
+    """The engine itself, without the short cut that whole texts of the ordinary shape take."""
     stream = tunaeval.stream("hermes")
     stream.feed(text)
     return stream.finish()

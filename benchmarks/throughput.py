@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tunaeval.types.runs import Suite
 
 SERVER = Path(__file__).with_name("instant_server.py")
-HARNESS = "tunaeval, whole harness"
+HARNESS, LEAST = "tunaeval, whole harness", "aiohttp, bare loop"
 MOST_CPU_MS, MOST_MB = 1.2, 90.0
 
 Ask: TypeAlias = Callable[[], Awaitable[object]]
@@ -63,10 +63,11 @@ PAYLOAD = {"model": "bench", "messages": MESSAGES, "max_tokens": 300, "tools": T
 
 
 class Row(NamedTuple):
-    """One client, measured."""
+    """One client, measured. `ratio` is its CPU to that of the bare aiohttp loop, where that is."""
 
     client: str
     cpu_ms: float
+    ratio: float | None
     wall_ms: float
     peak_mb: float
 
@@ -223,16 +224,16 @@ ROWS: dict[str, tuple[Callable[..., tuple[float, float]], tuple[str, ...]]] = {
     "tunaeval, client over aiohttp": (over(ours_over_aiohttp), ("httpx_aiohttp",)),
     "httpx, one client": (over(bare_httpx), ()),
     "httpx over aiohttp": (over(httpx_over_aiohttp), ("httpx_aiohttp",)),
-    "aiohttp, bare loop": (over(bare_aiohttp), ("aiohttp",)),
+    LEAST: (over(bare_aiohttp), ("aiohttp",)),
 }
 
 
 def measure(name: str, port: str, requests: int, concurrency: int) -> None:
-    """In a process of its own: print the row as JSON."""
+    """In a process of its own: print CPU and wall milliseconds and the peak as JSON."""
     run, _ = ROWS[name]
     cpu, wall = run(f"http://127.0.0.1:{port}/v1", requests, concurrency)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes on Linux
-    print(json.dumps(Row(name, cpu / requests * 1e3, wall / requests * 1e3, peak)))
+    print(json.dumps([cpu / requests * 1e3, wall / requests * 1e3, peak]))
 
 
 def compare(requests: int, concurrency: int, rounds: int) -> list[Row]:
@@ -251,9 +252,16 @@ def compare(requests: int, concurrency: int, rounds: int) -> list[Row]:
             for name, figures in found.items():
                 command = [*measuring, "--measure", name, "--port", port]
                 output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-                figures.append(json.loads(output)[1:])
+                figures.append(json.loads(output))
         server.communicate()  # closes its standard input, at which it ends
-    return [Row(name, *map(median, zip(*rows, strict=True))) for name, rows in found.items()]
+    return [_row(name, figures, found.get(LEAST)) for name, figures in found.items()]
+
+
+def _row(name: str, figures: list[list[float]], least: list[list[float]] | None) -> Row:
+    cpu, wall, peak = map(median, zip(*figures, strict=True))
+    pairs = zip(figures, least or (), strict=least is not None)
+    ratios = [one[0] / other[0] for one, other in pairs]
+    return Row(name, cpu, median(ratios) if ratios else None, wall, peak)
 
 
 def aims(rows: list[Row]) -> list[Aim]:
@@ -282,7 +290,7 @@ def main() -> None:
         title = f"{given.requests:,} requests, {given.concurrency} in flight"
         told(
             given,
-            columns=[title, "CPU ms each", "wall ms each", "peak MB"],
+            columns=[title, "CPU ms each", "times aiohttp", "wall ms each", "peak MB"],
             rows=rows,
             document={
                 "requests": given.requests,

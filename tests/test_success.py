@@ -84,6 +84,6 @@ def test_an_exception_without_words_is_still_named() -> None:
 
 @pytest.mark.parametrize("text", ["x" * 10**7, "Exit Code: \n" * 10**6, "{" * 10**7, " " * 10**7])
 def test_a_long_text_is_judged_quickly(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     returned(text)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5

@@ -2,14 +2,18 @@
 
 A reader is a generator: it reads `text` from `pos`, moves `pos` over what it has understood, and
 yields when only more text can tell. After a yield it looks at `text` and `pos` again, for `feed`
-drops what was passed. When `final` is true nothing more comes and a reader must not yield.
-`base` is where `text[0]` stands in the whole.
+drops what was passed, but for the last `MARGIN` characters, to which a reader may go back. When
+`final` is true nothing more comes and a reader must not yield. `base` is where `text[0]` stands in
+the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
+
+MARGIN = 160
+"""Characters behind the position that can still be seen, and gone back to."""
 
 T = TypeVar("T")
 Reading: TypeAlias = Generator[None, None, T]
@@ -19,32 +23,27 @@ Reading: TypeAlias = Generator[None, None, T]
 class Window:
     """A view of a text from `pos` on; see the module's first words for the contract."""
 
-    __slots__ = ("base", "before", "final", "pos", "text")
+    __slots__ = ("base", "final", "pos", "text")
 
     def __init__(self, text: str = "", *, final: bool = False) -> None:
         self.text = text
         self.pos = 0
         self.base = 0
         self.final = final
-        self.before = ""
-        """The last two characters that were dropped."""
 
     def feed(self, chunk: str) -> None:
-        """Drop what was read and add `chunk`."""
-        pos = self.pos
-        if pos:
-            text = self.text
-            self.before = (self.before + text[max(0, pos - 2) : pos])[-2:]
-            self.base += pos
-            self.text = text[pos:] + chunk
-            self.pos = 0
+        """Drop what was read, but for the margin, and add `chunk`."""
+        dropped = self.pos - MARGIN
+        if dropped > 0:
+            self.base += dropped
+            self.pos = MARGIN
+            self.text = self.text[dropped:] + chunk
         else:
             self.text += chunk
 
     def preceding(self, index: int) -> str:
         """Up to two characters before `index`."""
-        near = self.text[max(0, index - 2) : index]
-        return near if len(near) == 2 else (self.before + near)[-2:]
+        return self.text[max(0, index - 2) : index]
 
     @property
     def offset(self) -> int:

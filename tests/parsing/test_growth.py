@@ -28,7 +28,7 @@ FLOODS = (
     "<think>", "\n<think>", "</think>", "<", "```", "\n```json\n{", "`", '"', "'", '"a" "',
     "it's ", "“", "\\", '\\"', "\\u", ",", '"a",', ":", "}]", "/*", "*/", "//", "#", " ", " \n",
     "...", "1", "1e", "a", "NaN,", '{"a": 1},', '"k": 1,', '"k": "v" ', "\x00", "é",
-    '{"name": "f"} ',    '{"name": "f", "arguments": {}}', "<tool_call>{}</tool_call>",
+    '{"name": "f"} ', '{"name": "f", "arguments": {}}', "<tool_call>{}</tool_call>",
 )  # fmt: skip
 
 PREFIXES = (

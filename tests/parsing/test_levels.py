@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.parsing.samples import LS, WHERE, TOOLS, call_with, codes, said, tagged
+from tests.parsing.samples import LS, TOOLS, WHERE, call_with, codes, said, tagged
 from tunaeval import parse
 from tunaeval.repair import MENDS
 from tunaeval.types import LEVELS, JsonValue, Level, Repair, Span

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.parsing.samples import LS, WHERE, TOOLS, codes, said, tagged
+from tests.parsing.samples import LS, TOOLS, WHERE, codes, said, tagged
 from tunaeval import parse, parse_message
 from tunaeval.errors import UsageError
 from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult

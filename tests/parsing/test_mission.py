@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.parsing.samples import LS, WHERE, TOOLS, call_of, call_with, codes, said, tagged
+from tests.parsing.samples import LS, TOOLS, WHERE, call_of, call_with, codes, said, tagged
 from tunaeval import parse
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult
 

@@ -15,8 +15,9 @@ from tunaeval.types import LEVELS, JsonValue, Span
 from tunaeval.window import Window
 
 FRAGMENTS = (
-    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "a", "name", '"k": ',
-    "1", "-", ".5", "e3", "true", "None", "NaN", "/*", "*/", "//", "#", "\n", " ", "“", "”", "=", "é",
+    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "a", "name",
+    '"k": ', "1", "-", ".5", "e3", "true", "None", "NaN", "/*", "*/", "//", "#", "\n", " ", "“",
+    "”", "=", "é",
 )  # fmt: skip
 
 
@@ -102,7 +103,6 @@ def test_nothing_raises_and_what_is_read_is_json(text: str) -> None:
     read = read_json(text)
     if isinstance(read, Read):
         json.dumps(read.value, allow_nan=False)
-        assert isinstance(read.value, (dict, list))
         assert read.truncated == ("truncated" in [repair.code for repair in read.repairs])
 
 
@@ -168,10 +168,10 @@ def test_every_mend_has_a_level_that_exists() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", "null", "1", '"a"', "true",
-        "Hello there.", "{{name}}", "[1] Smith, J.", "{see below}", "{}{}", "[] and more",
-        "function f() { return 1; }", "{ return 1; }", "a[0] = {1, 2}", "{1: 2}", "{x for x in y}",
-        "[x for x in range(3)]", "{,}", '{"a": , "b": 1}', '{"a":}', "{:}", "{'a'}", '{"a" b}',
+        "", " ", "Hello there.", "{{name}}", "[1] Smith, J.", "{see below, please}", "{}{}",
+        "[] and more", "function f() { return 1; }", "{ return 1; }", "a[0] = {1, 2}", "{1: 2}",
+        "{f(x) for x in y}", "[x for x in range(3)]", "{,}", '{"a": , "b": 1}', '{"a":}', "{:}",
+        "{'a'}", "{a, b}", "{...}", "[...]", "{ x => x + 1 }", "{% if x %}", "[link](https://x.y)",
     ],
 )  # fmt: skip
 def test_prose_and_code_are_no_values(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Values bent to schemas: as little as possible, with every change named, and never an exception."""
+"""Values bent to schemas: as little as possible, every change named, never an exception."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_what_loses_nothing_is_bent(value: JsonValue, type_: str, bent: JsonValu
 )
 def test_what_would_lose_something_is_left_alone(value: JsonValue, type_: str) -> None:
     fitted = fit(value, {"type": type_})
-    assert fitted.value is value
+    assert repr(fitted.value) == repr(value)
     assert not fitted.repairs
     assert [(fault.code, fault.path) for fault in fitted.faults] == [("wrong-type", "$")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -215,11 +216,16 @@ def test_twice_the_messages_take_about_twice_the_time() -> None:
             else Message("tool", "{}", tool_call_id="c")
             for index in range(number)
         ]
-        return min(timed(messages) for _ in range(3))
+        return min(timed(messages) for _ in range(4))
 
     def timed(messages: list[Message]) -> float:
-        begun = time.perf_counter()
+        begun = time.process_time()
         tunaeval.score(messages, "q")
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
-    assert seconds(16_000) < 8 * seconds(4_000)
+    gc.collect()
+    gc.disable()  # its passes grow with all that lives, which is not ours
+    try:
+        assert seconds(16_000) < 9 * seconds(4_000)  # 4 times as many; a square would be 16
+    finally:
+        gc.enable()

@@ -22,7 +22,7 @@ from .writing import instructions_for, render_calls
 
 AnyTools = Tools | Iterable[ToolLike] | None
 
-qwen25 = Reader("qwen25", CHAIN)
+qwen25 = Reader("qwen25", CHAIN, summary=f"all of {', '.join(FORMATS)}, read side by side")
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
@@ -39,6 +39,7 @@ formats: Registry[Parser] = Registry(
         "qwen25": "tunaeval.parsing:qwen25",
         **{name: f"tunaeval.formats:{name.upper().replace('-', '_')}" for name in FORMATS},
     },
+    aliases={"auto": "qwen25"},
     check=instance_of(Parser),
 )
 """Formats and parsers by name."""

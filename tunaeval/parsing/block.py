@@ -39,12 +39,14 @@ class Block:
 
     `quoted`: it stands in inline code, so its calls are only quoted. After `read` the window
     stands where the block ended. `had_body` tells whether anything like a call was there at all,
-    `failed` that an object could not be read, so that what follows is the inside of it.
+    `failed` that an object could not be read, so that what follows is the inside of it, `closed`
+    that the closer was read, or that the text ended before it.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         self.had_body = False
         self.failed = False
+        self.closed = False
         self._setting = setting
         self._window = setting.window
         self._form = form
@@ -53,6 +55,7 @@ class Block:
         self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
         self._frame: tuple[Repair, ...] = ()
         self._fenced = False
+        self._doubled = 0
 
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
@@ -67,6 +70,8 @@ class Block:
         closed = yield from self._calls(call, stops)
         if closer:
             yield from self._after(closer, closed=closed)
+        elif closed and self._ledger.waiting:
+            yield from self._extra_bracket()
         self._ledger.close(self._window.offset)
 
     # --- the frame ---------------------------------------------------------------------------
@@ -79,10 +84,18 @@ class Block:
             elif isinstance(word, Space):
                 yield from self._space()
         char = yield from self._next()
+        opener = self._form.opener
+        while self._form.marked and opener and char == opener.text[0]:
+            if not (yield from self._literal(opener.spellings)):
+                break
+            self._doubled += 1
+            self._frame = (self._ledger.repair("doubled-tag", "the opener stands twice"),)
+            char = yield from self._next()
         if char == "`" and self._form.marked and (yield from self._literal((FENCE,))):
             yield from self._bounded(_LANGUAGE)
             self._fenced = True
-            self._frame = (self._ledger.repair("fence", "a code fence around the call"),)
+            repair = self._ledger.repair("fence", "a code fence around the call")
+            self._frame = (*self._frame, repair)
             char = yield from self._next()
         if char == "" and self._form.marked:
             self._cut("the text ends behind the opener")
@@ -96,9 +109,14 @@ class Block:
         if not closed:
             return
         yield from self._next()
-        if (yield from self._literal(closer.spellings)):
+        self.closed = yield from self._literal(closer.spellings)
+        if self.closed:
+            for _ in range(self._doubled):
+                yield from self._next()
+                yield from self._literal(closer.spellings)
             return
         rest = window.text[window.pos : window.pos + len(closer.text)]
+        self.closed = not rest
         where = "other text follows" if rest else "the text ends"
         self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
         if window.final and any(text.startswith(rest) for text in closer.spellings):
@@ -123,11 +141,13 @@ class Block:
     ) -> Generator[None, None, bool]:
         """Objects one after the other, in a list or not."""
         window, count, comma, single = self._window, 0, False, not (listed or word.array)
-        while len(self._setting.collector.calls) < MAX_CALLS:
+        while True:
             char = yield from self._next()
             if char == "{":
+                if self._is_full():
+                    return False
                 if count == 1 and single:
-                    self._ledger.mend("several-calls", "several calls in one pair of markers")
+                    self._several()
                 if not (yield from self._object(word, stops)):
                     return False
                 count, comma = count + 1, False
@@ -139,16 +159,38 @@ class Block:
             elif char == "}" and count and not word.opens:
                 self._ledger.mend("extra-closer", "a bracket too many after a complete call")
             else:
-                return self._ended(char, count, listed=listed)
+                return self._ended(char, count, listed=listed, comma=comma)
             window.pos += 1
             if word.opens and not listed:
                 return True
-        return False
 
-    def _ended(self, char: str, count: int, *, listed: bool) -> bool:
+    def _several(self) -> None:
+        """A mend of the first call and of all that follow it."""
+        message = "several calls in one pair of markers"
+        self._ledger.mend("several-calls", message)
+        self._frame = (*self._frame, self._ledger.repair("several-calls", message))
+
+    def _is_full(self) -> bool:
+        collector = self._setting.collector
+        collector.full = len(collector.calls) + self._ledger.count >= MAX_CALLS
+        return collector.full
+
+    def _extra_bracket(self) -> Reading[None]:
+        """A bracket too many right behind a bare call."""
+        window = self._window
+        while window.pos >= len(window.text) and not window.final:
+            yield
+        if window.text.startswith("}", window.pos):
+            self._ledger.mend("extra-closer", "a bracket too many after a complete call")
+            window.pos += 1
+
+    def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """Something else than an object follows; whether the calls so far stand."""
         if listed and count:
             self._ledger.mend("unclosed", "an array of calls that was never closed")
+        elif comma and char:
+            message = "the call was closed before all of it was written"
+            self._ledger.mend("early-closer", message, "lenient")
         if count:
             return True
         self.failed = True
@@ -184,7 +226,7 @@ class Block:
     def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:
         """Hand on what was judged; whether more of its kind may follow."""
         collector, ledger = self._setting.collector, self._ledger
-        collector.truncated = collector.truncated or read.truncated
+        collector.truncated = collector.truncated or verdict.truncated or read.truncated
         if self._quoted:
             collector.diagnose("quoted", "a call in inline code is only quoted", *span)
         else:
@@ -192,10 +234,10 @@ class Block:
             for note in notes:
                 collector.diagnose(note.code, note.message, *span)
             if verdict.call:
-                ledger.accept(verdict.call, span)
+                ledger.accept(verdict.call)
                 return True
             if verdict.attempt:
-                collector.attempt(span.start, cut=read.truncated)
+                collector.attempt(span.start, cut=verdict.truncated)
             if read.truncated and "truncated" not in [note.code for note in notes]:
                 collector.diagnose("truncated", "the text ends inside an object", *span)
         ledger.content(span.end)
@@ -205,7 +247,7 @@ class Block:
         self.failed = True
         attempt = self._form.marked or looks_like_a_call(read.so_far)
         if attempt and not self._quoted:
-            self._ledger.refuse(read.code, read.message, span)
+            self._ledger.refuse(read.code, read.message, span, cut=read.cut)
         self._ledger.content(span.end)
 
     def _cut(self, message: str) -> None:

@@ -27,6 +27,8 @@ class Collector:
         self.events: list[Event] | None = [] if listened else None
         self.truncated = False
         self.has_reasoning = False
+        self.full = False
+        """As many calls as are read at the most have been read, and another follows."""
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
         self._attempts: list[tuple[int, bool]] = []
@@ -89,8 +91,11 @@ class Collector:
         self._attempts.append((start, cut))
         self.truncated = self.truncated or cut
 
-    def reclassify(self, start: int) -> None:
-        """All since `start` was reasoning: its calls and diagnoses are taken back."""
+    def reclassify(self, start: int, marker: int = 0) -> None:
+        """All since `start` was reasoning, behind a marker of so many characters.
+
+        Its calls and diagnoses are taken back.
+        """
         self.settle_blank("content")
         self.has_reasoning = True
         end = self.end
@@ -102,10 +107,12 @@ class Collector:
         self.calls = [call for call in self.calls if call.span and call.span.start < start]
         self._diagnoses = [d for d in self._diagnoses if d.span and d.span.start < start]
         self._attempts = [attempt for attempt in self._attempts if attempt[0] < start]
-        if start < end:
-            self.pieces.append(("reasoning", start, end))
-            if self.events is not None:
-                self.events.append(Event("reclassified", Span(start, end)))
+        if start < end and self.events is not None:
+            self.events.append(Event("reclassified", Span(start, end)))
+        listened, self.events = self.events, None
+        self.piece("markup", start, start + marker)
+        self.piece("reasoning", start + marker, end)
+        self.events = listened
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""

@@ -17,6 +17,9 @@ FENCE = "```"
 
 TokenKind: TypeAlias = OneOf["open", "bare", "close", "reasoning", "end_reasoning"]
 
+_LEAST_CUT = 5
+"""Fewer characters of an opener could be anything."""
+
 _SPACE = r"[ \t\r\n]{0,24}+"
 
 
@@ -40,6 +43,7 @@ class Finder:
     _bare: tuple[tuple[re.Pattern[str], Token], ...] = field(init=False, compare=False)
     _partial: re.Pattern[str] = field(init=False, compare=False)
     _longest: int = field(init=False, compare=False)
+    _cut: re.Pattern[str] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         tokens = _tokens(self.formats)
@@ -54,6 +58,7 @@ class Finder:
                 (re.compile(_probe(row)), Token("bare", format=form)) for row, form in probes
             ),
             "_partial": re.compile(rf"(?:{'|'.join(partials)})\Z"),
+            "_cut": _cut_openers(self.formats),
             "_longest": max([len(text) for text in texts] + [_length(row) for row, _ in probes]),
         }
         for name, value in attributes.items():
@@ -70,6 +75,25 @@ class Finder:
         """From where on `text` may become a token when more comes; its length if nowhere."""
         partial = self._partial.search(text, max(start, len(text) - self._longest))
         return partial.start() if partial else len(text)
+
+    def cut(self, text: str) -> str:
+        """The beginning of an announcing opener that `text` ends in; "" if there is none."""
+        found = self._cut.search(text)
+        return found.group() if found else ""
+
+
+def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
+    """A pattern for what is left of an opener when the text ends in it."""
+    cuts = {
+        re.escape(text[:length])
+        for form in formats
+        if form.opener and form.marked
+        for text in form.opener.spellings
+        for length in range(_LEAST_CUT, len(text))
+    }
+    return re.compile(
+        rf"(?:{'|'.join(sorted(cuts, key=len, reverse=True))})\Z" if cuts else r"(?!)"
+    )
 
 
 def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:

@@ -22,6 +22,7 @@ class Verdict:
     call: ToolCall | None
     notes: tuple[Note, ...] = ()
     attempt: bool = True
+    truncated: bool = False
 
 
 @dataclass(slots=True)
@@ -35,6 +36,8 @@ class _Claim:
     has_arguments: bool
     extra: tuple[str, ...]
     repairs: list[Repair] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    truncated: bool = False
 
 
 def judge(
@@ -50,21 +53,18 @@ def judge(
     """Whether what was read at `span` is a call. `frame` are mends of what stands around it."""
     value = read.value
     if not isinstance(value, dict):
-        note = Note("invalid-json", f"a call is an object, not {_kind(value)}")
-        return Verdict(None, (note,), form.marked)
+        found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
+        return Verdict(None, (found,), form.marked)
     claim = _claim(value, word, span)
-    if refusal := _refusal(claim, tools, marked=form.marked):
-        return refusal
-    arguments = _arguments(claim, span)
-    if isinstance(arguments, Note):
-        return Verdict(None, (arguments,))
-    if _is_schema(arguments, claim.name, tools):
-        note = Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
-        return Verdict(None, (note,))
+    claim.truncated = read.truncated
+    attempt, fault = _refusal(claim, read, tools, marked=form.marked)
+    arguments = fault or _arguments(claim, tools, span)
     repairs = [*frame, *read.repairs, *claim.repairs]
-    if forbidden := _forbidden(repairs, level):
-        return Verdict(None, (forbidden,))
-    notes = list(read.notes)
+    if not isinstance(arguments, Note):
+        arguments = _forbidden(repairs, level) or arguments
+    if isinstance(arguments, Note):
+        return Verdict(None, (arguments,), attempt, claim.truncated)
+    notes = [*read.notes, *claim.notes]
     if tools is not None:
         fitted = fit(arguments, tools[claim.name].parameters, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
@@ -75,7 +75,7 @@ def judge(
             arguments = fitted.value
     id_ = claim.id if isinstance(claim.id, str) else None
     call = ToolCall(claim.name, arguments, id_, form.name, span, tuple(repairs))
-    return Verdict(call, tuple(notes))
+    return Verdict(call, tuple(notes), truncated=claim.truncated)
 
 
 def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:
@@ -115,26 +115,39 @@ def _key(value: JsonObject, own: str, aliases: tuple[str, ...]) -> str | None:
     return next((key for key in aliases if key in value), None)
 
 
-def _refusal(claim: _Claim, tools: Tools | None, *, marked: bool) -> Verdict | None:
-    """Why the claim is no call before its arguments are looked at."""
+def _refusal(
+    claim: _Claim, read: Read, tools: Tools | None, *, marked: bool
+) -> tuple[bool, Note | None]:
+    """Whether the claim is an attempt, and why it is no call before its arguments are read."""
     name = claim.name
     known = tools is not None and isinstance(name, str) and name in tools
-    attempt = claim.has_name and (claim.has_arguments or marked or known)
-    if not attempt:
-        return Verdict(None, (Note("missing-name", "a call without a name"),), marked)
+    if not (claim.has_name and (claim.has_arguments or marked or known)):
+        return marked, Note("missing-name", "a call without a name")
     if not isinstance(name, str) or not name:
-        return Verdict(None, (Note("invalid-name", f"a name is a text, not {_kind(name)}"),))
+        found = "an empty one" if name == "" else _kind(name)
+        return True, Note("invalid-name", f"a name is a text, not {found}")
     if tools is not None and not known:
         names = ", ".join(list(tools)[:12])
-        return Verdict(None, (Note("unknown-tool", f"{name[:60]!r} is none of: {names}"),))
-    if not claim.has_arguments and claim.extra:
+        return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
+    if claim.has_arguments:
+        return True, None
+    if _lost(read):
+        return True, Note(_lost(read), f"the arguments of {name!r} are missing")
+    if claim.extra:
         keys = ", ".join(repr(key[:40]) for key in claim.extra[:6])
-        note = Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
-        return Verdict(None, (note,))
-    return None
+        return True, Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
+    return True, None
 
 
-def _arguments(claim: _Claim, span: Span) -> JsonObject | Note:
+def _lost(read: Read) -> str:
+    """Whether something was cut off the object, as the code of that; "" if it is whole."""
+    if read.truncated:
+        return "truncated"
+    cut = any(repair.code == "missing-closer" for repair in read.repairs)
+    return "invalid-arguments" if cut else ""
+
+
+def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | Note:
     """The arguments as an object. Null and empty mean none; broken never does."""
     value = claim.arguments
     if isinstance(value, str) and value.strip():
@@ -144,11 +157,15 @@ def _arguments(claim: _Claim, span: Span) -> JsonObject | Note:
         message = "the arguments were JSON inside a string"
         claim.repairs.append(Repair("encoded-arguments", message, span))
         claim.repairs += [Repair(r.code, r.message, span, r.level) for r in inner.repairs]
+        claim.notes += inner.notes
+        claim.truncated = claim.truncated or inner.truncated
         value = inner.value
     if value is None or value in ("", []) or (isinstance(value, str) and not value.strip()):
         return {}
     if not isinstance(value, dict):
         return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
+    if _is_schema(value, claim.name, tools):
+        return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
     return value
 
 

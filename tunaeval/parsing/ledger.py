@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tunaeval.types import Level, Repair, Span, ToolCall
+from tunaeval.types import LEVELS, Level, Repair, Span, ToolCall
 from tunaeval.window import Window
 
 from .collect import Collector
@@ -24,6 +24,7 @@ class Ledger:
         self._done = start
         self._level = level
         self._waiting: ToolCall | None = None
+        self._held: list[ToolCall] = []
 
     def markup(self, end: int) -> None:
         """What has not been accounted for up to `end` frames calls."""
@@ -32,39 +33,66 @@ class Ledger:
 
     def content(self, end: int) -> None:
         """It is text like any other."""
+        self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
 
-    def accept(self, call: ToolCall, span: Span) -> None:
-        """A call at `span`, behind markup; it waits for what follows."""
-        self.markup(span.start)
-        self.accepted += 1
-        self._waiting = call
-        self._done = span.end
+    @property
+    def waiting(self) -> bool:
+        """Whether a call waits for what follows it."""
+        return self._waiting is not None
 
-    def mend(self, code: str, message: str) -> None:
+    @property
+    def count(self) -> int:
+        """Calls that have not been handed on."""
+        return len(self._held) + self.waiting
+
+    def accept(self, call: ToolCall) -> None:
+        """A call that waits for what follows its span."""
+        self._waiting = call
+
+    def mend(self, code: str, message: str, level: Level = "standard") -> None:
         """A mend of the frame here, told of the call that waits."""
         if self._waiting:
-            repairs = (*self._waiting.repairs, self.repair(code, message))
+            repairs = (*self._waiting.repairs, self.repair(code, message, level))
             self._waiting = replace(self._waiting, repairs=repairs)
 
-    def repair(self, code: str, message: str) -> Repair:
-        """A mend of level "standard" at the window's position."""
+    def repair(self, code: str, message: str, level: Level = "standard") -> Repair:
+        """A mend at the window's position."""
         at = self._window.offset
-        return Repair(code, message, Span(at, at + 1))
+        return Repair(code, message, Span(at, at + 1), level)
 
     def settle(self) -> None:
-        """Nothing can change the call that waits any more."""
-        call, self._waiting = self._waiting, None
-        if call is None or call.span is None:
-            return
-        if self._level == "strict" and call.repairs:
-            first, span = call.repairs[0], call.span
-            code = first.code if first.code == "unclosed" else "invalid-json"
-            self.refuse(code, f"{first.code}: {first.message} (not at level 'strict')", span)
-            self._collector.piece("content", *span)
-        else:
-            self._collector.call(call)
+        """Nothing behind it can change the call that waits any more.
+
+        At level "strict" it is held all the same: all calls of a block stand, or none.
+        """
+        if self._waiting:
+            self._held.append(self._waiting)
+            self._waiting = None
+        if self._level != "strict":
+            self._release()
+
+    def _release(self) -> None:
+        calls, self._held = self._held, []
+        allowed = LEVELS[1 : LEVELS.index(self._level) + 1]
+        mends = [repair for call in calls for repair in call.repairs if repair.level not in allowed]
+        for call in calls:
+            span = call.span or Span(self._done, self._done)
+            if mends:
+                self._forbid(mends[0], span)
+            else:
+                self.markup(span.start)
+                self.accepted += 1
+                self._collector.call(call)
+                self._done = span.end
+
+    def _forbid(self, repair: Repair, span: Span) -> None:
+        code = repair.code if repair.code == "unclosed" else "invalid-json"
+        message = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
+        self.refuse(code, message, span)
+        self._collector.piece("content", self._done, span.end)
+        self._done = span.end
 
     def refuse(self, code: str, message: str, span: Span, *, cut: bool = False) -> None:
         """An attempt that gives no call, and why."""
@@ -74,6 +102,7 @@ class Ledger:
     def close(self, end: int) -> None:
         """The block ends: its rest is markup if there were calls in it, else content."""
         self.settle()
+        self._release()
         if self.accepted:
             self.markup(end)
         else:

@@ -12,21 +12,20 @@ from dataclasses import replace
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.repair import Read
+from tunaeval.repair import Note, Read, Unreadable, not_json, read_json
 from tunaeval.types import (
     Diagnosis,
     JsonValue,
     Level,
     Outcome,
     ParseResult,
-    Repair,
     Span,
     ToolCall,
     Tools,
 )
 
 from .collect import MAX_CALLS
-from .judge import judge
+from .judge import Verdict, judge
 
 STRUCTURED = "structured"
 """The `format` of a call that the server had parsed."""
@@ -34,6 +33,8 @@ STRUCTURED = "structured"
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), CallObject()))
 """Never read as text: it gives structured calls their name and keys."""
 
+_FIELDS = ("role", "content", "tool_calls", "function_call")
+_WANTED = "role, content and tool_calls"
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
 
@@ -41,62 +42,85 @@ def read_message(
     message: object, read: Callable[[str], ParseResult], tools: Tools | None, level: Level
 ) -> ParseResult:
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
-    if message is None or isinstance(message, str | bytes | list):
-        raise UsageError(f"a message is a dict or an object, not {message!r:.60}")
+    if not isinstance(message, Mapping) and not any(hasattr(message, key) for key in _FIELDS):
+        raise UsageError(
+            f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
+        )
     structured = [*_listed(_get(message, "tool_calls")), *_legacy(message)]
-    calls, diagnoses = _structured(structured[:MAX_CALLS], tools, level)
     text = read(_text(_get(message, "content")))
     reasoning = next(filter(None, (_get(message, key) for key in _REASONING_KEYS)), None)
     if isinstance(reasoning, str):
         text = replace(text, reasoning=reasoning + (text.reasoning or ""))
-    if not structured:
-        return text
-    if not calls:
-        outcome: Outcome = "malformed" if text.outcome == "no_call" else text.outcome
-        return replace(text, diagnoses=(*diagnoses, *text.diagnoses), outcome=outcome)
+    return _joined(_structured(structured, tools, level), text) if structured else text
+
+
+def _joined(structured: ParseResult, text: ParseResult) -> ParseResult:
+    """What the server parsed, with what the text says beside it."""
+    diagnoses = structured.diagnoses
+    if structured.calls:
+        told = () if text.calls else text.diagnoses
+        outcome, calls = structured.outcome, structured.calls
+    else:
+        told, calls = text.diagnoses, text.calls
+        outcome = text.outcome if text.outcome != "no_call" else structured.outcome
     return replace(
         text,
-        calls=tuple(calls),
-        diagnoses=(*diagnoses, *(d for d in text.diagnoses if not text.calls)),
-        outcome="calls",
+        calls=calls,
+        diagnoses=(*diagnoses, *told),
+        truncated=text.truncated or structured.truncated,
+        outcome=outcome,
     )
 
 
-def _structured(
-    items: list[object], tools: Tools | None, level: Level
-) -> tuple[list[ToolCall], list[Diagnosis]]:
+def _structured(items: list[object], tools: Tools | None, level: Level) -> ParseResult:
+    """The calls that a server had parsed, and why some of them are none."""
     calls: list[ToolCall] = []
     diagnoses: list[Diagnosis] = []
-    for index, item in enumerate(items):
-        function = _get(item, "function")
-        source = function if function is not None and not isinstance(function, str) else item
-        value = {"name": _get(source, "name"), "arguments": _get(source, "arguments")}
-        if value["arguments"] is None and function is None:
-            value["arguments"] = _get(source, "args")
-        value["id"] = _get(item, "id")
-        verdict = judge(
-            Read(value),
-            word=_STRUCTURED.call,
-            form=_STRUCTURED,
-            span=Span(0, 0),
-            tools=tools,
-            level="standard" if level == "strict" else level,
-        )
+    truncated = False
+    for index, item in enumerate(items[:MAX_CALLS]):
+        verdict = _judged(item, tools, level)
         where = f"tool_calls[{index}]: "
         diagnoses += [Diagnosis(note.code, where + note.message) for note in verdict.notes]
+        truncated = truncated or verdict.truncated
         if verdict.call:
-            calls.append(_without_encoding(verdict.call))
-    return calls, diagnoses
+            repairs = tuple(replace(repair, span=None) for repair in verdict.call.repairs)
+            calls.append(replace(verdict.call, span=None, repairs=repairs))
+    if len(items) > MAX_CALLS:
+        diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
+    outcome: Outcome = "calls" if calls else "truncated" if truncated else "malformed"
+    return ParseResult(tuple(calls), "", None, tuple(diagnoses), truncated, outcome)
 
 
-def _without_encoding(call: ToolCall) -> ToolCall:
-    """A structured call's arguments are text by the API's own rule: reading them is no mend."""
-    repairs = tuple(r for r in call.repairs if r.code != "encoded-arguments")
-    return replace(call, span=None, repairs=tuple(_unplaced(r) for r in repairs))
+def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
+    """One structured call. Its arguments are text by the API's own rule: reading them is no mend."""
+    function = _get(item, "function")
+    source = function if function is not None and not isinstance(function, str) else item
+    arguments = _get(source, "arguments")
+    if arguments is None and function is None:
+        arguments = _get(source, "args")
+    read = _read_arguments(arguments)
+    if isinstance(read, Note):
+        return Verdict(None, (read,))
+    call = {"name": _get(source, "name"), "arguments": read.value, "id": _get(item, "id")}
+    return judge(
+        replace(read, value=call),
+        word=_STRUCTURED.call,
+        form=_STRUCTURED,
+        span=Span(0, 0),
+        tools=tools,
+        level=level,
+    )
 
 
-def _unplaced(repair: Repair) -> Repair:
-    return replace(repair, span=None)
+def _read_arguments(arguments: JsonValue) -> Read | Note:
+    if isinstance(arguments, str) and arguments.strip():
+        read = read_json(arguments)
+        if isinstance(read, Unreadable):
+            return Note("invalid-arguments", read.message)
+        return read
+    if fault := not_json(arguments):
+        return Note("invalid-arguments", fault)
+    return Read(arguments)
 
 
 def _legacy(message: object) -> list[object]:

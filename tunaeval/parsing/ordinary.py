@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from tunaeval.grammar import CallObject, Format, Literal, Space
-from tunaeval.repair import MAX_DEPTH
+from tunaeval.repair import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS
 from tunaeval.types import JsonObject, JsonValue, ParseResult, Repair, Span, ToolCall, Tools
 
 from .collect import MAX_CALLS
@@ -92,7 +92,7 @@ def ordinary_reader(finder: Finder) -> OrdinaryReader:
             found = next_block(text, position) if position < length else None
         if position < length:
             tail = text[position:] if position else text
-            if tail[-80:].rstrip().endswith(("...", "…")):
+            if tail[-80:].rstrip().endswith(("...", "…")) or finder.cut(tail[-80:]):
                 return None
             if not position or not tail.isspace():
                 content += tail
@@ -117,8 +117,13 @@ def _call_between(
     name, arguments = value.get(name_key), value.get(arguments_key)
     if type(name) is not str or not name or type(arguments) is not dict:
         return None
-    first = body if text[body] == "{" else text.index("{", body)
-    last = end if text[end - 1] == "}" else text.rindex("}", body, end) + 1
+    # More white space than a newline each side is left to the engine.
+    first = body if text[body] == "{" else body + 1
+    last = end if text[end - 1] == "}" else end - 1
+    if text[first] != "{" or text[last - 1] != "}":
+        return None
+    if last - first > MAX_DIGITS and LONG_NUMBER.search(text, first, last):
+        return None
     if not _sound(name, arguments, text, first, last):
         return None
     if tools is not None and not _fits(name, arguments, tools):
@@ -186,7 +191,7 @@ def _sound(name: str, arguments: JsonObject, text: str, first: int, last: int) -
 def _gather(value: JsonValue, strings: list[str]) -> bool:
     """Add all keys and strings inside `value`; false if the engine has to look at it."""
     level = [value]
-    for _ in range(MAX_DEPTH - 1):
+    for _ in range(MAX_DEPTH - 2):  # two levels are the call's own
         below: list[JsonValue] = []
         for outer in level:
             if type(outer) is dict:

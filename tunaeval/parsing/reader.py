@@ -30,9 +30,11 @@ class Reader:
     A `Parser`, compiled when it is first used.
     """
 
-    def __init__(self, name: str, formats: tuple[Format, ...]) -> None:
+    def __init__(self, name: str, formats: tuple[Format, ...], *, summary: str = "") -> None:
         self.name = name
         self.formats = formats
+        self.summary = summary or ", ".join(form.summary for form in formats)
+        self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
         self._finder: Finder | None = None
         self._ordinary: OrdinaryReader | None = None
 

@@ -20,8 +20,8 @@ from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE, Finder, Token, TokenKind
 
-_BODY = re.compile(r"""[{}\[\]("'=]""")
-_LINE_START = re.compile(r"(?:\A|\n)[ \t]*\Z")
+_BODY = re.compile(r"""[{}\[\]("'=\n]""")
+_LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _LINE = 80
 """How much of the present line is remembered, to tell its start and an ellipsis at its end."""
 
@@ -57,12 +57,13 @@ class Scanner:
         self._refused: Token | None = None
         self._in_code = False
         self._thought_at: int | None = None
+        self._thought_marker = 0
         self._after_reasoning = False
 
     def run(self) -> Reading[None]:
         """Collect everything."""
         window, search = self._window, self._finder.search.search
-        while len(self._collector.calls) < MAX_CALLS:
+        while not self._collector.full:
             hit = search(window.text, window.pos)
             if not window.final:
                 held = self._finder.held(window.text, window.pos)
@@ -74,6 +75,9 @@ class Scanner:
                 break
             self._say(hit.start())
             token = self._finder.token(hit)
+            if token.kind in ("open", "bare") and len(self._collector.calls) >= MAX_CALLS:
+                self._collector.full = True
+                continue
             yield from _HANDLERS[token.kind](self, token)
         else:
             at = window.offset
@@ -126,6 +130,9 @@ class Scanner:
         if self._in_code:
             collector.truncated = True
             collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
+        elif cut := self._finder.cut(self._line):
+            collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
+            collector.attempt(end - len(cut), cut=True)
         elif self._line.rstrip().endswith(("...", "…")):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
@@ -150,7 +157,7 @@ class Scanner:
         self._line = ""
         if block.had_body:
             self._refused = token if block.failed else None
-            self._in_code = fence and block.failed
+            self._in_code = self._in_code or (fence and not block.closed)
             return
         self._collector.piece("content", max(start, self._collector.end), window.offset)
         if fence:
@@ -168,7 +175,7 @@ class Scanner:
     def _past_refusal(self) -> bool:
         """Whether the inside of what was refused is behind us: its closer, or a line's start."""
         bare = self._refused is not None and self._refused.kind == "bare"
-        return bare and bool(self._line) and self._line.endswith("\n")
+        return bare and self._window.preceding(self._window.pos).endswith("\n")
 
     def _close(self, token: Token) -> Reading[None]:
         """A closer that no block read: of a mention, of something refused, or one too many."""
@@ -210,6 +217,7 @@ class Scanner:
         if self._in_code or self._quoted() or not _LINE_START.search(self._line):
             if not self._quoted() and self._thought_at is None:
                 self._thought_at = window.offset
+                self._thought_marker = len(token.text)
             self._only_text(token.text)
             return
         start, closer = window.offset, token.reasoning.close
@@ -238,7 +246,8 @@ class Scanner:
                 self._diagnose_stray(token)
             self._only_text(token.text)
             return
-        collector.reclassify(self._thought_at or 0)
+        collector.reclassify(self._thought_at or 0, self._thought_marker)
+        self._thought_marker = 0
         self._mention = self._refused = self._thought_at = None
         self._in_code = False
         self._markup(token.text)

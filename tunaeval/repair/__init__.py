@@ -3,9 +3,10 @@
 from .json import JsonReader, Read, read_json
 from .mends import MENDS
 from .schema import Fault, Fitted, fit
-from .values import MAX_DEPTH, MAX_DIGITS, Note, Unreadable, scan, too_deep
+from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
 
 __all__ = [
+    "LONG_NUMBER",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MENDS",
@@ -16,6 +17,7 @@ __all__ = [
     "Read",
     "Unreadable",
     "fit",
+    "not_json",
     "read_json",
     "scan",
     "too_deep",

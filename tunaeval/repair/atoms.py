@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
-from tunaeval.window import Reading, Window
+from tunaeval.window import MARGIN, Reading, Window
 
 from .mends import CutError, Draft, UnreadableError, escaped
 from .quotes import CLOSING, quote_ends
@@ -29,6 +29,14 @@ _PLAIN = {
     "“": re.compile(r'[^“”"\\\x00-\x1f]++'),
     "‘": re.compile(r"""[^‘’'"\\\x00-\x1f]++"""),
 }
+_RESTART = re.compile(
+    r"(?:</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})"
+    r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
+)
+"""A closer, an opener and the start of an object: what stands before the next call's first key.
+
+Met before a quote that cannot end the string, they show that the string ended long ago.
+"""
 _LEFT = {"”": "“", "’": "‘"}
 _QUOTE_MENDS = {"'": "single-quotes", "“": "smart-quotes", "‘": "smart-quotes"}
 _WORDS = {"true": "true", "false": "false", "null": "null"}
@@ -47,7 +55,7 @@ def read_string(
         draft.mend(_QUOTE_MENDS[quote])
     window.pos += 1
     pieces.append('"')
-    control = False
+    control, doubtful = False, _Doubtful(pieces)
     while True:
         run = plain.match(window.text, window.pos)
         if run:
@@ -55,13 +63,14 @@ def read_string(
             window.pos = run.end()
         char = yield from _inside(window, 0, pieces)
         if char == "\\":
-            yield from _escape(window, draft, quote)
+            yield from _escape(window, draft, quote, doubtful)
             continue
         if char in closing:
             if (yield from quote_ends(window, role, stops)):
                 window.pos += 1
                 pieces.append('"')
                 return
+            _refuse_swallowing(window)
             draft.mend("inner-quote")
         elif char < " " and not control:
             control = True
@@ -70,10 +79,45 @@ def read_string(
         window.pos += 1
 
 
-def _escape(window: Window, draft: Draft, quote: str) -> Reading[None]:
+class _Doubtful:
+    r"""Escapes \b and \f of one string: in one with unknown escapes they are meant as written.
+
+    A regular expression like `\bclass\s` would else become half backspace, half text.
+    """
+
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._at: list[int] | None = []
+
+    def add(self, char: str) -> None:
+        if self._at is None:
+            self._pieces.append("\\\\" + char)
+        else:
+            self._at.append(len(self._pieces))
+            self._pieces.append("\\" + char)
+
+    def settle(self) -> None:
+        """The string has an unknown escape."""
+        for index in self._at or ():
+            self._pieces[index] = "\\" + self._pieces[index]
+        self._at = None
+
+
+def _refuse_swallowing(window: Window) -> None:
+    """Give up, back where the string should have ended, if it has run into the next call."""
+    start = max(0, window.pos - MARGIN)
+    restart = _RESTART.search(window.text[start : window.pos])
+    if restart:
+        window.pos = start + restart.start()
+        raise UnreadableError("invalid-json", "a string that never ends")
+
+
+def _escape(window: Window, draft: Draft, quote: str, doubtful: _Doubtful) -> Reading[None]:
     pieces = draft.pieces
     char = yield from _inside(window, 1, pieces)
-    if char in '"\\/bfnrt':
+    if char in "bf":
+        doubtful.add(char)
+    elif char in '"\\/nrt':
         pieces.append("\\" + char)
     elif char == "u":
         while len(window.text) - window.pos < 6 and not window.final:
@@ -85,11 +129,13 @@ def _escape(window: Window, draft: Draft, quote: str) -> Reading[None]:
             window.pos += 6
             return
         draft.mend("invalid-escape")
+        doubtful.settle()
         pieces.append("\\\\u")
     elif char == "'" and quote != '"':
         pieces.append("'")
     else:
         draft.mend("invalid-escape")
+        doubtful.settle()
         pieces.append("'" if char == "'" else "\\\\" + escaped(char))
     window.pos += 2
 

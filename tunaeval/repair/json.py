@@ -19,10 +19,9 @@ from tunaeval.window import Reading, Window, read_all
 
 from .atoms import QUOTES, char_at, read_key_word, read_number, read_string, read_word
 from .mends import CLOSER, CutError, Draft, UnreadableError
-from .values import MAX_DEPTH, MAX_DIGITS, Note, Unreadable, scan
+from .values import LONG_NUMBER, MAX_DEPTH, Note, Unreadable, scan
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
 
 _Step: TypeAlias = Callable[[str], Generator[None, None, Any]]
 """What to do with the next character; returns the step after it (a type that holds itself)."""
@@ -71,7 +70,7 @@ class JsonReader:
             yield from self._value()
         except UnreadableError as reason:
             so_far = "".join(draft.pieces)
-            return Unreadable(reason.code, str(reason), window.offset, so_far)
+            return Unreadable(reason.code, str(reason), window.offset, so_far, reason.cut)
         except CutError as cut:
             truncated = cut.mend == "truncated"
             draft.close_all()
@@ -91,7 +90,7 @@ class JsonReader:
         if isinstance(sound, Unreadable):
             return None
         value, end, notes = sound
-        if _LONG_NUMBER.search(window.text, window.pos, end):
+        if LONG_NUMBER.search(window.text, window.pos, end):
             return None
         window.pos = end
         return Read(value, notes=notes)
@@ -112,7 +111,7 @@ class JsonReader:
         in_array = bool(draft.open) and draft.open[-1] == "["
         if in_array and char in "]}":
             return self._close(char)
-        if in_array and char == "," and draft.comma:
+        if in_array and char == "," and draft.comma is not None:
             draft.mend("extra-comma")
             window.pos += 1
             return self._element
@@ -142,9 +141,9 @@ class JsonReader:
     def _close(self, char: str) -> _Step:
         """A closer: of what is open, or of something around it, or of nothing."""
         draft = self._draft
-        if draft.comma:
-            draft.mend("trailing-comma")
-            draft.comma = False
+        if draft.comma is not None:
+            draft.mend("trailing-comma", draft.comma)
+            draft.comma = None
         if char not in [CLOSER[opener] for opener in draft.open]:
             draft.mend("extra-closer")
             self._window.pos += 1
@@ -160,16 +159,17 @@ class JsonReader:
         window, draft = self._window, self._draft
         if char in "}]":
             return self._close(char)
-        if char == "," and draft.comma:
+        if char == "," and draft.comma is not None:
             draft.mend("extra-comma")
             window.pos += 1
             return self._key
-        if char in QUOTES:
-            key = yield from self._quoted_key(char)
-        else:
+        draft.bare_key = char not in QUOTES
+        if draft.bare_key:
             key = yield from read_key_word(window, draft, char)
-        draft.pending = ("," if draft.comma else "") + key + ":"
-        draft.comma = False
+        else:
+            key = yield from self._quoted_key(char)
+        draft.pending = ("" if draft.comma is None else ",") + key + ":"
+        draft.comma = None
         return self._colon
 
     def _quoted_key(self, char: str) -> Generator[None, None, str]:
@@ -191,7 +191,7 @@ class JsonReader:
             window.pos += 1
             if (yield from char_at(window, 0)) == ">":
                 window.pos += 1
-        elif char in QUOTES or char in "{[-" or char.isalnum():
+        elif not draft.bare_key and (char in QUOTES or char in "{[-" or char.isalnum()):
             draft.mend("missing-colon")
         else:
             raise UnreadableError("invalid-json", f"{char!r} where a colon was expected")
@@ -199,7 +199,7 @@ class JsonReader:
 
     def _after(self, char: str) -> Generator[None, None, _Step]:
         """After a value: a comma, a closer, or the next member without its comma."""
-        draft = self._draft
+        draft, at = self._draft, self._window.offset
         in_object = draft.open[-1] == "{"
         if char in "}]":
             return self._close(char)
@@ -211,7 +211,7 @@ class JsonReader:
             draft.mend("missing-comma" if char in "{[" else "guessed-comma")
         else:
             raise UnreadableError("invalid-json", f"{char!r} after a value")
-        draft.comma = True
+        draft.comma = at
         return self._key if in_object else self._element
         yield  # a step is a generator, even one that never waits
 
@@ -244,13 +244,18 @@ class JsonReader:
             window.pos += 1
             closer = "*/" if second == "*" else "\n"
         window.pos += 1
-        while (end := window.text.find(closer, window.pos)) < 0:
+        ends = (closer, *self._stops)
+        held = max(map(len, ends)) - 1
+        while (at := _first(window, ends)) < 0:
             if window.final:
                 window.pos = len(window.text)
                 raise CutError("truncated")
-            window.pos = max(window.pos, len(window.text) - len(closer) + 1)
+            window.pos = max(window.pos, len(window.text) - held)
             yield
-        window.pos = end + len(closer)
+        window.pos = at
+        if not window.text.startswith(closer, at):
+            raise UnreadableError("invalid-json", "a comment that never ends")
+        window.pos += len(closer)
         self._draft.mend("comment", start)
         return True
 
@@ -267,3 +272,9 @@ class JsonReader:
             if not near or window.final:
                 return False
             yield
+
+
+def _first(window: Window, texts: tuple[str, ...]) -> int:
+    """Where the first of `texts` stands in the window; -1 if none does."""
+    found = [window.text.find(text, window.pos) for text in texts]
+    return min((at for at in found if at >= 0), default=-1)

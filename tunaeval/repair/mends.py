@@ -44,8 +44,9 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t
 class UnreadableError(Exception):
     """How a deep step gives up; never leaves this room."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *, cut: bool = False) -> None:
         self.code = code
+        self.cut = cut
         super().__init__(message)
 
 
@@ -66,25 +67,26 @@ class Draft:
         self.open: list[str] = []
         self.pending = ""
         """A key with its colon, written when its value begins."""
-        self.comma = False
-        """A comma was read and is written when something follows it."""
+        self.comma: int | None = None
+        """Where a comma was read; it is written when something follows it."""
+        self.bare_key = False
         self._window = window
         self._levels: set[str] = set()
 
     def begin_value(self) -> None:
         """Write what was held back until a value came."""
-        if self.pending or self.comma:
+        if self.pending or self.comma is not None:
             self.pieces.append(self.pending or ",")
 
     def drop_value(self) -> NoReturn:
         """The text ends inside a word or number: take back what was written for it, and stop."""
-        if self.pending or self.comma:
+        if self.pending or self.comma is not None:
             self.pieces.pop()
         self._window.pos = len(self._window.text)
         raise CutError("truncated")
 
     def end_value(self) -> None:
-        self.pending, self.comma = "", False
+        self.pending, self.comma = "", None
 
     def close_all(self) -> None:
         """Close every bracket that is still open."""

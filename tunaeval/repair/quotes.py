@@ -51,6 +51,8 @@ def _ends(text: str, index: int, role: str, stops: tuple[str, ...], *, final: bo
         index, char = _skip(text, index + 1)
         if not char:
             return True if final or char is None else None
+        if char == ",":  # one comma too many
+            return True
         if role == "element":
             return _element_at(text, index, final=final)
         return True if char in "}]" else _key_at(text, index, final=final)

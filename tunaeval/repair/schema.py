@@ -65,7 +65,7 @@ class _Fitting:
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
                 value = self._any_of(value, schema[keyword], path, depth)
-        for part in schema.get("allOf") or ():
+        for part in _listed(schema.get("allOf")):
             value = self.value(value, part, path, depth + 1)
         value = self._typed(value, schema, path)
         if isinstance(value, dict):
@@ -114,9 +114,8 @@ class _Fitting:
     ) -> JsonObject:
         properties = schema.get("properties")
         properties = properties if isinstance(properties, Mapping) else {}
-        required = schema.get("required")
-        for name in required if isinstance(required, list) else ():
-            if name not in value:
+        for name in _listed(schema.get("required")):
+            if isinstance(name, str) and name not in value:
                 self._fault("missing-argument", path, f"{name!r} is required")
         if schema.get("additionalProperties") is False:
             for name in value:
@@ -140,6 +139,10 @@ class _Fitting:
 
     def _fault(self, code: str, path: str, message: str) -> None:
         self.faults.append(Fault(code, path, message))
+
+
+def _listed(keyword: object) -> list[object]:
+    return keyword if isinstance(keyword, list) else []
 
 
 class _Unbent:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from math import isinf
+from math import isfinite, isinf
 from typing import Any
 
 from tunaeval.types import JsonObject, JsonValue
 
 MAX_DEPTH = 128
 MAX_DIGITS = 4300
+
+LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
+"""What may be a number of too many digits (or stand in a string)."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -32,12 +35,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound."""
+    """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound.
+
+    `cut`: the text ended before it could be told.
+    """
 
     code: str
     message: str
     at: int = 0
     so_far: str = ""
+    cut: bool = False
 
 
 class _DuplicateKeyError(Exception):
@@ -104,7 +111,7 @@ def too_deep(text: str, start: int, end: int, value: JsonValue) -> bool:
     if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH:
         return False
     level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return False
@@ -113,8 +120,7 @@ def too_deep(text: str, start: int, end: int, value: JsonValue) -> bool:
 
 def _inside(value: JsonValue) -> list[JsonValue]:
     """The containers right inside a container."""
-    inner = value.values() if isinstance(value, dict) else value
-    return [item for item in inner if isinstance(item, (dict, list))]
+    return [item for item in _items(value) if isinstance(item, dict | list)]
 
 
 def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
@@ -140,3 +146,20 @@ def _has_surrogate(value: JsonValue) -> bool:
         elif isinstance(item, list):
             todo += item
     return False
+
+
+def not_json(value: JsonValue) -> str | None:
+    """Why a value made by somebody else could not have come from JSON; None if it could."""
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        if any(isinstance(item, float) and not isfinite(item) for item in level):
+            return "NaN and Infinity are no JSON values"
+        outer = [item for item in level if isinstance(item, dict | list)]
+        if not outer:
+            return None
+        level = [inner for item in outer for inner in _items(item)]
+    return f"nested deeper than {MAX_DEPTH}"
+
+
+def _items(value: JsonValue) -> list[JsonValue]:
+    return list(value.values() if isinstance(value, dict) else value)

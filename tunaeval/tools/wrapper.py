@@ -106,7 +106,7 @@ def _note(recorder: roles.Recorder, tool: AnyFunction, name: str) -> Note:
         unwatched = success.reason == "awaitable"
         return ToolExecution(
             tool=name,
-            call_id=None,
+            call_id=None,  # a function is not told which call it answers
             arguments=_named(signature, *given),
             started_at=started_at,
             duration_seconds=None if unwatched else seconds,
