@@ -29,9 +29,9 @@ FLOORS = (
     ("grammar", "registry", "records", "success", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing",),
-    ("harness",),
+    ("adapters", "harness"),
     ("tunaeval",),
-    ("testing", "adapters", "cli"),
+    ("testing", "cli"),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 

@@ -19,10 +19,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from tunaeval.grammar import Format
-from tunaeval.parsing import Reader, Stream
-from tunaeval.parsing.events import TILES, Event
-from tunaeval.parsing.reader import reader_of
-from tunaeval.parsing.writing import render_calls
+from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render
 from tunaeval.types import LEVELS, JsonValue, ParseResult, ToolCall, Tools, ToolSpec
 
 __all__ = [
@@ -97,7 +94,7 @@ def fragments(most: int = 16) -> st.SearchStrategy[str]:
 @st.composite
 def damaged(draw: st.DrawFn, form: Format, most: int = 4) -> str:
     """Calls as the format writes them, then cut, deleted from and inserted into."""
-    text = draw(prose()) + render_calls(draw(calls(1, 2)), form) + draw(prose())
+    text = draw(prose()) + render(draw(calls(1, 2)), form) + draw(prose())
     for _ in range(draw(st.integers(0, most))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 3)))
@@ -151,7 +148,7 @@ def _said(found: Sequence[ToolCall]) -> list[tuple[str, JsonValue]]:
 def _rendered_is_read_back(reader: Reader) -> None:
     @given(form=st.sampled_from(reader.formats), made=calls())
     def law(form: Format, made: list[ToolCall]) -> None:
-        text = render_calls(made, form)
+        text = render(made, form)
         note(repr(text))
         for tools in (None, _tools_of(made)):
             result = reader.parse(text, tools=tools)
@@ -233,7 +230,7 @@ def _prose_changes_no_call(reader: Reader) -> None:
     @given(before=prose(), after=prose(), made=calls(), data=st.data())
     def law(before: str, after: str, made: list[ToolCall], data: st.DataObject) -> None:
         form = data.draw(st.sampled_from(reader.formats))
-        text = f"{before}\n{render_calls(made, form)}\n{after}"
+        text = f"{before}\n{render(made, form)}\n{after}"
         result = reader.parse(text)
         assert _said(result.calls) == _said(made)
         assert before in result.content

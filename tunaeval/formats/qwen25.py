@@ -1,6 +1,6 @@
 """The formats that Qwen2.5 models and their many fine-tunes write, as values.
 
-Sources: the Hermes 2 Pro and Qwen2.5 chat templates (`<tool_call>`); vLLM issue 32926 for what
+Sources: the Hermes 2 Pro and Qwen2.5 chat templates (`<tool_call>`); vLLM #32926 for what
 Qwen2.5-Coder writes instead (`<tools>` with an object or an array, JSON in code fences, bare JSON).
 """
 

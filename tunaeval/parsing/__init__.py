@@ -15,7 +15,7 @@ from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
 
-from .events import Event
+from .events import TILES, Event
 from .message import STRUCTURED, read_message
 from .reader import MAX_TEXT, Reader, Stream, reader_of
 from .writing import instructions_for, render_calls
@@ -47,6 +47,7 @@ formats: Registry[Parser] = Registry(
 __all__ = [
     "MAX_TEXT",
     "STRUCTURED",
+    "TILES",
     "Event",
     "Reader",
     "Stream",
@@ -57,6 +58,7 @@ __all__ = [
     "parse_message",
     "parser_for",
     "qwen25",
+    "reader_of",
     "render",
     "stream",
 ]

@@ -92,7 +92,7 @@ def _structured(items: list[object], tools: Tools | None, level: Level) -> Parse
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """One structured call. Its arguments are text by the API's own rule: reading them is no mend."""
+    """One structured call. Its arguments are text by the API's rule: to read them is no mend."""
     function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
     arguments = _get(source, "arguments")
