@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from measuring import Rounds, in_turns, options, ratio, told
+from measuring import Work, in_turns, options, ratio, told
 
 from tunaeval.repair import Read, read_json
 
@@ -60,9 +60,8 @@ def main() -> None:
     document: dict[str, dict[str, dict[str, float | bool]]] = {}
     for damage, text in DAMAGED.items():
         right = {name: PEERS[name][1](read(text)) == CALL for name, read in peers.items()}
-        rounds: Rounds = in_turns(
-            {name: f"{name}(text)" for name in peers}, {**peers, "text": text}, given.rounds
-        )
+        works = {name: Work(read, (text,)) for name, read in peers.items()}
+        rounds = in_turns(works, given.rounds)
         document[damage] = {
             name: {
                 "us": median(rounds[name]),

@@ -14,8 +14,9 @@ import platform
 import sys
 import time
 import timeit
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 Rounds: TypeAlias = dict[str, list[float]]
@@ -23,6 +24,24 @@ Rounds: TypeAlias = dict[str, list[float]]
 
 _TURN_SECONDS = 0.004
 """How long one peer is timed in one round: far above the clock's grain, far below a busy moment."""
+
+
+class Work(NamedTuple):
+    """What is timed: `function(*given, **named)`."""
+
+    function: Callable[..., Any]
+    given: tuple[Any, ...]
+    named: Mapping[str, Any] = MappingProxyType({})
+
+    def done(self) -> Any:
+        return self.function(*self.given, **self.named)
+
+    def timer(self) -> timeit.Timer:
+        """The call written out, so that nothing is timed but what a user would write."""
+        names = {f"_{index}": value for index, value in enumerate(self.given)}
+        written = ", ".join([*names, *(f"{name}={name}" for name in self.named)])
+        names = {"function": self.function, **names, **self.named}
+        return timeit.Timer(f"function({written})", timer=time.process_time, globals=names)
 
 
 class Aim(NamedTuple):
@@ -44,22 +63,16 @@ def options(description: str | None, *, rounds: int) -> argparse.ArgumentParser:
     return parser
 
 
-def in_turns(statements: Mapping[str, str], names: Mapping[str, object], rounds: int) -> Rounds:
-    """Time statements over `names`, each in its turn, the order shifted from round to round.
-
-    A statement, not a function: nothing is called but what is measured.
-    """
-    timers = {
-        peer: timeit.Timer(statement, timer=time.process_time, globals=dict(names))
-        for peer, statement in statements.items()
-    }
+def in_turns(peers: Mapping[str, Work], rounds: int) -> Rounds:
+    """Time all peers, each in its turn, the order shifted from round to round."""
+    timers = {peer: work.timer() for peer, work in peers.items()}
     loops = {peer: _loops(timer) for peer, timer in timers.items()}
     found: Rounds = {peer: [] for peer in timers}
-    peers = list(timers)
-    for turn in range(rounds):
+    order = list(timers)
+    for _ in range(rounds):
         gc.collect()
-        shift = turn % len(peers)
-        for peer in peers[shift:] + peers[:shift]:
+        order.append(order.pop(0))
+        for peer in order:
             found[peer].append(timers[peer].timeit(loops[peer]) / loops[peer] * 1e6)
     return found
 

@@ -17,10 +17,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import cycle
 from statistics import median
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
-from measuring import Aim, Rounds, in_turns, options, ratio, told
+from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
 
 import tunaeval
 
@@ -116,13 +116,6 @@ def streamed(text: str) -> tunaeval.ParseResult:
     return stream.finish()
 
 
-class Peer(NamedTuple):
-    """What is timed, and how the calls are taken from what it gives."""
-
-    statement: str
-    calls: Callable[[Any], Calls]
-
-
 def of_result(result: tunaeval.ParseResult) -> Calls:
     assert not result.diagnoses
     return [(call.name, call.arguments) for call in result.calls]
@@ -139,40 +132,38 @@ def renamed_back(call: Any) -> tuple[str, dict[str, Any]]:
 
 
 FLOOR, NAMED, RIVAL = "floor", 'tunaeval, "hermes"', "agent-tool-parser"
-PEERS = {
-    FLOOR: Peer("floor(text)", of_values),
-    NAMED: Peer('parse(text, "hermes")', of_result),
-    "tunaeval, auto": Peer("parse(text)", of_result),
-    "tunaeval, auto, tools": Peer("parse(text, tools=tools)", of_result),
-    "tunaeval, message": Peer("parse_message(message)", of_result),
-    "tunaeval, engine alone": Peer("streamed(text)", of_result),
-    "regex + json.loads": Peer("regex(text)", of_values),
-    RIVAL: Peer("parse_tool_calls(text)", lambda calls: list(map(renamed_back, calls))),
-}
+Taken: TypeAlias = Callable[[Any], Calls]
+"""How the calls are taken from what a peer gives."""
+
+
+def peers(text: str) -> dict[str, tuple[Work, Taken]]:
+    """Those that are here."""
+    tools = {"tools": tunaeval.to_tools(TOOLS)}
+    message = {"role": "assistant", "content": text}
+    least = floor if text.count(OPENER) == 1 else floor_of_several
+    found: dict[str, tuple[Work, Taken]] = {
+        FLOOR: (Work(least, (text,)), of_values),
+        NAMED: (Work(tunaeval.parse, (text, "hermes")), of_result),
+        "tunaeval, auto": (Work(tunaeval.parse, (text,)), of_result),
+        "tunaeval, auto, tools": (Work(tunaeval.parse, (text,), tools), of_result),
+        "tunaeval, message": (Work(tunaeval.parse_message, (message,)), of_result),
+        "tunaeval, engine alone": (Work(streamed, (text,)), of_result),
+        "regex + json.loads": (Work(regex, (text,)), of_values),
+    }
+    if find_spec("agent_tool_parser"):
+        rival = Work(import_module("agent_tool_parser").parse_tool_calls, (text,))
+        found[RIVAL] = (rival, lambda calls: list(map(renamed_back, calls)))
+    return found
 
 
 def measured(text: str, rounds: int) -> Rounds:
-    """Microseconds of every peer that is here, once they have all read the same."""
-    peers = dict(PEERS)
-    names: dict[str, object] = {
-        "text": text,
-        "message": {"role": "assistant", "content": text},
-        "tools": tunaeval.to_tools(TOOLS),
-        "parse": tunaeval.parse,
-        "parse_message": tunaeval.parse_message,
-        "streamed": streamed,
-        "regex": regex,
-        "floor": floor if text.count(OPENER) == 1 else floor_of_several,
-    }
-    if find_spec("agent_tool_parser"):
-        names["parse_tool_calls"] = import_module("agent_tool_parser").parse_tool_calls
-    else:
-        del peers[RIVAL]
+    """Microseconds of every peer, once they have all read the same."""
     wanted = of_values(floor_of_several(text))
-    for peer, (statement, calls) in peers.items():
-        got = calls(eval(statement, dict(names)))  # noqa: S307 - the statements stand above
+    found = peers(text)
+    for peer, (work, taken) in found.items():
+        got = taken(work.done())
         assert got == wanted, f"{peer} reads {got}, wanted {wanted}"
-    return in_turns({peer: how.statement for peer, how in peers.items()}, names, rounds)
+    return in_turns({peer: work for peer, (work, _) in found.items()}, rounds)
 
 
 def aims(found: dict[str, Rounds]) -> list[Aim]:

@@ -101,6 +101,21 @@ def test_a_recording_replays_to_the_same_score_under_its_heading(
     assert "is there already" in again.stderr
 
 
+def test_a_replay_is_not_recorded_and_that_is_said_before_anything_is_asked(
+    here: Tuna, server: Asked, suite: str, tmp_path: Path
+) -> None:
+    here("run", "--suite", suite, "--base-url", server.url, "--record", "tape.jsonl")
+    kept = one_run(tmp_path)
+    for recording in ("tape.jsonl", f"runs/{kept.name}"):
+        done = here("run", "--suite", suite, "--recording", recording, "--record", "copy.jsonl")
+        assert (done.returncode, done.stdout) == (2, "")
+        (said,) = done.stderr.splitlines()
+        assert said.startswith("tunaeval: --record 'copy.jsonl' would keep a replay")
+        assert repr(recording) in said
+    assert not (tmp_path / "copy.jsonl").exists()
+    assert one_run(tmp_path) == kept
+
+
 def test_a_replay_is_headed_once_by_what_headed_the_recorded_run(
     here: Tuna, server: Asked, suite: str, tmp_path: Path
 ) -> None:

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import pytest
 
+from tests.clients.asking import HELLO, ask, using
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat, completion
 from tunaeval.clients import OpenAIClient
 from tunaeval.errors import ClientSetupError, TransportFailure, UsageError
 from tunaeval.types import Reply, Request, Usage
 from tunaeval.types.roles import Client
-
-T = TypeVar("T")
-
-HELLO = Request(messages=[{"role": "user", "content": "hello"}])
-
-
-def using(client: OpenAIClient, talk: Callable[[OpenAIClient], Awaitable[T]]) -> T:
-    """What the talk gives; the client is closed after it."""
-
-    async def run() -> T:
-        try:
-            return await talk(client)
-        finally:
-            await client.close()
-
-    return asyncio.run(run())
-
-
-def ask(server: FaultServer, request: Request = HELLO, **options: Any) -> Reply:
-    client = OpenAIClient(base_url=server.base_url, **{"model": "m", **options})
-    return using(client, lambda client: client.complete(request))
 
 
 def test_it_is_a_client() -> None:

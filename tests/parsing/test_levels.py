@@ -65,7 +65,7 @@ def test_a_mend_of_json_waits_for_its_level(code: str) -> None:
     needed = MENDS[code][0]
     for level in LEVELS:
         result = parse(text, level=level)
-        if LEVELS.index(level) < LEVELS.index(needed):  # type: ignore[arg-type]  # MENDS names levels
+        if LEVELS.index(level) < LEVELS.index(needed):
             assert not result.calls
             assert result.content == text
             assert result.outcome == ("truncated" if code == "truncated" else "malformed")

@@ -193,10 +193,6 @@ def test_null_and_empty_arguments_are_none(empty: str) -> None:
     assert said(parse(call_with(empty))) == [("bash", {})]
 
 
-def test_a_missing_arguments_key_is_no_arguments() -> None:
-    assert said(parse(tagged('{"name": "bash"}'))) == [("bash", {})]
-
-
 @pytest.mark.parametrize(
     "broken", ['"ls -la"', '"{command: }"', "[1]", "5", "true", '"[1]"', '"5"', r'"{\"a\": NaN}"']
 )

@@ -35,7 +35,7 @@ CUTS = {
 def test_a_cut_object_is_refused_up_to_standard_and_flagged(cut: str, frame: str) -> None:
     text = frame + cut
     for level in ("strict", "standard"):
-        result = parse(text, tools=TOOLS, level=level)  # type: ignore[arg-type]  # two of LEVELS
+        result = parse(text, tools=TOOLS, level=level)
         assert not result.calls
         assert result.truncated
         assert result.outcome == "truncated"

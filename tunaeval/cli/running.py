@@ -34,6 +34,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     _refuse_unwritable(arguments)
     asked = make_client(arguments, output)
     if isinstance(asked.client, ReplayClient):
+        _refuse_second_hand(arguments)
         _compare_suites(asked.client, whole, output)
     report, interrupted = _run(_shortened(whole, arguments.limit), asked, arguments, output)
     if arguments.json:
@@ -107,6 +108,14 @@ def _shortened(suite: Suite, limit: int | None) -> Suite:
         return suite
     digest = hashlib.sha256(f"the first {limit} of {suite.digest}".encode()).hexdigest()
     return suite.model_copy(update={"scenarios": suite.scenarios[:limit], "digest": digest})
+
+
+def _refuse_second_hand(arguments: argparse.Namespace) -> None:
+    if arguments.record:
+        raise UsageError(
+            f"--record {arguments.record!r} would keep a replay, whose date is not that of its "
+            f"replies; copy {arguments.recording!r}, or ask a model"
+        )
 
 
 def _compare_suites(client: ReplayClient, suite: Suite, output: Output) -> None:

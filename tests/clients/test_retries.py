@@ -1,30 +1,22 @@
-"""What goes wrong between a client and a server, each fault played by a real one."""
+"""Which faults of a server are asked again, how long that is waited for, and when it ends."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
-import logging
 import time
-import traceback
-import tracemalloc
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.faults import CANARY_KEY, Answer, FaultServer, chat
+from tests.clients.asking import GOOD, HELLO, ask, failure
+from tests.faults import Answer, FaultServer
 from tunaeval.clients import OpenAIClient
-from tunaeval.clients._answers import MAX_BODY_BYTES
 from tunaeval.clients._retries import read_retry_after
-from tunaeval.errors import ClientError, ClientSetupError, TransportFailure
-from tunaeval.types import Reply, Request
-
-HELLO = Request(messages=[{"role": "user", "content": "hello"}])
-GOOD = chat("hello").body
+from tunaeval.errors import ClientSetupError, TransportFailure
+from tunaeval.types import Reply
 
 BROKEN_BODIES = {
     "null": (b"null", "wanted a JSON object"),
@@ -38,23 +30,6 @@ BROKEN_BODIES = {
     "message null": (b'{"choices": [{"message": null}]}', "wanted a chat completion"),
     "an error": (b'{"error": {"message": "overloaded"}}', "overloaded"),
 }
-
-
-def ask(server: FaultServer, **options: Any) -> Reply:
-    async def run() -> Reply:
-        client = OpenAIClient(base_url=server.base_url, model="m", **options)
-        try:
-            return await client.complete(HELLO)
-        finally:
-            await client.close()
-
-    return asyncio.run(run())
-
-
-def failure(*script: Answer, then: Answer | None = None, **options: Any) -> TransportFailure:
-    with FaultServer(*script, then=then) as server, pytest.raises(TransportFailure) as caught:
-        ask(server, **options)
-    return caught.value
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
@@ -195,68 +170,6 @@ def test_no_header_makes_a_pause_that_is_endless_or_negative(header: str) -> Non
     assert seconds is None or 0 < seconds <= 120
 
 
-def test_a_huge_body_is_not_read_to_its_end() -> None:
-    block = b" " * (1 << 20)
-    with (
-        FaultServer(then=Answer(block, times=100)) as server,
-        pytest.raises(TransportFailure, match="larger than 16,777,216 bytes"),
-    ):
-        ask(server)
-    assert len(server.seen) == 1
-
-
-def test_a_compressed_bomb_is_not_unpacked() -> None:
-    bomb = gzip.compress(b" " * (4 * MAX_BODY_BYTES))
-    tracemalloc.start()
-    try:
-        failed = failure(then=Answer(bomb, headers={"Content-Encoding": "gzip"}))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert failed.kind == "body"
-    assert peak < 3 * MAX_BODY_BYTES
-
-
-def test_a_compressed_reply_is_read() -> None:
-    answer = Answer(gzip.compress(GOOD), headers={"Content-Encoding": "gzip"})
-    with FaultServer(answer) as server:
-        assert ask(server).message["content"] == "hello"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(gzip.compress(GOOD)[:-10], headers={"Content-Encoding": "gzip"}),
-        Answer(GOOD, headers={"Content-Encoding": "gzip"}),
-        Answer(GOOD, headers={"Content-Encoding": "zstd"}),
-    ],
-    ids=["cut", "not gzip", "not asked for"],
-)
-def test_a_body_that_cannot_be_unpacked_is_named(answer: Answer) -> None:
-    failed = failure(then=answer)
-    assert failed.kind == "body"
-    assert answer.headers["Content-Encoding"] in str(failed)
-
-
-def test_redirects_are_not_followed() -> None:
-    with FaultServer() as other:
-        answer = Answer(status=307, headers={"Location": f"{other.base_url}/chat/completions"})
-        with (
-            FaultServer(then=answer) as server,
-            pytest.raises(ClientSetupError, match="redirects are not followed"),
-        ):
-            ask(server)
-    assert other.connections == 0
-
-
-def test_a_redirect_with_the_key_in_it_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TUNAEVAL_API_KEY", CANARY_KEY)
-    there = Answer(status=302, headers={"Location": f"http://x/?key={CANARY_KEY}"})
-    with FaultServer(then=there) as server, pytest.raises(ClientSetupError) as caught:
-        ask(server)
-    assert CANARY_KEY not in str(caught.value)
-
-
 def test_a_server_that_answered_before_is_waited_for_longer() -> None:
     """A restart in the middle of a run takes longer than a wrong address takes to notice."""
     from tunaeval.clients._retries import Patience, TryFailed
@@ -275,42 +188,6 @@ def test_a_server_that_answered_before_is_waited_for_longer() -> None:
 
     assert asyncio.run(tries(reached=False)) == 3
     assert asyncio.run(tries(reached=True)) == 7
-
-
-ECHO = json.dumps({"error": {"message": f"Bearer {CANARY_KEY} is wrong"}}).encode()
-LEAKS = {
-    "refused": Answer(ECHO, status=401),
-    "unknown model": Answer(ECHO, status=404),
-    "bad request": Answer(ECHO, status=400),
-    "broken body": Answer(b"x" * 190 + CANARY_KEY.encode()),
-    "HTML": Answer(b"<html>" + CANARY_KEY.encode()),
-    "an error with status 200": Answer(ECHO),
-    "reset": Answer(GOOD, cut_after=5, reset=True),
-    "good": Answer(GOOD),
-}
-
-
-@pytest.mark.parametrize("name", LEAKS)
-def test_the_key_is_shown_nowhere(
-    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("TUNAEVAL_API_KEY", CANARY_KEY)
-    shown = []
-
-    async def run(base_url: str) -> None:
-        client = OpenAIClient(base_url=base_url, model="m", max_retries=1)
-        shown.extend([repr(client), str(client.details), repr(vars(client))])
-        try:
-            shown.append(repr(await client.complete(HELLO)))
-        except ClientError as error:
-            shown.extend([repr(error), *traceback.format_exception(error)])
-        finally:
-            await client.close()
-
-    with caplog.at_level(logging.DEBUG), FaultServer(then=LEAKS[name]) as server:
-        asyncio.run(run(server.base_url))
-    assert server.seen[0].headers["authorization"] == f"Bearer {CANARY_KEY}"
-    assert CANARY_KEY[:12] not in "".join([*shown, caplog.text])
 
 
 def test_a_burst_of_faults_loses_no_request() -> None:

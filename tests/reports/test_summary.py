@@ -1,0 +1,100 @@
+"""Summaries: every result counted once, and where it belongs."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reports.results import report, result, shown
+from tunaeval.reports import summarise
+from tunaeval.types import LEVELS, Level
+from tunaeval.types.runs import Expectation, ExpectedCall, RunOutcome, ScenarioResult
+
+
+def drawn() -> st.SearchStrategy[ScenarioResult]:
+    flags = st.booleans()
+    return st.builds(
+        result,
+        scenario=st.sampled_from(["a", "b"]),
+        ok=flags,
+        levels=st.fixed_dictionaries(dict.fromkeys(LEVELS, flags)),
+        outcome=st.sampled_from(get_args(RunOutcome)),
+        repairs=st.lists(st.sampled_from(["quotes", "comma"])).map(tuple),
+        tags=st.lists(st.sampled_from(["paths", "unicode"])).map(tuple),
+        latency=st.none() | st.floats(0, 10),
+        tokens=st.none() | st.integers(0, 100),
+    )
+
+
+@given(data=st.data(), results=st.lists(drawn(), max_size=12))
+def test_the_order_of_results_does_not_matter(
+    data: st.DataObject, results: list[ScenarioResult]
+) -> None:
+    shuffled = data.draw(st.permutations(results))
+    assert summarise(results).model_dump_json() == summarise(shuffled).model_dump_json()
+
+
+@given(st.lists(drawn(), max_size=12))
+def test_every_scenario_is_either_scored_or_an_infrastructure_failure(
+    results: list[ScenarioResult],
+) -> None:
+    summary = summarise(results)
+    assert summary.final.total + summary.infrastructure_failures == len(results)
+    assert sum(summary.outcomes.values()) == summary.scenarios == len(results)
+    assert {rate.total for rate in summary.levels.values()} == {summary.final.total}
+
+
+def test_results_are_read_once() -> None:
+    assert summarise(result(ok=True) for _ in range(3)).final.passed == 3
+
+
+def test_infrastructure_failures_leave_the_denominator_and_are_shown() -> None:
+    lost = result(outcome="transport_failure", error="connection refused")
+    summary = summarise([result(ok=True), lost, result(outcome="judge_failure")])
+    assert (summary.final.passed, summary.final.total) == (1, 1)
+    assert summary.tools["bash"].total == 1
+    assert "2 of 3 scenarios got no answer" in shown(report(result(ok=True), lost, lost))
+
+
+def test_malformed_is_counted_as_malformed() -> None:
+    summary = summarise([result(outcome="malformed"), result(outcome="no_call")])
+    assert summary.outcomes == {"malformed": 1, "no_call": 1}
+
+
+def test_first_attempt_stands_beside_final() -> None:
+    summary = summarise([result(ok=True, first=False), result(ok=True)])
+    assert (summary.final.passed, summary.first_attempt.passed) == (2, 1)
+    assert summary.levels_first_attempt["strict"].passed == 1
+    assert summary.attempts == 3
+
+
+@pytest.mark.parametrize(
+    ("expected", "names"),
+    [
+        (Expectation(none=True), ["none"]),
+        (Expectation(tools=("grep", "glob", "grep")), ["glob", "grep"]),
+        (Expectation(calls=(ExpectedCall(name="b"), ExpectedCall(name="a"))), ["a", "b"]),
+        (Expectation(forbid=("bash",)), ["any"]),
+    ],
+)
+def test_a_scenario_counts_for_each_tool_it_expects(
+    expected: Expectation, names: list[str]
+) -> None:
+    assert list(summarise([result(expected=expected)]).tools) == names
+
+
+def test_unknown_tokens_and_latency_stay_unknown() -> None:
+    summary = summarise([result(latency=None)])
+    assert (summary.prompt_tokens, summary.latency_seconds_median) == (None, None)
+    known = summarise([result(latency=1), result(latency=3, tokens=5), result(latency=None)])
+    assert (known.prompt_tokens, known.latency_seconds_median) == (5, 2)
+
+
+def test_a_gap_between_levels_is_pointed_out() -> None:
+    generous: dict[Level, bool] = {"strict": False, "standard": False, "lenient": True}
+    page = shown(report(*[result(levels=generous)] * 5, *[result(ok=True)] * 95))
+    assert "lenient reads 5.0 points more than standard" in page
+    assert "standard reads" not in page
