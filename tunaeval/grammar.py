@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+from typing import Literal as OneOf
 
 from tunaeval.errors import FormatError
 
@@ -78,7 +79,83 @@ class CallObject:
     opens: tuple[tuple[str, ...], ...] = ()
 
 
-Word: TypeAlias = Literal | Space | Markup | CallObject
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The tool's name, where it stands outside of the arguments.
+
+    `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
+    may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
+    match every beginning of what it matches, because a text may end anywhere.
+    """
+
+    pattern: str = r"[A-Za-z0-9_./-]{1,128}"
+    before: str = ""
+    after: str = ""
+    after_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """One JSON object that is the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An argument's name."""
+
+    pattern: str = r"[^<>\"'\s]{1,200}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A word that says whether the next value is text or JSON: `text` and `json` are the words."""
+
+    text: tuple[str, ...]
+    json: tuple[str, ...]
+
+
+Trim: TypeAlias = OneOf["no", "newline", "space"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument's value as bare text, up to the literal behind it.
+
+    It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
+    says what stands around it and is no part of it: "no", one "newline" each side, or all "space".
+    """
+
+    trim: Trim = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """Words that may be missing; they begin with a literal."""
+
+    words: tuple[Word, ...]
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Words that come once for each argument; they begin with a literal."""
+
+    words: tuple[Word, ...]
+
+
+Word: TypeAlias = (
+    Literal
+    | Space
+    | Markup
+    | CallObject
+    | Name
+    | Arguments
+    | Key
+    | Attribute
+    | Value
+    | Maybe
+    | Many
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +174,14 @@ class Format:
     """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
 
     `marked` says that the opener alone announces a call, so that what follows it is an attempt
-    even if it is broken; a bare object or a code fence announces nothing.
+    even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
+    around all calls together; it is written, and read wherever it is met.
     """
 
     name: str
     words: tuple[Word, ...]
     marked: bool = True
+    around: tuple[Literal, Literal] | None = None
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = (THINK,)
     models: tuple[str, ...] = ()
@@ -113,8 +192,9 @@ class Format:
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @property
-    def call(self) -> CallObject:
-        return next(word for word in self.words if isinstance(word, CallObject))
+    def call(self) -> CallObject | None:
+        """The word for a whole call object; None where the name stands outside."""
+        return next((word for word in self.words if isinstance(word, CallObject)), None)
 
     @property
     def opener(self) -> Literal | None:
@@ -147,43 +227,67 @@ def set_engine(engine: Engine) -> None:
 def _fault(format_: Format) -> str | None:
     """Why the format could never be read, if so."""
     words = format_.words
-    calls = [index for index, word in enumerate(words) if isinstance(word, CallObject)]
+    flat = _flat(words)
     if not NAME.fullmatch(format_.name):
         return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
-    if len(calls) != 1:
-        return f"it needs exactly one CallObject() and has {len(calls)}"
-    if any(not text for word in words if isinstance(word, Literal) for text in word.spellings):
+    objects = sum(isinstance(word, CallObject) for word in flat)
+    names = sum(isinstance(word, Name) for word in flat)
+    if objects + names != 1:
+        return f"it needs one CallObject() or one Name(), and has {objects} and {names}"
+    if any(not text for word in flat if isinstance(word, Literal) for text in word.spellings):
         return "a Literal is empty, so it would be found everywhere"
-    return _frame_fault(format_, words[: calls[0]], words[calls[0] + 1 :]) or _markup_fault(words)
+    faults = (_frame_fault(format_), _markup_fault(flat), _tagged_fault(words) if names else None)
+    return next(filter(None, faults), None)
 
 
-def _frame_fault(format_: Format, before: tuple[Word, ...], after: tuple[Word, ...]) -> str | None:
-    if not before:
-        if not format_.call.opens:
+def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """All words, those inside `Maybe` and `Many` too."""
+    inner = (_flat(word.words) if isinstance(word, Maybe | Many) else (word,) for word in words)
+    return tuple(word for some in inner for word in some)
+
+
+def _frame_fault(format_: Format) -> str | None:
+    words, call = format_.words, format_.call
+    first, last = words[0], words[-1]
+    if isinstance(first, CallObject):
+        if not first.opens:
             return "it begins with CallObject(), which then has to say what it `opens` with"
-        return f"{after[0]!r} follows a bare CallObject(), which ends by itself" if after else None
-    if not isinstance(before[0], Literal):
-        return f"{before[0]!r} stands first, so the format would begin everywhere; use a Literal"
-    if format_.call.opens:
-        return "`opens` is for a CallObject() without an opening Literal"
-    if after and not isinstance(after[-1], Literal):
         return (
-            f"it ends with {after[-1]!r}, so a block would never know where it ends; use a Literal"
+            f"{words[1]!r} follows a bare CallObject(), which ends by itself" if words[1:] else None
         )
-    for text in format_.closer.spellings if format_.closer and after else ():
+    if not isinstance(first, Literal):
+        return f"{first!r} stands first, so the format would begin everywhere; use a Literal"
+    if call and call.opens:
+        return "`opens` is for a CallObject() without an opening Literal"
+    if not isinstance(last, Literal | CallObject | Arguments):
+        return f"it ends with {last!r}, so a block never knows where it ends; use a Literal"
+    for text in last.spellings if isinstance(last, Literal) else ():
         if text[0] in "{}[],\"'" or text[0].isspace():
             return f"the closer {text!r} could be part of the JSON before it"
-        if text in before[0].spellings and len(text) < 3:
+        if text in first.spellings and len(text) < 3:
             return f"{text!r} both opens and closes"
+    return None
+
+
+def _tagged_fault(words: tuple[Word, ...]) -> str | None:
+    for word, after in zip(words, (*words[1:], None), strict=True):
+        if isinstance(word, Maybe | Many):
+            if not isinstance(word.words[0], Literal):
+                return f"{word!r} begins with {word.words[0]!r}; nothing tells whether it is there"
+            inner = _tagged_fault(word.words)
+            if inner:
+                return inner
+        if isinstance(word, Value) and not isinstance(after, Literal):
+            return f"{after!r} follows Value(), so a value never knows where it ends; use a Literal"
     return None
 
 
 def _markup_fault(words: tuple[Word, ...]) -> str | None:
     for word in words:
-        if isinstance(word, Markup):
-            outside_classes = re.sub(r"\[(?:\\.|[^\]])*\]", "x", word.pattern)
-            if re.search(r"(?<!\\)[*+]|,\}", outside_classes):
-                return f"Markup({word.pattern!r}) has no bound; write {{0,24}} instead of * or +"
-            if not re.fullmatch(word.pattern, word.text):
-                return f"Markup({word.pattern!r}) does not read what it writes: {word.text!r}"
+        pattern = word.pattern if isinstance(word, Markup | Name | Key) else ""
+        outside_classes = re.sub(r"\[(?:\\.|[^\]])*\]", "x", pattern)
+        if re.search(r"(?<!\\)[*+]|,\}", outside_classes):
+            return f"the pattern {pattern!r} has no bound; write {{0,24}} instead of * or +"
+        if isinstance(word, Markup) and not re.fullmatch(word.pattern, word.text):
+            return f"Markup({word.pattern!r}) does not read what it writes: {word.text!r}"
     return None

@@ -1,11 +1,89 @@
 """The wire formats, as values: a file per family, and nothing but data.
 
-A format's constant is its name in capitals: HERMES is "hermes", TOOLS_TAG is "tools-tag".
+A format's constant is its name in capitals, without its dots: HERMES is "hermes", TOOLS_TAG is
+"tools-tag", DEEPSEEK_V31 is "deepseek-v3.1".
 """
 
+from .named_json import (
+    DEEPSEEK_V3,
+    DEEPSEEK_V31,
+    FUNCTIONARY_V31,
+    KIMI_K2,
+    MISTRAL,
+    PLAMO3,
+)
+from .pairs import GLM45, GLM47, HUNYUAN_V3, IQUEST_Q1, K2_HORIZON_XML
+from .parameters import (
+    DEEPSEEK_V32,
+    DEEPSEEK_V41,
+    GIGACHAT35,
+    MIMO,
+    MINICPM5,
+    MINIMAX_M2,
+    QWEN3_CODER,
+    SEED_OSS,
+    STEP3,
+)
 from .qwen25 import CHAIN, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
+from .tagged_json import (
+    COHERE,
+    DOTS_JSON,
+    GIGACHAT3,
+    GRANITE3,
+    GRANITE_20B_FC,
+    INKLING,
+    INTERNLM,
+    JAMBA,
+    K2_HORIZON_JSON,
+    LFM2_JSON,
+    LLAMA3_JSON,
+    LONGCAT,
+    MISTRAL_ARRAY,
+    NEMOTRON,
+    PHI4_MINI,
+)
 
-FORMATS = {format_.name: format_ for format_ in CHAIN}
+FORMATS = {
+    format_.name: format_
+    for format_ in (
+        *CHAIN,
+        COHERE,
+        DEEPSEEK_V3,
+        DEEPSEEK_V31,
+        DEEPSEEK_V32,
+        DEEPSEEK_V41,
+        DOTS_JSON,
+        FUNCTIONARY_V31,
+        GIGACHAT3,
+        GIGACHAT35,
+        GLM45,
+        GLM47,
+        GRANITE3,
+        GRANITE_20B_FC,
+        HUNYUAN_V3,
+        INKLING,
+        INTERNLM,
+        IQUEST_Q1,
+        JAMBA,
+        K2_HORIZON_JSON,
+        K2_HORIZON_XML,
+        KIMI_K2,
+        LFM2_JSON,
+        LLAMA3_JSON,
+        LONGCAT,
+        MIMO,
+        MINICPM5,
+        MINIMAX_M2,
+        MISTRAL,
+        MISTRAL_ARRAY,
+        NEMOTRON,
+        PHI4_MINI,
+        PLAMO3,
+        QWEN3_CODER,
+        SEED_OSS,
+        STEP3,
+    )
+}
 """Every format that comes with tunaeval, by its canonical name."""
 
-__all__ = ["CHAIN", "FENCE", "FORMATS", "HERMES", "JSON", "LOOSE_JSON", "TOOLS_TAG"]
+__all__ = ["CHAIN", "FORMATS"]

@@ -19,8 +19,8 @@ from .collect import MAX_CALLS, Collector
 from .finder import FENCE
 from .judge import Verdict, judge, looks_like_a_call
 from .ledger import Ledger
+from .steps import bounded, literal, next_char, skip_space
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
@@ -60,8 +60,9 @@ class Block:
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
         words, call = self._form.words, self._form.call
-        at = words.index(call)
-        before, closer = words[1:at], self._form.closer
+        if call is None:
+            raise ValueError(f"format {self._form.name!r} has its names outside; see `tagged`")
+        before, closer = words[1 : words.index(call)], self._form.closer
         if not (yield from self._before(before)):
             return
         self.had_body = True
@@ -78,25 +79,29 @@ class Block:
 
     def _before(self, words: tuple[Word, ...]) -> Generator[None, None, bool]:
         """The words between the opener and the calls; whether a call may follow."""
+        window = self._window
         for word in words:
-            if isinstance(word, Markup):
-                yield from self._bounded(re.compile(word.pattern))
+            if isinstance(word, Literal):
+                if not (yield from literal(window, word.spellings)):
+                    return False
+            elif isinstance(word, Markup):
+                yield from bounded(window, re.compile(word.pattern))
             elif isinstance(word, Space):
-                yield from self._space()
-        char = yield from self._next()
+                yield from skip_space(window)
+        char = yield from next_char(window)
         opener = self._form.opener
         while self._form.marked and opener and char == opener.text[0]:
-            if not (yield from self._literal(opener.spellings)):
+            if not (yield from literal(window, opener.spellings)):
                 break
             self._doubled += 1
             self._frame = (self._ledger.repair("doubled-tag", "the opener stands twice"),)
-            char = yield from self._next()
-        if char == "`" and self._form.marked and (yield from self._literal((FENCE,))):
-            yield from self._bounded(_LANGUAGE)
+            char = yield from next_char(window)
+        if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
+            yield from bounded(window, _LANGUAGE)
             self._fenced = True
             repair = self._ledger.repair("fence", "a code fence around the call")
             self._frame = (*self._frame, repair)
-            char = yield from self._next()
+            char = yield from next_char(window)
         if char == "" and self._form.marked:
             self._cut("the text ends behind the opener")
         return char in ("{", "[")
@@ -104,16 +109,16 @@ class Block:
     def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
         """The words behind the calls; a missing closer is a mend of the last call."""
         window = self._window
-        if self._fenced and (yield from self._next()) == "`":
-            yield from self._literal((FENCE,))
+        if self._fenced and (yield from next_char(window)) == "`":
+            yield from literal(window, (FENCE,))
         if not closed:
             return
-        yield from self._next()
-        self.closed = yield from self._literal(closer.spellings)
+        yield from next_char(window)
+        self.closed = yield from literal(window, closer.spellings)
         if self.closed:
             for _ in range(self._doubled):
-                yield from self._next()
-                yield from self._literal(closer.spellings)
+                yield from next_char(window)
+                yield from literal(window, closer.spellings)
             return
         rest = window.text[window.pos : window.pos + len(closer.text)]
         self.closed = not rest
@@ -126,7 +131,7 @@ class Block:
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
         """The call objects up to the closer; false when they could not be read so far."""
-        char = yield from self._next()
+        char = yield from next_char(self._window)
         if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
             return (yield from self._object(word, stops))
         if char == "[":
@@ -142,7 +147,7 @@ class Block:
         """Objects one after the other, in a list or not."""
         window, count, comma, single = self._window, 0, False, not (listed or word.array)
         while True:
-            char = yield from self._next()
+            char = yield from next_char(window)
             if char == "{":
                 if self._is_full():
                     return False
@@ -256,43 +261,3 @@ class Block:
         if not self._quoted:
             self._ledger.refuse("truncated", message, Span(self._start, end), cut=True)
         self._ledger.content(end)
-
-    # --- waiting -----------------------------------------------------------------------------
-
-    def _next(self) -> Generator[None, None, str]:
-        """The next character that is no white space; "" at the end of the text."""
-        yield from self._space()
-        return self._window.text[self._window.pos : self._window.pos + 1]
-
-    def _space(self) -> Reading[None]:
-        window = self._window
-        while True:
-            space = _SPACE.match(window.text, window.pos)
-            window.pos = space.end() if space else window.pos
-            if window.pos < len(window.text) or window.final:
-                return
-            yield
-
-    def _bounded(self, pattern: re.Pattern[str]) -> Reading[None]:
-        """What a bounded pattern matches, passed over."""
-        window = self._window
-        while True:
-            found = pattern.match(window.text, window.pos)
-            end = found.end() if found else window.pos
-            if end < len(window.text) or window.final:
-                window.pos = end
-                return
-            yield
-
-    def _literal(self, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-        """Whether one of the texts stands here; if so it is passed over."""
-        window = self._window
-        while True:
-            rest = window.text[window.pos : window.pos + max(map(len, spellings))]
-            for text in spellings:
-                if rest.startswith(text):
-                    window.pos += len(text)
-                    return True
-            if window.final or not any(text.startswith(rest) for text in spellings):
-                return False
-            yield

@@ -15,7 +15,7 @@ from tunaeval.grammar import ANY_SPACE, Format, Reasoning
 
 FENCE = "```"
 
-TokenKind: TypeAlias = OneOf["open", "bare", "close", "reasoning", "end_reasoning"]
+TokenKind: TypeAlias = OneOf["open", "bare", "close", "around", "reasoning", "end_reasoning"]
 
 _LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
@@ -47,7 +47,9 @@ class Finder:
 
     def __post_init__(self) -> None:
         tokens = _tokens(self.formats)
-        probes = [(row, form) for form in self.formats for row in form.call.opens]
+        probes = [
+            (row, form) for form in self.formats for row in (form.call.opens if form.call else ())
+        ]
         texts = sorted(tokens, key=lambda text: (-len(text), text))
         branches = [*map(re.escape, texts), *(_probe(row) for row, _ in probes)]
         partials = [*(_prefixes((text,)) for text in texts), *(_prefixes(row) for row, _ in probes)]
@@ -108,6 +110,9 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
         for text in form.opener.spellings if form.opener else ():
             tokens.setdefault(text, Token("open", text, form))
     for form in formats:
+        for literal in form.around or ():
+            for text in literal.spellings:
+                tokens.setdefault(text, Token("around", text, form))
         for text in form.closer.spellings if form.closer else ():
             tokens.setdefault(text, Token("close", text, form))
     return tokens

@@ -19,6 +19,7 @@ from tunaeval.window import Reading, Window
 from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE, Finder, Token, TokenKind
+from .tagged import TaggedBlock
 
 _BODY = re.compile(r"""[{}\[\]("'=\n]""")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
@@ -152,7 +153,8 @@ class Scanner:
         start, quoted = window.offset, not fence and self._quoted()
         window.pos += len(token.text)
         self._refused = None
-        block = Block(self._setting, form, start, quoted=quoted)
+        kind = Block if form.call else TaggedBlock
+        block = kind(self._setting, form, start, quoted=quoted)
         yield from block.read()
         self._line = ""
         if block.had_body:
@@ -201,6 +203,15 @@ class Scanner:
         start = self._window.offset
         message = f"{token.text!r} closes nothing"
         self._collector.diagnose("stray-closer", message, start, start + len(token.text))
+
+    def _around(self, token: Token) -> Reading[None]:
+        """What stands around all calls of a format, if it does stand around any."""
+        if self._quoted():
+            self._only_text(token.text)
+        else:
+            self._markup(token.text)
+        return
+        yield  # as in _close
 
     def _quoted(self) -> bool:
         """Whether a single backtick stands right before."""
@@ -270,6 +281,7 @@ _HANDLERS: dict[TokenKind, _Handler] = {
     "open": Scanner._open,  # noqa: SLF001 - the scanner's own table
     "bare": Scanner._bare,  # noqa: SLF001 - as above
     "close": Scanner._close,  # noqa: SLF001 - as above
+    "around": Scanner._around,  # noqa: SLF001 - as above
     "reasoning": Scanner._reasoning,  # noqa: SLF001 - as above
     "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
 }

@@ -6,8 +6,22 @@ import json
 from collections.abc import Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import CallObject, Format, Literal, Markup, Space
-from tunaeval.types import ToolCall, Tools
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    CallObject,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.types import JsonValue, ToolCall, Tools
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 
@@ -16,9 +30,14 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """The calls as text; several share one block where the format holds an array."""
     if not calls:
         return ""
-    if form.call.array:
-        return _block(calls, form)
-    return form.separator.join(_block([call], form) for call in calls)
+    if form.call and form.call.array:
+        blocks = _written(form.words, calls)
+    else:
+        blocks = form.separator.join(_written(form.words, [call]) for call in calls)
+    if form.around is None:
+        return blocks
+    opener, closer = form.around
+    return f"{opener.text}{form.separator}{blocks}{form.separator}{closer.text}"
 
 
 def instructions_for(tools: Tools, form: Format) -> str:
@@ -32,11 +51,11 @@ def instructions_for(tools: Tools, form: Format) -> str:
     )
 
 
-def _block(calls: Sequence[ToolCall], form: Format) -> str:
-    return "".join(_written(word, calls) for word in form.words)
+def _written(words: Sequence[Word], calls: Sequence[ToolCall]) -> str:
+    return "".join(_word(word, calls) for word in words)
 
 
-def _written(word: object, calls: Sequence[ToolCall]) -> str:
+def _word(word: Word, calls: Sequence[ToolCall]) -> str:
     match word:
         case Literal() | Space() | Markup():
             return word.text
@@ -44,16 +63,51 @@ def _written(word: object, calls: Sequence[ToolCall]) -> str:
             return _object(word, calls[0])
         case CallObject():
             return "[" + ", ".join(_object(word, call) for call in calls) + "]"
-    raise UsageError(f"{word!r} is no word of the grammar")
+        case Name():
+            return word.before + calls[0].name + word.after_text
+        case Arguments():
+            return _json(calls[0].arguments, calls[0].name)
+        case Maybe():
+            return _written(word.words, calls) if word.written else ""
+        case Many():
+            arguments = calls[0].arguments.items()
+            return "".join(_argument(word.words, key, value) for key, value in arguments)
+    raise UsageError(f"{word!r} stands outside of Many()")
+
+
+def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:
+    """One argument: its key, and its value as bare text."""
+    parts = []
+    for word in words:
+        match word:
+            case Key():
+                parts.append(key)
+            case Attribute():
+                parts.append(word.text[0] if isinstance(value, str) else _kind(value, word))
+            case Value():
+                text = value if isinstance(value, str) else _json(value, key)
+                parts.append(f"\n{text}\n" if word.trim == "newline" else text)
+            case _:
+                parts.append(_word(word, ()))
+    return "".join(parts)
+
+
+def _kind(value: JsonValue, word: Attribute) -> str:
+    """The attribute's word for a value that is no text: the fitting one, else its first."""
+    names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
+    name = names.get(type(value), "null")
+    return name if name in word.json else word.json[0]
+
+
+def _json(value: JsonValue, what: str) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None
 
 
 def _object(word: CallObject, call: ToolCall) -> str:
-    try:
-        arguments = json.dumps(call.arguments, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"the arguments of {call.name!r} cannot be written as JSON: {error}"
-        ) from None
+    arguments = _json(call.arguments, call.name)
     quote = "" if word.bare_keys else '"'
     name = json.dumps(call.name, ensure_ascii=False)
     return f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}}}"

@@ -1,0 +1,113 @@
+"""Models that write the tool's name in markup, and the arguments behind it as one JSON object."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import Arguments, Format, Literal, Markup, Maybe, Name, Reasoning, Space
+
+MISTRAL = Format(
+    "mistral",
+    (
+        Literal("[TOOL_CALLS]"),
+        Name(),
+        Maybe((Literal("[CALL_ID]"), Markup("", r"[A-Za-z0-9]{0,40}"))),
+        Maybe((Literal("[ARGS]"),), written=True),
+        Arguments(),
+    ),
+    separator="",
+    reasoning=(Reasoning("[THINK]", "[/THINK]"),),
+    models=("Mistral Small 3", "Magistral", "Devstral", "Ministral 3"),
+    summary="name and JSON behind [TOOL_CALLS], with or without [ARGS]",
+)
+
+DEEPSEEK_V3 = Format(
+    "deepseek-v3",
+    (
+        Literal("<｜tool▁call▁begin｜>"),
+        Literal("function"),
+        Literal("<｜tool▁sep｜>"),
+        Name(),
+        Space("\n"),
+        Literal("```json"),
+        Space("\n"),
+        Arguments(),
+        Space("\n"),
+        Literal("```<｜tool▁call▁end｜>"),
+    ),
+    around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
+    models=("DeepSeek V3", "DeepSeek R1"),
+    summary="name, then JSON in a fence, between DeepSeek's tokens",
+)
+
+DEEPSEEK_V31 = Format(
+    "deepseek-v3.1",
+    (
+        Literal("<｜tool▁call▁begin｜>"),
+        Name(),
+        Literal("<｜tool▁sep｜>"),
+        Space(),
+        Arguments(),
+        Space(),
+        Literal("<｜tool▁call▁end｜>"),
+    ),
+    around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
+    separator="",
+    models=("DeepSeek V3.1",),
+    summary="name and JSON between DeepSeek's tokens",
+)
+
+KIMI_K2 = Format(
+    "kimi-k2",
+    (
+        Literal("<|tool_call_begin|>"),
+        Space(),
+        Name(before="functions.", after=r":?[0-9]{0,6}", after_text=":0"),
+        Space(),
+        Literal("<|tool_call_argument_begin|>"),
+        Space(),
+        Arguments(),
+        Space(),
+        Literal("<|tool_call_end|>"),
+    ),
+    around=(Literal("<|tool_calls_section_begin|>"), Literal("<|tool_calls_section_end|>")),
+    separator="",
+    models=("Kimi K2", "Kimi K2 Thinking", "Kimi K2.5"),
+    summary="an id that holds the name, then JSON, between Kimi's tokens",
+)
+
+PLAMO3 = Format(
+    "plamo3",
+    (
+        Literal("<|plamo:begin_tool_request:plamo|>"),
+        Literal("<|plamo:begin_tool_name:plamo|>"),
+        Name(),
+        Literal("<|plamo:end_tool_name:plamo|>"),
+        Literal("<|plamo:begin_tool_arguments:plamo|>"),
+        Maybe((Literal("<|plamo:constrain|>json<|plamo:msg|>"),), written=True),
+        Arguments(),
+        Literal("<|plamo:end_tool_arguments:plamo|>"),
+        Literal("<|plamo:end_tool_request:plamo|>"),
+    ),
+    around=(
+        Literal("<|plamo:begin_tool_requests:plamo|>"),
+        Literal("<|plamo:end_tool_requests:plamo|>"),
+    ),
+    separator="",
+    models=("PLaMo 3",),
+    summary="name and JSON between PLaMo's markers",
+)
+
+FUNCTIONARY_V31 = Format(
+    "functionary-v3.1",
+    (
+        Literal("<function="),
+        Name(),
+        Literal(">"),
+        Space(),
+        Arguments(),
+        Space(),
+        Literal("</function>"),
+    ),
+    separator="",
+    models=("Functionary 3.1", "Llama 3.1 with custom tools"),
+    summary="JSON in a tag that holds the name",
+)

@@ -1,0 +1,102 @@
+"""Models that write each argument as a pair of tags, one for its name and one for its value."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import Format, Key, Literal, Many, Maybe, Name, Space, Value
+
+_PAIRS = Many(
+    (
+        Literal("<arg_key>"),
+        Key(),
+        Literal("</arg_key>"),
+        Space("\n"),
+        Literal("<arg_value>"),
+        Value(),
+        Literal("</arg_value>"),
+        Space("\n"),
+    )
+)
+_JOINED_PAIRS = Many(
+    (
+        Literal("<arg_key>"),
+        Key(),
+        Literal("</arg_key>"),
+        Space(),
+        Literal("<arg_value>"),
+        Value(),
+        Literal("</arg_value>"),
+        Space(),
+    )
+)
+
+GLM45 = Format(
+    "glm45",
+    (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
+    models=("GLM-4.5", "GLM-4.6", "Ling 3", "Laguna", "Spark 2.5"),
+    summary="name, then <arg_key> and <arg_value>, inside <tool_call>",
+)
+
+GLM47 = Format(
+    "glm47",
+    (Literal("<tool_call>"), Space(), Name(), Space(), _JOINED_PAIRS, Literal("</tool_call>")),
+    separator="",
+    models=("GLM-4.7", "GLM-5", "Hunyuan 4"),
+    summary="as glm45, without newlines",
+)
+
+IQUEST_Q1 = Format(
+    "iquest-q1",
+    (
+        Literal("<iquest_tool_call>"),
+        Space(),
+        Name(),
+        Space("\n"),
+        _PAIRS,
+        Literal("</iquest_tool_call>"),
+    ),
+    models=("IQuest Q1",),
+    summary="as glm45, inside <iquest_tool_call>",
+)
+
+HUNYUAN_V3 = Format(
+    "hunyuan-v3",
+    (
+        Literal("<tool_call>"),
+        Space(),
+        Name(),
+        Space(),
+        Maybe((Literal("<tool_sep>"),), written=True),
+        Space("\n"),
+        _PAIRS,
+        Literal("</tool_call>"),
+    ),
+    around=(Literal("<tool_calls>"), Literal("</tool_calls>")),
+    models=("Hunyuan 3", "Hunyuan 4"),
+    summary="as glm45 with <tool_sep> behind the name, inside <tool_calls>",
+)
+
+K2_HORIZON_XML = Format(
+    "k2-horizon-xml",
+    (
+        Literal("<ifm|tool_call>"),
+        Space(),
+        Name(),
+        Space("\n"),
+        Many(
+            (
+                Literal("<ifm|arg_key>"),
+                Key(),
+                Literal("</ifm|arg_key>"),
+                Space("\n"),
+                Literal("<ifm|arg_value>"),
+                Value(),
+                Literal("</ifm|arg_value>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</ifm|tool_call>"),
+    ),
+    around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
+    models=("K2 Horizon",),
+    summary="name, then <ifm|arg_key> and <ifm|arg_value>",
+)

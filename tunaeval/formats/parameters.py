@@ -1,0 +1,252 @@
+"""Models that write each argument in a tag of its own, the argument's name in the tag."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import Attribute, Format, Key, Literal, Many, Name, Space, Value
+
+_ATTRIBUTE_NAME = r"[^\"<>\n]{1,200}"
+
+
+QWEN3_CODER = Format(
+    "qwen3-coder",
+    (
+        Literal("<tool_call>"),
+        Space("\n"),
+        Literal("<function="),
+        Name(),
+        Literal(">"),
+        Space("\n"),
+        Many(
+            (
+                Literal("<parameter="),
+                Key(),
+                Literal(">"),
+                Value("newline"),
+                Literal("</parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</function>"),
+        Space("\n"),
+        Literal("</tool_call>"),
+    ),
+    models=("Qwen3-Coder", "Qwen3.5", "Nemotron 3", "Step-3.5", "Granite 4.2"),
+    summary="<function=NAME> with <parameter=KEY> inside <tool_call>",
+)
+
+MIMO = Format(
+    "mimo",
+    (
+        Literal("<tool_call>"),
+        Space("\n"),
+        Literal("<function="),
+        Name(),
+        Literal(">"),
+        Space("\n"),
+        Many(
+            (
+                Literal("<parameter="),
+                Key(),
+                Literal(">"),
+                Value(),
+                Literal("</parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</function>"),
+        Space("\n"),
+        Literal("</tool_call>"),
+    ),
+    models=("MiMo-V2",),
+    summary="as qwen3-coder, with values kept to the letter",
+)
+
+SEED_OSS = Format(
+    "seed-oss",
+    (
+        Literal("<seed:tool_call>"),
+        Space("\n"),
+        Literal("<function="),
+        Name(),
+        Literal(">"),
+        Space("\n"),
+        Many(
+            (
+                Literal("<parameter="),
+                Key(),
+                Literal(">"),
+                Value("newline"),
+                Literal("</parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</function>"),
+        Space("\n"),
+        Literal("</seed:tool_call>"),
+    ),
+    models=("Seed-OSS",),
+    summary="as qwen3-coder, inside <seed:tool_call>",
+)
+
+MINIMAX_M2 = Format(
+    "minimax-m2",
+    (
+        Literal("<invoke name="),
+        Space(),
+        Literal('"', also=("'",)),
+        Name(),
+        Literal('">', also=("'>",)),
+        Space("\n"),
+        Many(
+            (
+                Literal('<parameter name="', also=("<parameter name='",)),
+                Key(_ATTRIBUTE_NAME),
+                Literal('">', also=("'>",)),
+                Value(),
+                Literal("</parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</invoke>"),
+    ),
+    around=(
+        Literal("<minimax:tool_call>", also=("<function_calls>", "<dots_function_call>")),
+        Literal("</minimax:tool_call>", also=("</function_calls>", "</dots_function_call>")),
+    ),
+    models=("MiniMax M2", "dots", "Claude 2 and 3 in text"),
+    summary='<invoke name="NAME"> with <parameter name="KEY"> inside',
+)
+
+MINICPM5 = Format(
+    "minicpm5",
+    (
+        Literal('<function name="'),
+        Name(),
+        Literal('">'),
+        Space(),
+        Many(
+            (
+                Literal('<param name="'),
+                Key(_ATTRIBUTE_NAME),
+                Literal('">'),
+                Value(),
+                Literal("</param>"),
+                Space(),
+            )
+        ),
+        Literal("</function>"),
+    ),
+    models=("MiniCPM 4", "MiniCPM 5"),
+    summary='<function name="NAME"> with <param name="KEY"> inside',
+)
+
+STEP3 = Format(
+    "step3",
+    (
+        Literal("<｜tool_call_begin｜>"),
+        Literal("function"),
+        Literal("<｜tool_sep｜>"),
+        Literal('<steptml:invoke name="'),
+        Name(),
+        Literal('">'),
+        Space(),
+        Many(
+            (
+                Literal('<steptml:parameter name="'),
+                Key(_ATTRIBUTE_NAME),
+                Literal('">'),
+                Value(),
+                Literal("</steptml:parameter>"),
+                Space(),
+            )
+        ),
+        Literal("</steptml:invoke>"),
+        Space(),
+        Literal("<｜tool_call_end｜>"),
+    ),
+    around=(Literal("<｜tool_calls_begin｜>"), Literal("<｜tool_calls_end｜>")),
+    separator="",
+    models=("Step3",),
+    summary="<steptml:invoke> between Step's tokens",
+)
+
+DEEPSEEK_V32 = Format(
+    "deepseek-v3.2",
+    (
+        Literal('<｜DSML｜invoke name="'),
+        Name(),
+        Literal('">'),
+        Space("\n"),
+        Many(
+            (
+                Literal('<｜DSML｜parameter name="'),
+                Key(_ATTRIBUTE_NAME),
+                Literal('" string="'),
+                Attribute(text=("true",), json=("false",)),
+                Literal('">'),
+                Value(),
+                Literal("</｜DSML｜parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</｜DSML｜invoke>"),
+    ),
+    around=(
+        Literal("<｜DSML｜function_calls>", also=("<｜DSML｜tool_calls>",)),
+        Literal("</｜DSML｜function_calls>", also=("</｜DSML｜tool_calls>",)),
+    ),
+    models=("DeepSeek V3.2", "DeepSeek V4"),
+    summary="DSML: each parameter says whether it is a string",
+)
+
+DEEPSEEK_V41 = Format(
+    "deepseek-v4.1",
+    (
+        Literal('<｜DSML｜ invoke name="'),
+        Name(),
+        Literal('">'),
+        Space("\n"),
+        Many(
+            (
+                Literal('<｜DSML｜ parameter name="'),
+                Key(_ATTRIBUTE_NAME),
+                Literal('" string="'),
+                Attribute(text=("true",), json=("false",)),
+                Literal('">'),
+                Value(),
+                Literal("</｜DSML｜ parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</｜DSML｜ invoke>"),
+    ),
+    around=(Literal("<｜DSML｜ calls>"), Literal("</｜DSML｜ calls>")),
+    models=("DeepSeek V4.1",),
+    summary="DSML with a space in every tag",
+)
+
+GIGACHAT35 = Format(
+    "gigachat3.5",
+    (
+        Literal('<｜GCML｜invoke name="'),
+        Name(),
+        Literal('">'),
+        Space("\n"),
+        Many(
+            (
+                Literal('<｜GCML｜parameter name="'),
+                Key(_ATTRIBUTE_NAME),
+                Literal('" string="'),
+                Attribute(text=("true",), json=("false",)),
+                Literal('">'),
+                Value(),
+                Literal("</｜GCML｜parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</｜GCML｜invoke>"),
+    ),
+    around=(Literal("<｜GCML｜tool_calls>"), Literal("</｜GCML｜tool_calls>")),
+    models=("GigaChat 3.5",),
+    summary="GCML: DSML with another token",
+)

@@ -1,0 +1,158 @@
+"""Models that write one JSON object, or an array of them, between markers of their own."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import CallObject, Format, Literal, Markup, Reasoning, Space
+
+_ONE = CallObject()
+_SEVERAL = CallObject(array=True)
+_PARAMETERS = CallObject(arguments="parameters")
+
+LONGCAT = Format(
+    "longcat",
+    (
+        Literal("<longcat_tool_call>"),
+        Space("\n"),
+        _ONE,
+        Space("\n"),
+        Literal("</longcat_tool_call>"),
+    ),
+    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"),),
+    models=("LongCat-Flash",),
+    summary="one JSON object between <longcat_tool_call> tags",
+)
+
+DOTS_JSON = Format(
+    "dots-json",
+    (
+        Literal("<dots_function_call>"),
+        Space("\n"),
+        _ONE,
+        Space("\n"),
+        Literal("</dots_function_call>"),
+    ),
+    models=("dots (its second way)",),
+    summary="one JSON object between <dots_function_call> tags",
+)
+
+INTERNLM = Format(
+    "internlm",
+    (
+        Literal("<|action_start|>"),
+        Space(" "),
+        Literal("<|plugin|>"),
+        Space("\n"),
+        _PARAMETERS,
+        Space("\n"),
+        Literal("<|action_end|>"),
+    ),
+    models=("InternLM2.5", "Intern-S1"),
+    summary="one JSON object behind <|plugin|>",
+)
+
+INKLING = Format(
+    "inkling",
+    (
+        Literal("<|message_model|>"),
+        Markup("", r"[A-Za-z0-9_.-]{0,128}"),
+        Literal("<|content_invoke_tool_json|>"),
+        CallObject(arguments="args"),
+        Literal("<|end_message|>"),
+    ),
+    separator="",
+    models=("Inkling",),
+    summary="one JSON object in a message that says so",
+)
+
+GIGACHAT3 = Format(
+    "gigachat3",
+    (Literal("<|function_call|>", also=("function call<|role_sep|>\n",)), _ONE),
+    separator="",
+    models=("GigaChat 3",),
+    summary="one JSON object behind <|function_call|>, without a closer",
+)
+
+GRANITE_20B_FC = Format(
+    "granite-20b-fc",
+    (Literal("<function_call>"), Space(" "), _ONE),
+    separator=" ",
+    models=("granite-20b-functioncalling",),
+    summary="one JSON object behind <function_call>, without a closer",
+)
+
+K2_HORIZON_JSON = Format(
+    "k2-horizon-json",
+    (Literal("<ifm|tool_call>"), Space(), _ONE, Space(), Literal("</ifm|tool_call>")),
+    around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
+    separator="",
+    reasoning=(Reasoning("<ifm|think>", "</ifm|think>"),),
+    models=("K2 Horizon",),
+    summary="one JSON object between <ifm|tool_call> tags",
+)
+
+MISTRAL_ARRAY = Format(
+    "mistral-array",
+    (Literal("[TOOL_CALLS]"), Space(" "), _SEVERAL),
+    models=("Mistral 7B v0.3", "Mistral Nemo", "Mistral Large 2407"),
+    summary="a JSON array behind [TOOL_CALLS]",
+)
+
+JAMBA = Format(
+    "jamba",
+    (Literal("<tool_calls>"), Space(), _SEVERAL, Space(), Literal("</tool_calls>")),
+    models=("Jamba 1.5", "Apriel", "Hunyuan-A13B"),
+    summary="a JSON array between <tool_calls> tags",
+)
+
+NEMOTRON = Format(
+    "nemotron",
+    (Literal("<TOOLCALL>"), Space(), _SEVERAL, Space(), Literal("</TOOLCALL>")),
+    models=("Nemotron Nano v2",),
+    summary="a JSON array between <TOOLCALL> tags",
+)
+
+GRANITE3 = Format(
+    "granite3",
+    (Literal("<|tool_call|>"), Space(), _SEVERAL),
+    models=("Granite 3.0",),
+    summary="a JSON array behind <|tool_call|>, without a closer",
+)
+
+PHI4_MINI = Format(
+    "phi4-mini",
+    (Literal("functools"), Space(), _SEVERAL),
+    models=("Phi-4-mini", "FireFunction v2"),
+    summary="a JSON array behind the word functools",
+)
+
+COHERE = Format(
+    "cohere",
+    (
+        Literal("<|START_ACTION|>"),
+        Space("\n"),
+        CallObject(name="tool_name", arguments="parameters", array=True),
+        Space("\n"),
+        Literal("<|END_ACTION|>"),
+    ),
+    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"),),
+    models=("Command R7B", "Command A", "Command 4"),
+    summary="a JSON array with tool_name and parameters between action markers",
+)
+
+LFM2_JSON = Format(
+    "lfm2-json",
+    (Literal("<|tool_call_start|>"), Space(), _SEVERAL, Space(), Literal("<|tool_call_end|>")),
+    models=("LFM2 (its JSON mode)",),
+    summary="a JSON array between tool call markers",
+)
+
+LLAMA3_JSON = Format(
+    "llama3-json",
+    (
+        Literal("<|python_tag|>"),
+        Space(),
+        CallObject(arguments="parameters"),
+    ),
+    models=("Llama 3.1", "Llama 3.2", "Llama 3.3", "Llama 4"),
+    summary="JSON objects behind <|python_tag|>, separated by semicolons",
+)

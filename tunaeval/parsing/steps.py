@@ -1,0 +1,51 @@
+"""Small readings that every block is made of: white space, fixed texts, bounded patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+
+from tunaeval.window import Reading, Window
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+
+
+def next_char(window: Window) -> Generator[None, None, str]:
+    """The next character that is no white space; "" at the end of the text."""
+    yield from skip_space(window)
+    return window.text[window.pos : window.pos + 1]
+
+
+def skip_space(window: Window) -> Reading[None]:
+    """Pass over white space, as it arrives."""
+    while True:
+        space = _SPACE.match(window.text, window.pos)
+        window.pos = space.end() if space else window.pos
+        if window.pos < len(window.text) or window.final:
+            return
+        yield
+
+
+def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
+    """What a bounded pattern matches here, passed over."""
+    while True:
+        found = pattern.match(window.text, window.pos)
+        end = found.end() if found else window.pos
+        if end < len(window.text) or window.final:
+            text = window.text[window.pos : end]
+            window.pos = end
+            return text
+        yield
+
+
+def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
+    """Whether one of the texts stands here; if so it is passed over."""
+    while True:
+        rest = window.text[window.pos : window.pos + max(map(len, spellings))]
+        for text in spellings:
+            if rest.startswith(text):
+                window.pos += len(text)
+                return True
+        if window.final or not any(text.startswith(rest) for text in spellings):
+            return False
+        yield

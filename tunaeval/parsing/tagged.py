@@ -1,0 +1,332 @@
+"""One block of a format whose tool name stands outside of the arguments.
+
+The arguments are one JSON object, or come one by one with their keys in markup and their values
+as bare text. A block holds one call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    CallObject,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.repair import JsonReader, Note, Read, Unreadable
+from tunaeval.types import JsonObject, Repair, Span
+from tunaeval.window import Reading
+
+from .block import Setting
+from .judge import judge
+from .ledger import Ledger
+from .steps import bounded, literal, next_char, skip_space
+from .typing import typed
+
+_CALL = CallObject()
+_ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
+_FOLLOW_DEPTH = 2
+_AHEAD = 160
+"""Characters behind a closer that decide whether it ends its value."""
+
+
+class TaggedBlock:
+    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`."""
+
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        self.had_body = False
+        self.failed = False
+        self.closed = False
+        self._setting = setting
+        self._window = setting.window
+        self._form = form
+        self._start = start
+        self._quoted = quoted
+        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
+        self._name: str | None = None
+        self._key = ""
+        self._raw: str | None = None
+        self._arguments: JsonObject = {}
+        self._object: Read | None = None
+        self._repairs: list[Repair] = []
+        self._notes: list[Note] = []
+
+    def read(self) -> Reading[None]:
+        """Read it. Without a name and what has to follow it, nothing is handed on."""
+        words = self._form.words[1:]
+        bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
+        for index, word in enumerate(words):
+            fits = yield from self._word(word, words[index + 1 :])
+            if fits:
+                continue
+            if isinstance(fits, Unreadable) or index <= max(bodies):
+                self._give_up(fits if isinstance(fits, Unreadable) else None)
+                return
+            if not self._arguments and self._object is None:
+                self._give_up(None)
+                return
+            self._ledger_call()
+            self._unclosed(word)
+            break
+        else:
+            self.closed = True
+            self._ledger_call()
+        self.had_body = True
+        self._ledger.close(self._window.offset)
+
+    # --- words -------------------------------------------------------------------------------
+
+    def _word(
+        self, word: Word, after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        """Whether the word stands here; an Unreadable if it does, but broken."""
+        return (yield from _READERS[type(word)](self, word, after))
+
+    def _literal(self, word: Literal, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        return (yield from literal(self._window, word.spellings))
+
+    def _space(self, _word: Space, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        yield from skip_space(self._window)
+        return True
+
+    def _markup(self, word: Markup, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        yield from bounded(self._window, re.compile(word.pattern))
+        return True
+
+    def _name_word(self, word: Name, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        if word.before:
+            yield from literal(self._window, (word.before,))
+        name = yield from bounded(self._window, re.compile(word.pattern))
+        if word.after:
+            yield from bounded(self._window, re.compile(word.after))
+        self._name = name or None
+        return bool(name)
+
+    def _maybe(
+        self, word: Maybe, after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        first = word.words[0]
+        if not (isinstance(first, Literal) and (yield from literal(self._window, first.spellings))):
+            return True
+        return (yield from self._row(word.words[1:], after))
+
+    def _many(
+        self, word: Many, after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        first = word.words[0]
+        while True:
+            yield from skip_space(self._window)
+            if not isinstance(first, Literal) or not (
+                yield from literal(self._window, first.spellings)
+            ):
+                return True
+            fits = yield from self._row(word.words[1:], (word, *after))
+            if fits is not True:
+                return fits or Unreadable("invalid-arguments", "an argument that is not whole")
+
+    def _row(
+        self, words: tuple[Word, ...], after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        for index, word in enumerate(words):
+            fits = yield from self._word(word, (*words[index + 1 :], *after))
+            if fits is not True:
+                return fits
+        return True
+
+    # --- arguments ---------------------------------------------------------------------------
+
+    def _json(
+        self, _: Arguments, after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        char = yield from next_char(self._window)
+        if char != "{":
+            if char == "" or self._name is None:
+                return False
+            return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
+        read = yield from JsonReader(self._window, _stops(after)).read()
+        if isinstance(read, Unreadable):
+            return read
+        self._object = read
+        return True
+
+    def _key_word(self, word: Key, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        self._key = yield from bounded(self._window, re.compile(word.pattern))
+        self._raw = None
+        return bool(self._key)
+
+    def _attribute(self, word: Attribute, _: tuple[Word, ...]) -> Generator[None, None, bool]:
+        said = yield from bounded(self._window, _ATTRIBUTE)
+        self._raw = "text" if said in word.text else "json" if said in word.json else None
+        return True
+
+    def _value(
+        self, word: Value, after: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        text = yield from self._text(after)
+        if text is None:
+            return Unreadable("truncated", "the text ends inside an argument", cut=True)
+        if self._key in self._arguments:
+            self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
+        made = typed(_trimmed(text, word), self._schema(), self._raw)
+        self._arguments[self._key] = made.value
+        self._repairs += made.repairs
+        self._notes += made.notes
+        return True
+
+    def _text(self, after: tuple[Word, ...]) -> Generator[None, None, str | None]:
+        """The value's text up to the closer that fits; None if the text ends before it."""
+        window, pieces = self._window, []
+        closer = after[0]
+        assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
+        follow, at_end = _follow(after)
+        while True:
+            end = window.text.find(closer.text, window.pos)
+            if end < 0:
+                end = len(window.text) - (0 if window.final else len(closer.text) - 1)
+                end = max(end, window.pos)
+            elif follow.match(window.text, end) or (
+                window.final and at_end.match(window.text, end)
+            ):
+                pieces.append(window.text[window.pos : end])
+                window.pos = end
+                return "".join(pieces)
+            elif window.final or len(window.text) - end > _AHEAD + len(closer.text):
+                end += len(closer.text)
+            pieces.append(window.text[window.pos : end])
+            waits = end == window.pos or window.text.find(closer.text, end) < 0
+            window.pos = end
+            if waits:
+                if window.final:
+                    return None
+                yield
+
+    def _schema(self) -> object:
+        """What the tools say of the present argument; None when they say nothing."""
+        tools = self._setting.tools
+        if tools is None or self._name not in tools:
+            return None
+        properties: Any = tools[self._name].parameters.get("properties")
+        return properties.get(self._key) if isinstance(properties, dict) else None
+
+    # --- handing on --------------------------------------------------------------------------
+
+    def _ledger_call(self) -> None:
+        """Judge what was read."""
+        collector, ledger = self._setting.collector, self._ledger
+        span = Span(self._start, self._window.offset)
+        found = self._object or Read(self._arguments)
+        repairs, notes = (*self._repairs, *found.repairs), (*self._notes, *found.notes)
+        call = {"name": self._name, "arguments": found.value}
+        verdict = judge(
+            Read(call, repairs, notes, found.truncated),
+            word=_CALL,
+            form=self._form,
+            span=span,
+            tools=self._setting.tools,
+            level=self._setting.level,
+        )
+        collector.truncated = collector.truncated or verdict.truncated
+        if self._quoted:
+            collector.diagnose("quoted", "a call in inline code is only quoted", *span)
+            return
+        for note in verdict.notes:
+            collector.diagnose(note.code, note.message, *span)
+        if verdict.call:
+            ledger.accept(verdict.call)
+        else:
+            collector.attempt(span.start, cut=verdict.truncated)
+
+    def _unclosed(self, word: Word) -> None:
+        window = self._window
+        wanted = word.text if isinstance(word, Literal) else repr(word)
+        where = "other text follows" if window.pos < len(window.text) else "the text ends"
+        self._ledger.mend("unclosed", f"{where} before {wanted!r}")
+        rest = window.text[window.pos :] if window.final else ""
+        if rest and isinstance(word, Literal) and word.text.startswith(rest):
+            window.pos = len(window.text)
+
+    def _give_up(self, why: Unreadable | None) -> None:
+        """It is no call: a mention if there was not even a name, else an attempt that failed."""
+        window = self._window
+        at_end = window.final and window.pos >= len(window.text)
+        span = Span(self._start, window.offset)
+        self.failed = why is not None
+        self.had_body = why is not None or at_end
+        if not self.had_body or self._quoted:
+            return
+        cut = at_end if why is None else why.cut or at_end
+        code = "truncated" if cut else why.code if why else "invalid-json"
+        message = why.message if why else "the text ends before the call does"
+        self._ledger.refuse(code, message, span, cut=cut)
+        self._ledger.content(span.end)
+
+
+def _trimmed(text: str, word: Value) -> str:
+    if word.trim == "space":
+        return text.strip()
+    if word.trim == "newline":
+        text = text.removeprefix("\n")
+        text = text.removesuffix("\n")
+    return text
+
+
+def _stops(after: tuple[Word, ...]) -> tuple[str, ...]:
+    """The literal behind a JSON object, which closes what was left open in it."""
+    found = next((word for word in after if isinstance(word, Literal)), None)
+    return found.spellings if found and found.text.strip() else ()
+
+
+@lru_cache(maxsize=1024)
+def _follow(after: tuple[Word, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A value's closer with what the grammar allows behind it: in the text, and at its end."""
+    chain = _chain(after, _FOLLOW_DEPTH + 1, "")
+    return re.compile(chain), re.compile(_chain(after, _FOLLOW_DEPTH + 1, r"\Z"))
+
+
+def _chain(words: tuple[Word, ...], depth: int, end: str) -> str:
+    if not depth or not words:
+        return ""
+    word, rest = words[0], words[1:]
+    match word:
+        case Space():
+            return r"[ \t\r\n]{0,40}+" + _chain(rest, depth, end)
+        case Literal():
+            texts = "|".join(map(re.escape, word.spellings))
+            stop = f"|{end}" if end else ""
+            return f"(?:(?:{texts}){_chain(rest, depth - 1, end)}{stop})"
+        case Many() | Maybe():
+            first = word.words[0]
+            again = "|".join(map(re.escape, first.spellings)) if isinstance(first, Literal) else ""
+            space = r"[ \t\r\n]{0,40}+" if isinstance(word, Many) else ""
+            return f"{space}(?:{again}|{_chain(rest, depth, end)})"
+    return ""
+
+
+_Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
+
+_READERS: dict[type, _Reader] = {
+    Literal: TaggedBlock._literal,  # noqa: SLF001 - the block's own table
+    Space: TaggedBlock._space,  # noqa: SLF001 - as above
+    Markup: TaggedBlock._markup,  # noqa: SLF001 - as above
+    Name: TaggedBlock._name_word,  # noqa: SLF001 - as above
+    Maybe: TaggedBlock._maybe,  # noqa: SLF001 - as above
+    Many: TaggedBlock._many,  # noqa: SLF001 - as above
+    Arguments: TaggedBlock._json,  # noqa: SLF001 - as above
+    Key: TaggedBlock._key_word,  # noqa: SLF001 - as above
+    Attribute: TaggedBlock._attribute,  # noqa: SLF001 - as above
+    Value: TaggedBlock._value,  # noqa: SLF001 - as above
+}
+"""How each word of the grammar is read."""
