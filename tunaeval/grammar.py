@@ -175,7 +175,8 @@ class Format:
 
     `marked` says that the opener alone announces a call, so that what follows it is an attempt
     even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
-    around all calls together; it is written, and read wherever it is met.
+    around all calls together; it is written, and read wherever it is met. `aliases` are the names
+    that vLLM (`--tool-call-parser`) and SGLang have for the same text.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Format:
     around: tuple[Literal, Literal] | None = None
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = (THINK,)
+    aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     summary: str = ""
 

@@ -7,11 +7,14 @@ with a fixed character; a bare object is looked at only when a bounded probe fit
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from tunaeval.grammar import ANY_SPACE, Format, Reasoning
+
+from .chains import start_of
 
 FENCE = "```"
 
@@ -25,11 +28,17 @@ _SPACE = r"[ \t\r\n]{0,24}+"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What stands at a hit: an opener, a closer, a reasoning marker, or a bare object's start."""
+    """What stands at a hit: an opener, a closer, a reasoning marker, or a bare object's start.
+
+    An opener may be that of several formats; each has a probe for what has to stand behind it.
+    `around` tells that it also stands around the calls of some format.
+    """
 
     kind: TokenKind
     text: str = ""
-    format: Format | None = None
+    formats: tuple[Format, ...] = ()
+    probes: tuple[re.Pattern[str], ...] = ()
+    around: bool = False
     reasoning: Reasoning | None = None
 
 
@@ -50,18 +59,20 @@ class Finder:
         probes = [
             (row, form) for form in self.formats for row in (form.call.opens if form.call else ())
         ]
-        texts = sorted(tokens, key=lambda text: (-len(text), text))
-        branches = [*map(re.escape, texts), *(_probe(row) for row, _ in probes)]
-        partials = [*(_prefixes((text,)) for text in texts), *(_prefixes(row) for row, _ in probes)]
+        branches = [*_trie(tokens), *(_probe(row) for row, _ in probes)]
+        partials = [
+            *(_prefixes((text,)) for text in tokens),
+            *(_prefixes(row) for row, _ in probes),
+        ]
         attributes = {
             "search": re.compile("|".join(branches)),
             "_tokens": tokens,
             "_bare": tuple(
-                (re.compile(_probe(row)), Token("bare", format=form)) for row, form in probes
+                (re.compile(_probe(row)), Token("bare", formats=(form,))) for row, form in probes
             ),
             "_partial": re.compile(rf"(?:{'|'.join(partials)})\Z"),
             "_cut": _cut_openers(self.formats),
-            "_longest": max([len(text) for text in texts] + [_length(row) for row, _ in probes]),
+            "_longest": max([len(text) for text in tokens] + [_length(row) for row, _ in probes]),
         }
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
@@ -72,6 +83,12 @@ class Finder:
         if known:
             return known
         return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
+
+    def chosen(self, opener: str, behind: str) -> Format | None:
+        """The format whose opener it is when this stands behind it."""
+        token = self._tokens[opener]
+        pairs = zip(token.formats, token.probes, strict=True)
+        return next((form for form, probe in pairs if probe.match(behind)), None)
 
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""
@@ -99,23 +116,45 @@ def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
 
 
 def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
-    """Every fixed text and what it means. Of two formats with one opener the first has it."""
+    """Every fixed text and what it means; an opener before a closer before what stands around."""
     tokens: dict[str, Token] = {}
     for form in formats:
         for reasoning in form.reasoning:
-            tokens.setdefault(reasoning.open, Token("reasoning", reasoning.open, None, reasoning))
-            tokens.setdefault(
-                reasoning.close, Token("end_reasoning", reasoning.close, None, reasoning)
-            )
-        for text in form.opener.spellings if form.opener else ():
-            tokens.setdefault(text, Token("open", text, form))
+            opener, closer = reasoning.open, reasoning.close
+            tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
+            tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
+    around = {text for form in formats for word in form.around or () for text in word.spellings}
     for form in formats:
-        for literal in form.around or ():
-            for text in literal.spellings:
-                tokens.setdefault(text, Token("around", text, form))
+        for text in form.opener.spellings if form.opener else ():
+            known = tokens.get(text, Token("open", text, around=text in around))
+            own = (*known.formats, form), (*known.probes, re.compile(start_of(form)))
+            tokens[text] = replace(known, formats=own[0], probes=own[1])
+    for form in formats:
         for text in form.closer.spellings if form.closer else ():
-            tokens.setdefault(text, Token("close", text, form))
+            tokens.setdefault(text, Token("close", text, (form,)))
+    for text in around:
+        tokens.setdefault(text, Token("around", text))
     return tokens
+
+
+def _trie(texts: Iterable[str]) -> list[str]:
+    """Branches that match the longest of `texts`, each beginning with a fixed character."""
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        if text:
+            groups.setdefault(text[0], []).append(text[1:])
+    branches = []
+    for first, rests in sorted(groups.items()):
+        inner = _trie(rests)
+        if not inner:
+            branches.append(re.escape(first))
+        elif "" in rests:
+            branches.append(f"{re.escape(first)}(?:{'|'.join(inner)})?")
+        elif len(inner) == 1:
+            branches.append(re.escape(first) + inner[0])
+        else:
+            branches.append(f"{re.escape(first)}(?:{'|'.join(inner)})")
+    return branches
 
 
 def _probe(row: tuple[str, ...]) -> str:

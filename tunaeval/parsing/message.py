@@ -30,7 +30,8 @@ from .judge import Verdict, judge
 STRUCTURED = "structured"
 """The `format` of a call that the server had parsed."""
 
-_STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), CallObject()))
+_CALL = CallObject()
+_STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
 
 _FIELDS = ("role", "content", "tool_calls", "function_call")
@@ -104,7 +105,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     call = {"name": _get(source, "name"), "arguments": read.value, "id": _get(item, "id")}
     return judge(
         replace(read, value=call),
-        word=_STRUCTURED.call,
+        word=_CALL,
         form=_STRUCTURED,
         span=Span(0, 0),
         tools=tools,

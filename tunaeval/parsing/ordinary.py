@@ -64,7 +64,12 @@ class _Result:
 
 def ordinary_reader(finder: Finder) -> OrdinaryReader:
     """The reader of the ordinary shape for the formats of `finder`."""
-    frames = dict(filter(None, map(_frame, finder.formats)))
+    frames = {
+        opener: frame
+        for form in finder.formats
+        for opener, frame in _frame(form)
+        if finder.chosen(opener, "{") is form
+    }
     search = finder.search.search
     usual = next(iter(frames), "\0")
     at_once = (frames.get(usual), 0, len(usual))
@@ -153,15 +158,15 @@ def _result_of(calls: list[ToolCall], content: str) -> ParseResult:
     return made
 
 
-def _frame(form: Format) -> tuple[str, _Frame] | None:
+def _frame(form: Format) -> list[tuple[str, _Frame]]:
     """The opener, closer and keys of a format that is one object between two tags."""
     words = [word for word in form.words if not isinstance(word, Space)]
     match words:
         case [Literal() as opener, CallObject() as call, Literal() as closer] if form.marked:
             alone = not opener.also and not closer.also
             frame = (closer.text, call.name, call.arguments, form.name)
-            return (opener.text, frame) if alone else None
-    return None
+            return [(opener.text, frame)] if alone else []
+    return []
 
 
 def _sound(name: str, arguments: JsonObject, text: str, first: int, last: int) -> bool:

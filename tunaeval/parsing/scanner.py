@@ -9,10 +9,11 @@ stands before it reasoning, as templates open reasoning without the model writin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tunaeval.grammar import Format
 from tunaeval.types import Level, Tools
 from tunaeval.window import Reading, Window
 
@@ -23,6 +24,9 @@ from .tagged import TaggedBlock
 
 _BODY = re.compile(r"""[{}\[\]("'=\n]""")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
+_PROBED = 320
+"""Characters behind an opener that decide whose it is."""
+
 _LINE = 80
 """How much of the present line is remembered, to tell its start and an ellipsis at its end."""
 
@@ -33,6 +37,7 @@ class _Mention:
 
     start: int
     token: Token
+    format: Format
     calls: int
     body: bool = False
 
@@ -142,15 +147,16 @@ class Scanner:
 
     def _open(self, token: Token) -> Reading[None]:
         """An opener: a block of its format, or a mention of it."""
-        window, form = self._window, token.format
-        if form is None:
-            return
-        fence = token.text == FENCE
+        window, fence = self._window, token.text == FENCE
         if fence and self._in_code:
             self._in_code = False
             self._only_text(FENCE)
             return
         start, quoted = window.offset, not fence and self._quoted()
+        form = yield from self._chosen(token)
+        if form is None:
+            yield from self._around(token)
+            return
         window.pos += len(token.text)
         self._refused = None
         kind = Block if form.call else TaggedBlock
@@ -165,7 +171,23 @@ class Scanner:
         if fence:
             self._in_code = True
         elif not quoted:
-            self._mention = _Mention(start, token, len(self._collector.calls))
+            self._mention = _Mention(start, token, form, len(self._collector.calls))
+
+    def _chosen(self, token: Token) -> Generator[None, None, Format | None]:
+        """The format of those that begin with this token whose next words stand behind it.
+
+        The first of them if none fits, or None if the token may stand around calls instead.
+        """
+        window, size = self._window, len(token.text)
+        if len(token.formats) == 1 and not token.around:
+            return token.formats[0]
+        while True:
+            for form, probe in zip(token.formats, token.probes, strict=True):
+                if probe.match(window.text, window.pos + size):
+                    return form
+            if window.final or len(window.text) - window.pos - size > _PROBED:
+                return None if token.around else token.formats[0]
+            yield
 
     def _bare(self, token: Token) -> Reading[None]:
         """A bare object: a call only outside of code and of what was refused before."""
@@ -182,8 +204,8 @@ class Scanner:
     def _close(self, token: Token) -> Reading[None]:
         """A closer that no block read: of a mention, of something refused, or one too many."""
         collector, mention, offset = self._collector, self._mention, self._window.offset
-        framed = (self._refused and self._refused.format is token.format) or mention
-        if mention and mention.token.format is token.format and not self._quoted():
+        framed = (self._refused and token.text in _closers(self._refused.formats)) or mention
+        if mention and token.text in _closers((mention.format,)) and not self._quoted():
             if mention.body and mention.calls == len(collector.calls):
                 end = offset + len(token.text)
                 message = f"nothing readable between {mention.token.text!r} and {token.text!r}"
@@ -273,6 +295,11 @@ def _partial(text: str, closer: str, start: int) -> int:
         if text.endswith(closer[:length]):
             return length
     return 0
+
+
+def _closers(formats: tuple[Format, ...]) -> list[str]:
+    """The texts that end a block of one of the formats."""
+    return [text for form in formats if form.closer for text in form.closer.spellings]
 
 
 _Handler: TypeAlias = Callable[[Scanner, Token], Reading[None]]

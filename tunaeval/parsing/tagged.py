@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tunaeval.grammar import (
@@ -31,6 +30,7 @@ from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
 from .block import Setting
+from .chains import follow_of
 from .judge import judge
 from .ledger import Ledger
 from .steps import bounded, literal, next_char, skip_space
@@ -38,7 +38,6 @@ from .typing import typed
 
 _CALL = CallObject()
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
-_FOLLOW_DEPTH = 2
 _AHEAD = 160
 """Characters behind a closer that decide whether it ends its value."""
 
@@ -93,7 +92,8 @@ class TaggedBlock:
         self, word: Word, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         """Whether the word stands here; an Unreadable if it does, but broken."""
-        return (yield from _READERS[type(word)](self, word, after))
+        fits: bool | Unreadable = yield from _READERS[type(word)](self, word, after)
+        return fits
 
     def _literal(self, word: Literal, _: tuple[Word, ...]) -> Generator[None, None, bool]:
         return (yield from literal(self._window, word.spellings))
@@ -191,7 +191,7 @@ class TaggedBlock:
         window, pieces = self._window, []
         closer = after[0]
         assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
-        follow, at_end = _follow(after)
+        follow, at_end = follow_of(after)
         while True:
             end = window.text.find(closer.text, window.pos)
             if end < 0:
@@ -216,7 +216,7 @@ class TaggedBlock:
     def _schema(self) -> object:
         """What the tools say of the present argument; None when they say nothing."""
         tools = self._setting.tools
-        if tools is None or self._name not in tools:
+        if tools is None or self._name is None or self._name not in tools:
             return None
         properties: Any = tools[self._name].parameters.get("properties")
         return properties.get(self._key) if isinstance(properties, dict) else None
@@ -287,32 +287,6 @@ def _stops(after: tuple[Word, ...]) -> tuple[str, ...]:
     """The literal behind a JSON object, which closes what was left open in it."""
     found = next((word for word in after if isinstance(word, Literal)), None)
     return found.spellings if found and found.text.strip() else ()
-
-
-@lru_cache(maxsize=1024)
-def _follow(after: tuple[Word, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A value's closer with what the grammar allows behind it: in the text, and at its end."""
-    chain = _chain(after, _FOLLOW_DEPTH + 1, "")
-    return re.compile(chain), re.compile(_chain(after, _FOLLOW_DEPTH + 1, r"\Z"))
-
-
-def _chain(words: tuple[Word, ...], depth: int, end: str) -> str:
-    if not depth or not words:
-        return ""
-    word, rest = words[0], words[1:]
-    match word:
-        case Space():
-            return r"[ \t\r\n]{0,40}+" + _chain(rest, depth, end)
-        case Literal():
-            texts = "|".join(map(re.escape, word.spellings))
-            stop = f"|{end}" if end else ""
-            return f"(?:(?:{texts}){_chain(rest, depth - 1, end)}{stop})"
-        case Many() | Maybe():
-            first = word.words[0]
-            again = "|".join(map(re.escape, first.spellings)) if isinstance(first, Literal) else ""
-            space = r"[ \t\r\n]{0,40}+" if isinstance(word, Many) else ""
-            return f"{space}(?:{again}|{_chain(rest, depth, end)})"
-    return ""
 
 
 _Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
