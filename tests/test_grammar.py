@@ -32,8 +32,8 @@ BRACKETS = Format(
     "brackets",
     (
         Literal("[[call ", also=("[[CALL ",)),
-        Markup("1", r"[0-9]{1,3}"),
-        Space(": "),
+        Markup("1:", r"[0-9]{1,3}:?"),
+        Space(" "),
         CallObject(name="fn", arguments="kwargs"),
         Space(),
         Literal("|end]]", also=("|END]]",)),

@@ -81,8 +81,6 @@ def test_a_redirect_with_the_key_in_it_is_not_shown(monkeypatch: pytest.MonkeyPa
 
 
 ECHO = json.dumps({"error": {"message": f"Bearer {CANARY_KEY} is wrong"}}).encode()
-
-
 LEAKS = {
     "refused": Answer(ECHO, status=401),
     "unknown model": Answer(ECHO, status=404),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tunaeval.formats import FORMATS
-from tunaeval.parsing import Reader, qwen25
-from tunaeval.parsing import reader_of
+from tunaeval.parsing import Reader, qwen25, reader_of
 from tunaeval.testing import LAWS, check_law
 
 READERS = {"qwen25": qwen25, **{name: reader_of(form) for name, form in FORMATS.items()}}

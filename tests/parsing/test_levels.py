@@ -28,7 +28,7 @@ IN_JSON = {
     "python-literal": Mended(call_with('{"a": None}'), {"a": None}, "None"),
     "bare-key": Mended(call_with('{command: "ls"}'), LS_ARGUMENTS, "command:"),
     "comment": Mended(call_with('{"command": "ls" /* all */}'), LS_ARGUMENTS, "/* all"),
-    "trailing-comma": Mended(call_with('{"command": "ls",}'), LS_ARGUMENTS, "}"),
+    "trailing-comma": Mended(call_with('{"command": "ls",}'), LS_ARGUMENTS, ",}"),
     "missing-comma": Mended(call_with('{"a": 1 "b": 2}'), {"a": 1, "b": 2}, '"b"'),
     "extra-comma": Mended(call_with('{"a": 1,, "b": 2}'), {"a": 1, "b": 2}, ', "b"'),
     "control-character": Mended(call_with('{"a": "x\ny"}'), {"a": "x\ny"}, '\ny"'),

@@ -37,7 +37,8 @@ def main(options: dict[str, object]) -> None:
         server = xllamacpp.Server(parameters)
     except RuntimeError as error:  # the reason is on standard error already
         sys.exit(str(error))
-    print(server.listening_address, flush=True)
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
     sys.stdin.read()
     os._exit(0)  # at once, even in the middle of a reply
 
