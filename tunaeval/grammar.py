@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 """What a format may be called: kebab-case."""
 
-NAME_KEYS = ("name", "tool", "function", "tool_name")
-"""Keys that hold a call's name where a format does not say otherwise; all but its own are mends."""
-
-ARGUMENTS_KEYS = ("arguments", "args", "parameters", "input")
-"""Keys that hold a call's arguments, likewise."""
-
 ANY_SPACE = " "
 """In an `opens` of a bare object: up to 24 characters of white space."""
 
@@ -65,7 +59,9 @@ class Markup:
 class CallObject:
     """One JSON object that holds a call's name and arguments; with `array` also several in a list.
 
-    `bare_keys`: its own two keys are written without quotes.
+    `joined`: several stand one after the other, with this text between them. `keyed`: the object
+    has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
+    written without quotes.
 
     `opens` is for formats without an opening literal: what a text has to begin with to be looked
     at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name
@@ -75,6 +71,8 @@ class CallObject:
     name: str = "name"
     arguments: str = "arguments"
     array: bool = False
+    joined: str = ""
+    keyed: bool = False
     bare_keys: bool = False
     opens: tuple[tuple[str, ...], ...] = ()
 
@@ -238,8 +236,46 @@ def _fault(format_: Format) -> str | None:
         return f"it needs one CallObject() or one Name(), and has {objects} and {names}"
     if any(not text for word in flat if isinstance(word, Literal) for text in word.spellings):
         return "a Literal is empty, so it would be found everywhere"
-    faults = (_frame_fault(format_), _markup_fault(flat), _tagged_fault(words) if names else None)
-    return next(filter(None, faults), None)
+    return (
+        _frame_fault(format_)
+        or _markup_fault(flat)
+        or (_tagged_fault(words) if names else _object_fault(words, format_.call))
+        or _reasoning_fault(format_)
+    )
+
+
+def _object_fault(words: tuple[Word, ...], call: CallObject | None) -> str | None:
+    """Why a call object could not be found, or could not be written and read back."""
+    if call is None:
+        return None
+    for row in call.opens:
+        text = "".join(part for part in row if part != ANY_SPACE)
+        if not row or row[0] == ANY_SPACE or text[:1] not in ("{", "["):
+            return f"`opens` has the row {row!r}; a call begins with '{{' or '['"
+    for key in (call.name, call.arguments):
+        if not (re.fullmatch(r"\w+", key) if call.bare_keys else re.fullmatch(r'[^"\\\n]+', key)):
+            return f"the key {key!r} cannot be written as it is"
+    if call.name == call.arguments:
+        return f"the name and the arguments have one key, {call.name!r}"
+    before = words[: words.index(call)]
+    for word in before:
+        if not isinstance(word, Markup):
+            continue
+        swallowed = re.match(word.pattern, '{"')
+        if swallowed and swallowed.end():
+            return f"Markup({word.pattern!r}) would swallow the beginning of the call"
+    return None
+
+
+def _reasoning_fault(format_: Format) -> str | None:
+    own = [word for word in format_.words if isinstance(word, Literal)]
+    texts = {text for word in own for text in word.spellings}
+    for markers in format_.reasoning:
+        if not markers.open or not markers.close or markers.open == markers.close:
+            return f"{markers!r} cannot be told apart; give two different texts"
+        if texts & {markers.open, markers.close}:
+            return f"{markers!r} are markers of the calls too"
+    return None
 
 
 def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -286,7 +322,13 @@ def _tagged_fault(words: tuple[Word, ...]) -> str | None:
 
 def _markup_fault(words: tuple[Word, ...]) -> str | None:
     for word in words:
+        if isinstance(word, Space) and word.text.strip():
+            return f"{word!r} writes more than white space"
         pattern = word.pattern if isinstance(word, Markup | Name | Key) else ""
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return f"the pattern {pattern!r} is none: {error}"
         outside_classes = re.sub(r"\[(?:\\.|[^\]])*\]", "x", pattern)
         if re.search(r"(?<!\\)[*+]|,\}", outside_classes):
             return f"the pattern {pattern!r} has no bound; write {{0,24}} instead of * or +"

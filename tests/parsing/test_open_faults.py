@@ -36,7 +36,6 @@ def test_a_string_that_never_ends_swallows_no_call_behind_words(text: str, level
         (CallObject(opens=((ANY_SPACE,),)),),
         (CallObject(opens=(("",),)),),
         (CallObject(opens=(("#",),)),),
-        (Literal("<f>"), Literal("json:"), CallObject(), Literal("</f>")),
         (Literal("<f>"), Markup("", "[^x]{0,24}"), CallObject(), Literal("</f>")),
         (Literal("<f>"), Space(": "), CallObject(), Literal("</f>")),
         (Literal("<f>"), Markup("(", "("), CallObject(), Literal("</f>")),

@@ -28,8 +28,7 @@ _STRINGS = st.sampled_from(
     ['""', '"a"', '"a: b"', r'"\""', r'"\u0022"', r'"\u0000"', '"</tool_call>"', r'"\ud83d"', '"b"']
 )
 _VALUES = st.recursive(
-    _STRINGS
-    | st.sampled_from(["1", "-0.5", "18446744073709551617", "1e400", "null", "NaN"]),
+    _STRINGS | st.sampled_from(["1", "-0.5", "18446744073709551617", "1e400", "null", "NaN"]),
     lambda inner: (
         st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]")
         | st.lists(st.tuples(_STRINGS, _SPACE, inner), max_size=3).map(_object_of)

@@ -26,6 +26,7 @@ from .parameters import (
 )
 from .qwen25 import CHAIN, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
 from .tagged_json import (
+    APERTUS,
     COHERE,
     DOTS_JSON,
     GIGACHAT3,
@@ -47,6 +48,7 @@ FORMATS = {
     format_.name: format_
     for format_ in (
         *CHAIN,
+        APERTUS,
         COHERE,
         DEEPSEEK_V3,
         DEEPSEEK_V31,
@@ -86,4 +88,43 @@ FORMATS = {
 }
 """Every format that comes with tunaeval, by its canonical name."""
 
-__all__ = ["CHAIN", "FORMATS"]
+__all__ = [
+    "APERTUS",
+    "CHAIN",
+    "COHERE",
+    "DEEPSEEK_V3",
+    "DEEPSEEK_V31",
+    "DEEPSEEK_V32",
+    "DEEPSEEK_V41",
+    "DOTS_JSON",
+    "FENCE",
+    "FORMATS",
+    "FUNCTIONARY_V31",
+    "GIGACHAT3",
+    "GIGACHAT35",
+    "GRANITE3",
+    "GRANITE_20B_FC",
+    "HERMES",
+    "INKLING",
+    "INTERNLM",
+    "JAMBA",
+    "JSON",
+    "K2_HORIZON_JSON",
+    "KIMI_K2",
+    "LFM2_JSON",
+    "LLAMA3_JSON",
+    "LONGCAT",
+    "LOOSE_JSON",
+    "MIMO",
+    "MINICPM5",
+    "MINIMAX_M2",
+    "MISTRAL",
+    "MISTRAL_ARRAY",
+    "NEMOTRON",
+    "PHI4_MINI",
+    "PLAMO3",
+    "QWEN3_CODER",
+    "SEED_OSS",
+    "STEP3",
+    "TOOLS_TAG",
+]

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     ANY_SPACE,
-    ARGUMENTS_KEYS,
-    NAME_KEYS,
     CallObject,
     Format,
     Literal,
     Markup,
     Space,
 )
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 
 HERMES = Format(
     "hermes",

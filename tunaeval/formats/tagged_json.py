@@ -151,8 +151,22 @@ LLAMA3_JSON = Format(
     (
         Literal("<|python_tag|>"),
         Space(),
-        CallObject(arguments="parameters"),
+        CallObject(arguments="parameters", joined="; "),
     ),
     models=("Llama 3.1", "Llama 3.2", "Llama 3.3", "Llama 4"),
     summary="JSON objects behind <|python_tag|>, separated by semicolons",
+)
+
+APERTUS = Format(
+    "apertus",
+    (
+        Literal("<|tools_prefix|>"),
+        Space(),
+        CallObject(array=True, keyed=True),
+        Space(),
+        Literal("<|tools_suffix|>"),
+    ),
+    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"),),
+    models=("Apertus",),
+    summary="a JSON array of objects whose one key is the tool's name",
 )

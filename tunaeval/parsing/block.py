@@ -62,7 +62,8 @@ class Block:
         words, call = self._form.words, self._form.call
         if call is None:
             raise ValueError(f"format {self._form.name!r} has its names outside; see `tagged`")
-        before, closer = words[1 : words.index(call)], self._form.closer
+        at, closer = words.index(call), self._form.closer
+        before = words[1:at]
         if not (yield from self._before(before)):
             return
         self.had_body = True
@@ -70,6 +71,8 @@ class Block:
         stops = (*spellings, FENCE) if self._fenced else spellings
         closed = yield from self._calls(call, stops)
         if closer:
+            if closed:
+                yield from self._between(words[at + 1 : -1])
             yield from self._after(closer, closed=closed)
         elif closed and self._ledger.waiting:
             yield from self._extra_bracket()
@@ -105,6 +108,13 @@ class Block:
         if char == "" and self._form.marked:
             self._cut("the text ends behind the opener")
         return char in ("{", "[")
+
+    def _between(self, words: tuple[Word, ...]) -> Reading[None]:
+        """The words between the calls and the closer; what is missing shows at the closer."""
+        for word in words:
+            if isinstance(word, Literal):
+                yield from skip_space(self._window)
+                yield from literal(self._window, word.spellings)
 
     def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
         """The words behind the calls; a missing closer is a mend of the last call."""
@@ -145,7 +155,12 @@ class Block:
         self, word: CallObject, stops: tuple[str, ...], *, listed: bool
     ) -> Generator[None, None, bool]:
         """Objects one after the other, in a list or not."""
-        window, count, comma, single = self._window, 0, False, not (listed or word.array)
+        window, count, comma, single = (
+            self._window,
+            0,
+            False,
+            not (listed or word.array or word.joined),
+        )
         while True:
             char = yield from next_char(window)
             if char == "{":

@@ -48,10 +48,13 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             return _SPACE + _chain(rest, literals, end)
         case Literal():
             texts = "|".join(map(re.escape, word.spellings))
-            stop = f"|{end}" if end else ""
-            return f"(?:(?:{texts}){_chain(rest, literals - 1, end)}{stop})"
+            cuts = "|".join(_beginnings(text) + end for text in word.spellings) if end else "(?!)"
+            return f"(?:(?:{texts}){_chain(rest, literals - 1, end)}|{cuts})"
         case Many() | Maybe():
-            again = "|".join(map(re.escape, _first(word).spellings))
+            first = _first(word).spellings
+            again = "|".join(
+                [*map(re.escape, first), *(_beginnings(t) + end for t in first if end)]
+            )
             space = _SPACE if isinstance(word, Many) else ""
             return f"{space}(?:(?:{again})|{_chain(rest, literals, end)})"
         case Name() | Markup() | Key():
@@ -61,6 +64,14 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
         case CallObject():
             return r"[{\[]" if word.array else r"(?:\{|\[[ \t\r\n]{0,24}+\{)"
     return r"[ \t\r\n]{0,24}+\{"
+
+
+def _beginnings(text: str) -> str:
+    """A pattern for every beginning of a text, the empty one too."""
+    pattern = ""
+    for char in reversed(text[:-1]):
+        pattern = f"(?:{re.escape(char)}{pattern})?+"
+    return pattern
 
 
 def _first(word: Many | Maybe) -> Literal:

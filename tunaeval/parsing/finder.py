@@ -107,7 +107,8 @@ def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
         re.escape(text[:length])
         for form in formats
         if form.opener and form.marked
-        for text in form.opener.spellings
+        for word in (form.opener, *(form.around or ())[:1])
+        for text in word.spellings
         for length in range(_LEAST_CUT, len(text))
     }
     return re.compile(

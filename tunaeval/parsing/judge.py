@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tunaeval.grammar import ARGUMENTS_KEYS, NAME_KEYS, CallObject, Format
+from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json
-from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, Repair, Span, ToolCall, Tools
+from tunaeval.types import (
+    ARGUMENTS_KEYS,
+    LEVELS,
+    NAME_KEYS,
+    JsonObject,
+    JsonValue,
+    Level,
+    Repair,
+    Span,
+    ToolCall,
+    Tools,
+)
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id", "description"})
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
@@ -87,6 +98,9 @@ def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bo
 
 def _claim(value: JsonObject, word: CallObject, span: Span) -> _Claim:
     repairs: list[Repair] = []
+    if word.keyed and len(value) == 1:
+        ((name, arguments),) = value.items()
+        value = {word.name: name, word.arguments: arguments}
     id_ = value.get("id", value.get("tool_call_id"))
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:

@@ -58,6 +58,7 @@ class TaggedBlock:
         self._name: str | None = None
         self._key = ""
         self._raw: str | None = None
+        self._tried: tuple[str, ...] = ()
         self._arguments: JsonObject = {}
         self._object: Read | None = None
         self._repairs: list[Repair] = []
@@ -77,6 +78,10 @@ class TaggedBlock:
             if not self._arguments and self._object is None:
                 self._give_up(None)
                 return
+            if self._object is None and self._first_behind(words, index) and self._at_end():
+                cut = Unreadable("truncated", "the text ends between two arguments", cut=True)
+                self._give_up(cut)
+                return
             self._ledger_call()
             self._unclosed(word)
             break
@@ -85,6 +90,17 @@ class TaggedBlock:
             self._ledger_call()
         self.had_body = True
         self._ledger.close(self._window.offset)
+
+    def _first_behind(self, words: tuple[Word, ...], index: int) -> bool:
+        """Whether this is the first fixed text behind the arguments: only it shows their end."""
+        many = max(i for i, word in enumerate(words) if isinstance(word, Many))
+        return not any(isinstance(word, Literal) for word in words[many + 1 : index])
+
+    def _at_end(self) -> bool:
+        """Whether the text ends here, perhaps inside a fixed text."""
+        window = self._window
+        rest = window.text[window.pos : window.pos + _AHEAD]
+        return window.final and (not rest or any(t.startswith(rest) for t in self._tried))
 
     # --- words -------------------------------------------------------------------------------
 
@@ -96,7 +112,13 @@ class TaggedBlock:
         return fits
 
     def _literal(self, word: Literal, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        return (yield from literal(self._window, word.spellings))
+        return (yield from self._stands(word))
+
+    def _stands(self, word: Literal) -> Generator[None, None, bool]:
+        """Whether the text stands here; what was tried in vain is remembered."""
+        found = yield from literal(self._window, word.spellings)
+        self._tried = () if found else (*self._tried, *word.spellings)
+        return found
 
     def _space(self, _word: Space, _: tuple[Word, ...]) -> Generator[None, None, bool]:
         yield from skip_space(self._window)
@@ -119,7 +141,7 @@ class TaggedBlock:
         self, word: Maybe, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         first = word.words[0]
-        if not (isinstance(first, Literal) and (yield from literal(self._window, first.spellings))):
+        if not (isinstance(first, Literal) and (yield from self._stands(first))):
             return True
         return (yield from self._row(word.words[1:], after))
 
@@ -129,9 +151,7 @@ class TaggedBlock:
         first = word.words[0]
         while True:
             yield from skip_space(self._window)
-            if not isinstance(first, Literal) or not (
-                yield from literal(self._window, first.spellings)
-            ):
+            if not (isinstance(first, Literal) and (yield from self._stands(first))):
                 return True
             fits = yield from self._row(word.words[1:], (word, *after))
             if fits is not True:
@@ -261,7 +281,9 @@ class TaggedBlock:
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""
         window = self._window
-        at_end = window.final and window.pos >= len(window.text)
+        at_end = self._at_end()
+        if at_end:
+            window.pos = len(window.text)
         span = Span(self._start, window.offset)
         self.failed = why is not None
         self.had_body = why is not None or at_end

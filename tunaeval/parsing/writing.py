@@ -30,7 +30,7 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """The calls as text; several share one block where the format holds an array."""
     if not calls:
         return ""
-    if form.call and form.call.array:
+    if form.call and (form.call.array or form.call.joined):
         blocks = _written(form.words, calls)
     else:
         blocks = form.separator.join(_written(form.words, [call]) for call in calls)
@@ -61,6 +61,8 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
             return word.text
         case CallObject() if len(calls) == 1:
             return _object(word, calls[0])
+        case CallObject() if word.joined:
+            return word.joined.join(_object(word, call) for call in calls)
         case CallObject():
             return "[" + ", ".join(_object(word, call) for call in calls) + "]"
         case Name():
@@ -110,4 +112,6 @@ def _object(word: CallObject, call: ToolCall) -> str:
     arguments = _json(call.arguments, call.name)
     quote = "" if word.bare_keys else '"'
     name = json.dumps(call.name, ensure_ascii=False)
+    if word.keyed:
+        return f"{{{name}: {arguments}}}"
     return f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}}}"

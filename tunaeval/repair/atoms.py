@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 from tunaeval.window import MARGIN, Reading, Window
 
 from .mends import CutError, Draft, UnreadableError, escaped
@@ -30,13 +31,18 @@ _PLAIN = {
     "‘": re.compile(r"""[^‘’'"\\\x00-\x1f]++"""),
 }
 _RESTART = re.compile(
-    r"(?:</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})"
+    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
     r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
 )
-"""A closer, an opener and the start of an object: what stands before the next call's first key.
+"""A new line or a closer, perhaps an opener, and a bracket: what stands before a call's first key.
 
-Met before a quote that cannot end the string, they show that the string ended long ago.
+Met before a quote that cannot end the string, with a key of calls behind it, they show that the
+string ended long ago.
 """
+_FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
+_CLOSER = re.compile(r"</[\w:|-]{1,40}>|```")
+_LONGEST_KEY = 12
+
 _LEFT = {"”": "“", "’": "‘"}
 _QUOTE_MENDS = {"'": "single-quotes", "“": "smart-quotes", "‘": "smart-quotes"}
 _WORDS = {"true": "true", "false": "false", "null": "null"}
@@ -70,7 +76,7 @@ def read_string(
                 window.pos += 1
                 pieces.append('"')
                 return
-            _refuse_swallowing(window)
+            yield from _refuse_swallowing(window)
             draft.mend("inner-quote")
         elif char < " " and not control:
             control = True
@@ -103,12 +109,19 @@ class _Doubtful:
         self._at = None
 
 
-def _refuse_swallowing(window: Window) -> None:
+def _refuse_swallowing(window: Window) -> Reading[None]:
     """Give up, back where the string should have ended, if it has run into the next call."""
     start = max(0, window.pos - MARGIN)
-    restart = _RESTART.search(window.text[start : window.pos])
-    if restart:
-        window.pos = start + restart.start()
+    behind = window.text[start : window.pos]
+    restart = _RESTART.search(behind)
+    if restart is None:
+        return
+    while len(window.text) - window.pos <= _LONGEST_KEY and not window.final:
+        yield
+    if _FIRST_KEY.match(window.text, window.pos):
+        closer = _CLOSER.search(behind)
+        ended = min(restart.start(), closer.start() if closer else len(behind))
+        window.pos -= len(behind) - ended
         raise UnreadableError("invalid-json", "a string that never ends")
 
 

@@ -5,6 +5,8 @@ so that a parse never loads pydantic.
 """
 
 from .calls import (
+    ARGUMENTS_KEYS,
+    NAME_KEYS,
     JsonObject,
     JsonValue,
     Message,
@@ -19,7 +21,9 @@ from .exchange import Reply, Request, Usage
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
+    "ARGUMENTS_KEYS",
     "LEVELS",
+    "NAME_KEYS",
     "Diagnosis",
     "JsonObject",
     "JsonValue",

@@ -12,6 +12,13 @@ JsonValue: TypeAlias = Any
 JsonObject: TypeAlias = dict[str, JsonValue]
 
 
+NAME_KEYS = ("name", "tool", "function", "tool_name")
+"""Keys that hold a call's name where a format does not say otherwise; all but its own are mends."""
+
+ARGUMENTS_KEYS = ("arguments", "args", "parameters", "input")
+"""Keys that hold a call's arguments, likewise."""
+
+
 class Span(NamedTuple):
     """Characters `start` (included) to `end` (excluded) of the text that was parsed."""
 
