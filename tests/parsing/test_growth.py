@@ -86,6 +86,15 @@ def test_many_small_calls_cost_what_they_are_long() -> None:
     assert growth(streamed, "", text, 8 * 1024, runs=2) <= BOUND
 
 
+@pytest.mark.parametrize("prefix", ["", "<think>", PREFIXES[2]], ids=["prose", "thought", "string"])
+def test_a_stream_forgets_what_was_read(prefix: str) -> None:
+    """What it kept would be copied with each chunk, which shows only in very long texts."""
+    reading = stream()
+    for chunk in [prefix, *["word "] * 2000]:
+        reading.feed(chunk)
+        assert len(reading._window.text) < 1000
+
+
 # --- caps ------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,15 @@ def test_a_comma_too_many_after_a_string_ends_the_string(level: Level) -> None:
     assert said(result) == (LS_CALL if level != "strict" else [])
 
 
+@pytest.mark.parametrize("frame", ["%s", tagged("%s"), "<tools>[%s]</tools>", "```json\n%s\n```"])
+@pytest.mark.parametrize("refused", [LS.replace('"ls"', "run(%s)"), '{"a": %s}', "[run(%s)]"])
+def test_what_stands_inside_something_refused_is_no_call(refused: str, frame: str) -> None:
+    text = frame % (refused % WHERE)
+    if text.startswith("[run"):
+        text = f"<tool_call>{text}"  # brackets alone announce nothing
+    assert not parse(text, level="lenient").calls
+
+
 def test_strict_takes_all_calls_between_one_pair_of_markers_or_none() -> None:
     """It was: the first is refused as one of several, the second taken."""
     for text in (tagged(f"{LS}\n{WHERE}"), f"<tools>[{LS}, {WHERE}</tools>"):
