@@ -9,7 +9,7 @@ from .named_json import (
     DEEPSEEK_V31,
     FUNCTIONARY_V31,
     KIMI_K2,
-    MISTRAL,
+    MISTRAL_V11,
     PLAMO3,
 )
 from .pairs import GLM45, GLM47, HUNYUAN_V3, IQUEST_Q1, K2_HORIZON_XML
@@ -76,7 +76,7 @@ FORMATS = {
         MIMO,
         MINICPM5,
         MINIMAX_M2,
-        MISTRAL,
+        MISTRAL_V11,
         MISTRAL_ARRAY,
         NEMOTRON,
         PHI4_MINI,
@@ -87,6 +87,13 @@ FORMATS = {
     )
 }
 """Every format that comes with tunaeval, by its canonical name."""
+
+SETS = {
+    "dots": (DOTS_JSON, MINIMAX_M2),
+    "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
+    "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
+}
+"""Formats that models of one name write in turn, to be read side by side."""
 
 __all__ = [
     "APERTUS",
@@ -118,13 +125,14 @@ __all__ = [
     "MIMO",
     "MINICPM5",
     "MINIMAX_M2",
-    "MISTRAL",
     "MISTRAL_ARRAY",
+    "MISTRAL_V11",
     "NEMOTRON",
     "PHI4_MINI",
     "PLAMO3",
     "QWEN3_CODER",
     "SEED_OSS",
+    "SETS",
     "STEP3",
     "TOOLS_TAG",
 ]

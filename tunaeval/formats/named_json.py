@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tunaeval.grammar import Arguments, Format, Literal, Markup, Maybe, Name, Reasoning, Space
 
-MISTRAL = Format(
-    "mistral",
+MISTRAL_V11 = Format(
+    "mistral-v11",
     (
         Literal("[TOOL_CALLS]"),
         Name(),
@@ -34,6 +34,7 @@ DEEPSEEK_V3 = Format(
         Literal("```<｜tool▁call▁end｜>"),
     ),
     around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
+    aliases=("deepseek_v3", "deepseekv3"),
     models=("DeepSeek V3", "DeepSeek R1"),
     summary="name, then JSON in a fence, between DeepSeek's tokens",
 )
@@ -51,6 +52,7 @@ DEEPSEEK_V31 = Format(
     ),
     around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
     separator="",
+    aliases=("deepseek_v31", "deepseekv31"),
     models=("DeepSeek V3.1",),
     summary="name and JSON between DeepSeek's tokens",
 )
@@ -70,6 +72,7 @@ KIMI_K2 = Format(
     ),
     around=(Literal("<|tool_calls_section_begin|>"), Literal("<|tool_calls_section_end|>")),
     separator="",
+    aliases=("kimi_k2",),
     models=("Kimi K2", "Kimi K2 Thinking", "Kimi K2.5"),
     summary="an id that holds the name, then JSON, between Kimi's tokens",
 )

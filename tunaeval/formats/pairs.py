@@ -32,6 +32,7 @@ _JOINED_PAIRS = Many(
 GLM45 = Format(
     "glm45",
     (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
+    aliases=("glm", "ling3", "poolside_v1", "spark25"),
     models=("GLM-4.5", "GLM-4.6", "Ling 3", "Laguna", "Spark 2.5"),
     summary="name, then <arg_key> and <arg_value>, inside <tool_call>",
 )
@@ -54,6 +55,7 @@ IQUEST_Q1 = Format(
         _PAIRS,
         Literal("</iquest_tool_call>"),
     ),
+    aliases=("iquest_q1",),
     models=("IQuest Q1",),
     summary="as glm45, inside <iquest_tool_call>",
 )
@@ -71,6 +73,7 @@ HUNYUAN_V3 = Format(
         Literal("</tool_call>"),
     ),
     around=(Literal("<tool_calls>"), Literal("</tool_calls>")),
+    aliases=("hy_v3", "hunyuan", "hy_v4"),
     models=("Hunyuan 3", "Hunyuan 4"),
     summary="as glm45 with <tool_sep> behind the name, inside <tool_calls>",
 )

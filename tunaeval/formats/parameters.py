@@ -30,6 +30,7 @@ QWEN3_CODER = Format(
         Space("\n"),
         Literal("</tool_call>"),
     ),
+    aliases=("qwen3_coder", "qwen3_xml", "step3p5", "step5", "nanbeige"),
     models=("Qwen3-Coder", "Qwen3.5", "Nemotron 3", "Step-3.5", "Granite 4.2"),
     summary="<function=NAME> with <parameter=KEY> inside <tool_call>",
 )
@@ -84,6 +85,7 @@ SEED_OSS = Format(
         Space("\n"),
         Literal("</seed:tool_call>"),
     ),
+    aliases=("seed_oss",),
     models=("Seed-OSS",),
     summary="as qwen3-coder, inside <seed:tool_call>",
 )
@@ -113,6 +115,7 @@ MINIMAX_M2 = Format(
         Literal("<minimax:tool_call>", also=("<function_calls>", "<dots_function_call>")),
         Literal("</minimax:tool_call>", also=("</function_calls>", "</dots_function_call>")),
     ),
+    aliases=("minimax_m2",),
     models=("MiniMax M2", "dots", "Claude 2 and 3 in text"),
     summary='<invoke name="NAME"> with <parameter name="KEY"> inside',
 )
@@ -195,6 +198,7 @@ DEEPSEEK_V32 = Format(
         Literal("<｜DSML｜function_calls>", also=("<｜DSML｜tool_calls>",)),
         Literal("</｜DSML｜function_calls>", also=("</｜DSML｜tool_calls>",)),
     ),
+    aliases=("deepseek_v32", "deepseekv32", "deepseek_v4", "deepseekv4"),
     models=("DeepSeek V3.2", "DeepSeek V4"),
     summary="DSML: each parameter says whether it is a string",
 )
@@ -221,6 +225,7 @@ DEEPSEEK_V41 = Format(
         Literal("</｜DSML｜ invoke>"),
     ),
     around=(Literal("<｜DSML｜ calls>"), Literal("</｜DSML｜ calls>")),
+    aliases=("deepseek_v41", "deepseekv41"),
     models=("DeepSeek V4.1",),
     summary="DSML with a space in every tag",
 )
@@ -247,6 +252,7 @@ GIGACHAT35 = Format(
         Literal("</｜GCML｜invoke>"),
     ),
     around=(Literal("<｜GCML｜tool_calls>"), Literal("</｜GCML｜tool_calls>")),
+    aliases=("gigachat35",),
     models=("GigaChat 3.5",),
     summary="GCML: DSML with another token",
 )

@@ -25,6 +25,7 @@ HERMES = Format(
         Space("\n"),
         Literal("</tool_call>"),
     ),
+    aliases=("qwen3_json", "qwen", "trinity", "granite4", "ernie45"),
     models=("Hermes 2/3", "Qwen2.5", "QwQ", "Qwen3 dense"),
     summary="one JSON object between <tool_call> tags",
 )

@@ -46,6 +46,7 @@ INTERNLM = Format(
         Space("\n"),
         Literal("<|action_end|>"),
     ),
+    aliases=("interns1",),
     models=("InternLM2.5", "Intern-S1"),
     summary="one JSON object behind <|plugin|>",
 )
@@ -100,6 +101,7 @@ MISTRAL_ARRAY = Format(
 JAMBA = Format(
     "jamba",
     (Literal("<tool_calls>"), Space(), _SEVERAL, Space(), Literal("</tool_calls>")),
+    aliases=("hunyuan_a13b",),
     models=("Jamba 1.5", "Apriel", "Hunyuan-A13B"),
     summary="a JSON array between <tool_calls> tags",
 )
@@ -114,6 +116,7 @@ NEMOTRON = Format(
 GRANITE3 = Format(
     "granite3",
     (Literal("<|tool_call|>"), Space(), _SEVERAL),
+    aliases=("granite",),
     models=("Granite 3.0",),
     summary="a JSON array behind <|tool_call|>, without a closer",
 )
@@ -121,6 +124,7 @@ GRANITE3 = Format(
 PHI4_MINI = Format(
     "phi4-mini",
     (Literal("functools"), Space(), _SEVERAL),
+    aliases=("phi4_mini_json",),
     models=("Phi-4-mini", "FireFunction v2"),
     summary="a JSON array behind the word functools",
 )
@@ -135,6 +139,7 @@ COHERE = Format(
         Literal("<|END_ACTION|>"),
     ),
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"),),
+    aliases=("cohere_command3", "cohere_command4"),
     models=("Command R7B", "Command A", "Command 4"),
     summary="a JSON array with tool_name and parameters between action markers",
 )
@@ -153,6 +158,7 @@ LLAMA3_JSON = Format(
         Space(),
         CallObject(arguments="parameters", joined="; "),
     ),
+    aliases=("llama3_json", "llama4_json", "llama3"),
     models=("Llama 3.1", "Llama 3.2", "Llama 3.3", "Llama 4"),
     summary="JSON objects behind <|python_tag|>, separated by semicolons",
 )
@@ -167,6 +173,7 @@ APERTUS = Format(
         Literal("<|tools_suffix|>"),
     ),
     reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"),),
+    aliases=("apertus2509",),
     models=("Apertus",),
     summary="a JSON array of objects whose one key is the tool's name",
 )

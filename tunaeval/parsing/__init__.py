@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import CHAIN, FORMATS
+from tunaeval.formats import CHAIN, FORMATS, SETS
 from tunaeval.grammar import Format, set_engine
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
@@ -22,13 +22,22 @@ from .writing import instructions_for, render_calls
 
 AnyTools = Tools | Iterable[ToolLike] | None
 
-qwen25 = Reader("qwen25", CHAIN, summary=f"all of {', '.join(FORMATS)}, read side by side")
+qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
-_READERS: dict[object, Parser] = {
+dots, k2_horizon, mistral = (Reader(name, forms) for name, forms in SETS.items())
+
+
+def _constant(name: str) -> str:
+    """What a format's constant is called."""
+    return name.upper().replace("-", "_").replace(".", "")
+
+
+_SETS: dict[str, Parser] = {reader.name: reader for reader in (qwen25, dots, k2_horizon, mistral)}
+_READERS: dict[str, Parser] = {
     "auto": qwen25,
-    "qwen25": qwen25,
+    **_SETS,
     **{name: Reader(name, (form,)) for name, form in FORMATS.items()},
 }
 
@@ -36,10 +45,13 @@ formats: Registry[Parser] = Registry(
     "tunaeval.parsers",
     "format or parser",
     builtins={
-        "qwen25": "tunaeval.parsing:qwen25",
-        **{name: f"tunaeval.formats:{name.upper().replace('-', '_')}" for name in FORMATS},
+        **{name: f"tunaeval.parsing:{name.replace('-', '_')}" for name in _SETS},
+        **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
     },
-    aliases={"auto": "qwen25"},
+    aliases={
+        "auto": "qwen25",
+        **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
+    },
     check=instance_of(Parser),
 )
 """Formats and parsers by name."""

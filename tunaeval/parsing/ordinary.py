@@ -64,12 +64,7 @@ class _Result:
 
 def ordinary_reader(finder: Finder) -> OrdinaryReader:
     """The reader of the ordinary shape for the formats of `finder`."""
-    frames = {
-        opener: frame
-        for form in finder.formats
-        for opener, frame in _frame(form)
-        if finder.chosen(opener, "{") is form
-    }
+    frames = _frames(finder)
     search = finder.search.search
     usual = next(iter(frames), "\0")
     at_once = (frames.get(usual), 0, len(usual))
@@ -156,6 +151,16 @@ def _result_of(calls: list[ToolCall], content: str) -> ParseResult:
     result.__class__ = ParseResult
     made: ParseResult = result
     return made
+
+
+def _frames(finder: Finder) -> dict[str, _Frame]:
+    """The frames by their openers, where an object behind the opener decides for that format."""
+    return {
+        opener: frame
+        for form in finder.formats
+        for opener, frame in _frame(form)
+        if finder.chosen(opener, "{") is form
+    }
 
 
 def _frame(form: Format) -> list[tuple[str, _Frame]]:

@@ -1,0 +1,72 @@
+"""A wire format: a row of words with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from tunaeval.errors import FormatError
+
+from .faults import fault_of
+from .words import THINK, CallObject, Literal, Reasoning, Word
+
+if TYPE_CHECKING:
+    from tunaeval.types import Level, ParseResult, Tools
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
+
+    `marked` says that the opener alone announces a call, so that what follows it is an attempt
+    even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
+    around all calls together; it is written, and read wherever it is met. `aliases` are the names
+    that vLLM (`--tool-call-parser`) and SGLang have for the same text.
+    """
+
+    name: str
+    words: tuple[Word, ...]
+    marked: bool = True
+    around: tuple[Literal, Literal] | None = None
+    separator: str = "\n"
+    reasoning: tuple[Reasoning, ...] = (THINK,)
+    aliases: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        if fault := fault_of(self.name, self.words, self.reasoning):
+            raise FormatError(f"format {self.name!r}: {fault}")
+
+    @property
+    def call(self) -> CallObject | None:
+        """The word for a whole call object; None where the name stands outside."""
+        return next((word for word in self.words if isinstance(word, CallObject)), None)
+
+    @property
+    def opener(self) -> Literal | None:
+        """What a block begins with; None for bare objects."""
+        first = self.words[0]
+        return first if isinstance(first, Literal) else None
+
+    @property
+    def closer(self) -> Literal | None:
+        last = self.words[-1]
+        return last if isinstance(last, Literal) else None
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        """Read `text` in this format alone."""
+        return _engine[0](self, text, tools, level)
+
+
+Engine: TypeAlias = "Callable[[Format, str, Tools | None, Level], ParseResult]"
+
+_engine: list[Engine] = []
+
+
+def set_engine(engine: Engine) -> None:
+    """Say what reads formats. The face does this once: a value does not know its reader."""
+    _engine[:] = [engine]

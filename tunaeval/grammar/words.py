@@ -1,0 +1,149 @@
+"""The words themselves, and how they look when they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+ANY_SPACE = " "
+"""In an `opens` of a bare object: up to 24 characters of white space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Fixed text. `text` is what is written; `also` are other spellings that are read."""
+
+    text: str
+    also: tuple[str, ...] = ()
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        return (self.text, *self.also)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Any white space, or none. `text` is what is written."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """Text that is read and dropped: a fence's language, an index. `pattern` must be bounded."""
+
+    text: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallObject:
+    """One JSON object that holds a call's name and arguments; with `array` also several in a list.
+
+    `joined`: several stand one after the other, with this text between them. `keyed`: the object
+    has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
+    written without quotes.
+
+    `opens` is for formats without an opening literal: what a text has to begin with to be looked
+    at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name
+    *and* arguments to be taken for a call.
+    """
+
+    name: str = "name"
+    arguments: str = "arguments"
+    array: bool = False
+    joined: str = ""
+    keyed: bool = False
+    bare_keys: bool = False
+    opens: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The tool's name, where it stands outside of the arguments.
+
+    `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
+    may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
+    match every beginning of what it matches, because a text may end anywhere.
+    """
+
+    pattern: str = r"[A-Za-z0-9_./-]{1,128}"
+    before: str = ""
+    after: str = ""
+    after_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """One JSON object that is the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An argument's name."""
+
+    pattern: str = r"[^<>\"'\s]{1,200}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A word that says whether the next value is text or JSON: `text` and `json` are the words."""
+
+    text: tuple[str, ...]
+    json: tuple[str, ...]
+
+
+Trim: TypeAlias = OneOf["no", "newline", "space"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument's value as bare text, up to the literal behind it.
+
+    It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
+    says what stands around it and is no part of it: "no", one "newline" each side, or all "space".
+    """
+
+    trim: Trim = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """Words that may be missing; they begin with a literal."""
+
+    words: tuple[Word, ...]
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Words that come once for each argument; they begin with a literal."""
+
+    words: tuple[Word, ...]
+
+
+Word: TypeAlias = (
+    Literal
+    | Space
+    | Markup
+    | CallObject
+    | Name
+    | Arguments
+    | Key
+    | Attribute
+    | Value
+    | Maybe
+    | Many
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The markers that reasoning stands between. Calls in there are no calls."""
+
+    open: str
+    close: str
+
+
+THINK = Reasoning("<think>", "</think>")
