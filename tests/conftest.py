@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("default", _CALM, max_examples=50)
+settings.register_profile("steady", _CALM, max_examples=30, derandomize=True)
 settings.register_profile("ci", _CALM, max_examples=100, print_blob=True)
 settings.register_profile("nightly", _CALM, max_examples=10_000, print_blob=True)
 settings.load_profile(

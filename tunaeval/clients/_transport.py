@@ -41,6 +41,7 @@ class StackTransport(httpx.AsyncBaseTransport):
     def __init__(self) -> None:
         self._idle: defaultdict[_Address, _Stack] = defaultdict(list)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.closed = False
         self._ssl_context: ssl.SSLContext | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -49,7 +50,6 @@ class StackTransport(httpx.AsyncBaseTransport):
         stack = self._stack(address)
         connection = await _take(stack) or self._new(address)
         try:
-            # On an error, a cancellation included, httpcore closes the connection itself.
             response = await connection.handle_async_request(
                 httpcore.Request(
                     method=request.method,
@@ -61,24 +61,29 @@ class StackTransport(httpx.AsyncBaseTransport):
                     extensions=request.extensions,
                 )
             )
-        except _ERRORS as error:
-            raise _as_httpx(error) from error
+        except BaseException as error:  # a cancellation too: nobody else knows this connection
+            await connection.aclose()
+            if isinstance(error, _ERRORS):
+                raise _as_httpx(error) from error
+            raise
         return httpx.Response(
             response.status,
             headers=response.headers,
-            stream=_Body(response, connection, stack),
+            stream=_Body(response, connection, self, stack),
             request=request,
         )
 
     async def aclose(self) -> None:
         stacks = list(self._idle.values())
         self._idle.clear()
+        self.closed = True
         if asyncio.get_running_loop() is self._loop:
             for connection in [connection for stack in stacks for connection in stack]:
                 await connection.aclose()
 
     def _stack(self, address: _Address) -> _Stack:
         loop = asyncio.get_running_loop()
+        self.closed = False
         if loop is not self._loop:  # a second asyncio.run: sockets of the first are of no use
             self._idle.clear()
             self._loop = loop
@@ -102,10 +107,12 @@ class _Body(httpx.AsyncByteStream):
         self,
         response: httpcore.Response,
         connection: httpcore.AsyncHTTPConnection,
+        transport: StackTransport,
         stack: _Stack,
     ) -> None:
         self._response = response
         self._connection = connection
+        self._transport = transport
         self._stack = stack
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -119,8 +126,10 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._response.aclose()  # closes the connection unless the body was read whole
-        if self._connection.is_idle():
+        if self._connection.is_idle() and not self._transport.closed:
             self._stack.append(self._connection)
+        else:
+            await self._connection.aclose()
 
 
 async def _take(stack: _Stack) -> httpcore.AsyncHTTPConnection | None:

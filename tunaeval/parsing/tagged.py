@@ -70,7 +70,7 @@ class TaggedBlock:
         bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
         for index, word in enumerate(words):
             fits = yield from self._word(word, words[index + 1 :])
-            if fits:
+            if fits is True:
                 continue
             if isinstance(fits, Unreadable) or index <= max(bodies):
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
@@ -215,18 +215,18 @@ class TaggedBlock:
         while True:
             end = window.text.find(closer.text, window.pos)
             if end < 0:
-                end = len(window.text) - (0 if window.final else len(closer.text) - 1)
-                end = max(end, window.pos)
+                held = 0 if window.final else len(closer.text) - 1
+                end, waits = max(window.pos, len(window.text) - held), True
             elif follow.match(window.text, end) or (
                 window.final and at_end.match(window.text, end)
             ):
                 pieces.append(window.text[window.pos : end])
                 window.pos = end
                 return "".join(pieces)
-            elif window.final or len(window.text) - end > _AHEAD + len(closer.text):
-                end += len(closer.text)
+            else:
+                waits = not window.final and len(window.text) - end <= _AHEAD
+                end += 0 if waits else len(closer.text)
             pieces.append(window.text[window.pos : end])
-            waits = end == window.pos or window.text.find(closer.text, end) < 0
             window.pos = end
             if waits:
                 if window.final:
