@@ -49,6 +49,7 @@ class Asked:
 
 def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
     """The client of the command line; without a word, the embedded model or its recording."""
+    arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
     if name is None:
         why = LlamaCppClient.available()
@@ -71,20 +72,28 @@ def _implied(arguments: argparse.Namespace) -> str | None:
     return "llamacpp" if arguments.model_file else None
 
 
+def _recordings() -> list[Path]:
+    """The recordings that the package carries, by name."""
+    with as_file(files("tunaeval.suites").joinpath("recordings")) as folder:
+        return sorted(folder.glob("*.jsonl"))
+
+
+def _packaged_by_name(recording: str | None) -> str | None:
+    """A recording's path, where a packaged one is named by its name alone."""
+    if recording is None or Path(recording).exists():
+        return recording
+    return next((str(path) for path in _recordings() if path.stem == recording), recording)
+
+
 def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
     """The recording that the package carries, with one line on how to ask a real model."""
-    folder = files("tunaeval.suites").joinpath("recordings")
-    found = sorted(
-        (one for one in folder.iterdir() if one.name.endswith(".jsonl")) if folder.is_dir() else (),
-        key=lambda one: one.name,
-    )
+    found = _recordings()
     if not found:
         raise ClientSetupError(f"{why}; or ask a server with --base-url")
     output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
-    with as_file(found[0]) as path:
-        arguments.recording = str(path)
-        client = _made("replay", arguments, concurrency=1)
-        return Asked(client, _recorded_way(path), concurrency=1)
+    arguments.recording = str(found[0])
+    client = _made("replay", arguments, concurrency=1)
+    return Asked(client, _recorded_way(found[0]), concurrency=1)
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:

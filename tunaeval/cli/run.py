@@ -48,7 +48,9 @@ def _client(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--model", metavar="NAME", help="the server's model (its first)")
     group.add_argument("--model-file", metavar="FILE", help="weights for the embedded model")
     group.add_argument(
-        "--recording", metavar="PATH", help="replies to replay: a recording or a run directory"
+        "--recording",
+        metavar="PATH|NAME",
+        help="replies to replay: a recording (a file, or a packaged one by its name), or a run",
     )
     group.add_argument("--temperature", type=float, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=_positive, default=300, metavar="N", help="(300)")
