@@ -5,6 +5,16 @@ from __future__ import annotations
 from tunaeval.grammar import Attribute, Format, Key, Literal, Many, Name, Space, Value
 
 _ATTRIBUTE_NAME = r"[^\"<>\n]{1,200}"
+_TRIMMED = Many(
+    (
+        Literal("<parameter="),
+        Key(),
+        Literal(">"),
+        Value("newline"),
+        Literal("</parameter>"),
+        Space("\n"),
+    )
+)
 
 
 QWEN3_CODER = Format(
@@ -16,16 +26,7 @@ QWEN3_CODER = Format(
         Name(),
         Literal(">"),
         Space("\n"),
-        Many(
-            (
-                Literal("<parameter="),
-                Key(),
-                Literal(">"),
-                Value("newline"),
-                Literal("</parameter>"),
-                Space("\n"),
-            )
-        ),
+        _TRIMMED,
         Literal("</function>"),
         Space("\n"),
         Literal("</tool_call>"),
@@ -71,16 +72,7 @@ SEED_OSS = Format(
         Name(),
         Literal(">"),
         Space("\n"),
-        Many(
-            (
-                Literal("<parameter="),
-                Key(),
-                Literal(">"),
-                Value("newline"),
-                Literal("</parameter>"),
-                Space("\n"),
-            )
-        ),
+        _TRIMMED,
         Literal("</function>"),
         Space("\n"),
         Literal("</seed:tool_call>"),

@@ -40,6 +40,7 @@ class _Mention:
     format: Format
     calls: int
     body: bool = False
+    words: bool = False
 
 
 class Scanner:
@@ -111,6 +112,7 @@ class Scanner:
             offset += blank
         if self._mention and not self._mention.body:
             self._mention.body = bool(_BODY.search(said))
+            self._mention.words = self._mention.words or not said.isspace()
         self._line = (self._line + said[-_LINE:])[-_LINE:]
         if collector.last != "content" and said.isspace():
             if offset < window.offset:
@@ -206,7 +208,8 @@ class Scanner:
         collector, mention, offset = self._collector, self._mention, self._window.offset
         framed = (self._refused and token.text in _closers(self._refused.formats)) or mention
         if mention and token.text in _closers((mention.format,)) and not self._quoted():
-            if mention.body and mention.calls == len(collector.calls):
+            tried = mention.body or not mention.words
+            if tried and mention.calls == len(collector.calls):
                 end = offset + len(token.text)
                 message = f"nothing readable between {mention.token.text!r} and {token.text!r}"
                 collector.diagnose("invalid-json", message, mention.start, end)

@@ -1,4 +1,4 @@
-"""Claims that are not kept yet, each with the smallest input that shows it."""
+"""What has to be given up in time: formats that cannot work, strings that never end."""
 
 from __future__ import annotations
 
@@ -65,3 +65,8 @@ def test_a_literal_between_the_call_and_the_closer_is_read() -> None:
     form = Format("f", (Literal("<f>"), CallObject(), Literal("|"), Literal("</f>")))
     text = render([ToolCall("f", {})], form)
     assert said(parse(text, form, level="strict")) == [("f", {})]
+
+
+@pytest.mark.parametrize("nothing", ["", " ", "\n"])
+def test_markers_around_nothing_are_an_attempt(nothing: str) -> None:
+    assert parse(f"<tool_call>{nothing}</tool_call>").outcome == "malformed"
