@@ -278,3 +278,14 @@ def test_levels_never_take_a_call_back() -> None:
     for text in (tagged(f"{LS}\n{WHERE}"), f"```\n{tagged(LS)}\n```", LS + "}"):
         results = [said(parse(text, level=level)) for level in LEVELS]
         assert all(len(lower) <= len(higher) for lower, higher in pairwise(results))
+
+
+def test_a_string_that_ran_into_the_next_call_is_left_where_it_began() -> None:
+    """Not at a closer before it: the engine would read the same block for ever."""
+    call = '{"name": "ping", "arguments": {}}'
+    broken = f'{{"name": "x", "ool>\n{call}'
+    result = parse(
+        f"<tool_call>\n{call}\n</tool_call>\n<tool_call>\n{broken}\n</tool_call>", "hermes"
+    )
+    assert [found.name for found in result.calls] == ["ping"]
+    assert codes(result) == ["invalid-json"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -20,6 +19,7 @@ from .scanner import Scanner
 
 _LEVELS = frozenset(LEVELS)
 
+_set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 MAX_TEXT = 16 * 1024 * 1024
 """Characters of one text that are looked at; what stands behind them is content."""
 
@@ -140,13 +140,14 @@ class Stream:
         self._length += len(chunk)
 
     def _told(self) -> list[Event]:
-        events = self._collector.events or []
-        if events:
-            self._collector.events = []
-        return [
-            replace(event, text=self._slice(*event.span)) if event.kind in TEXTS else event
-            for event in events
-        ]
+        collector = self._collector
+        if collector.live is not None:
+            collector.live.tell()
+        events = collector.take()
+        for event in events:
+            if event.kind in TEXTS:
+                _set_text(event, self._slice(*event.span))
+        return events
 
     def _slice(self, start: int, end: int) -> str:
         """Characters of the text so far, without joining it."""
