@@ -78,6 +78,7 @@ class Draft:
 
     def __init__(self, window: Window) -> None:
         self.pieces: list[str] = []
+        self._written = self.pieces
         self.repairs: list[Repair] = []
         self.open: list[str] = []
         self.pending = ""
@@ -124,7 +125,7 @@ class Draft:
 
     def firm(self) -> int:
         """How many pieces will not change any more."""
-        return len(self.pieces) if self.doubtful is None else self.doubtful
+        return len(self._written) if self.doubtful is None else self.doubtful
 
     def mend(self, code: str, at: int | None = None) -> None:
         """Note a mend, at the window's position unless said otherwise."""
