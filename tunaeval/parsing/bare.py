@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 
-from tunaeval.grammar import Literal, Trim, Word
+from tunaeval.grammar import Trim
 from tunaeval.window import Window
 
-from .chains import follow_of
+from .chains import Closing
 from .live import LiveText
 
 AHEAD = 160
 """Characters behind a closer that decide whether it ends its value."""
 
 
+class Forgotten:
+    """Instead of a value's text: it was never closed, and the next call begins behind it."""
+
+
+FORGOTTEN = Forgotten()
+
+
 def bare_text(
-    window: Window, after: tuple[Word, ...], live: LiveText | None
-) -> Generator[None, None, str | None]:
+    window: Window, closing: Closing, live: LiveText | None
+) -> Generator[None, None, str | Forgotten | None]:
     """The value's text up to the closer that fits; None if the text ends before it."""
     pieces: list[str] = []
-    closer = after[0]
-    assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
-    follow, at_end = follow_of(after)
-    closed = False
+    held = max(len(closing.closer), len(closing.call_closer)) - 1
     while True:
-        end = window.text.find(closer.text, window.pos)
-        if end < 0:
-            held = 0 if window.final else len(closer.text) - 1
-            end, waits = max(window.pos, len(window.text) - held), True
-        elif follow.match(window.text, end) or (window.final and at_end.match(window.text, end)):
-            closed, waits = True, False
+        hit = closing.first.search(window.text, window.pos)
+        if hit is None:
+            end = len(window.text) - (0 if window.final else held)
+            end, waits, ends = max(window.pos, end), True, None
         else:
-            waits = not window.final and len(window.text) - end <= AHEAD
-            end += 0 if waits else len(closer.text)
+            ends = _ends(window, closing, hit)
+            waits = ends is None
+            end = hit.start() if ends or waits else hit.end()
         pieces.append(window.text[window.pos : end])
         window.pos = end
         if live:
             live.grow(pieces[-1])
-        if closed:
-            return "".join(pieces)
+        if ends:
+            return FORGOTTEN if ends is FORGOTTEN else "".join(pieces)
         if waits:
             if window.final:
                 return None
             yield
+
+
+def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | bool | None:
+    """Whether the value ends at this closer, its own or the call's; None if more could tell."""
+    text, at = window.text, hit.start()
+    if hit.group() == closing.closer:
+        if closing.follow.match(text, at) or (window.final and closing.at_end.match(text, at)):
+            return True
+    elif closing.restart.match(text, at):
+        return FORGOTTEN
+    return None if not window.final and len(text) - at <= AHEAD else False
 
 
 def trimmed(text: str, trim: Trim) -> str:

@@ -29,8 +29,9 @@ from tunaeval.repair import JsonReader, Note, Read, Unreadable
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from .bare import AHEAD, bare_text, trimmed
+from .bare import AHEAD, Forgotten, bare_text, trimmed
 from .block import Setting
+from .chains import closing_of
 from .judge import judge
 from .ledger import Ledger
 from .live import LiveCall, LiveObject, LiveText, arguments_text
@@ -216,7 +217,10 @@ class TaggedBlock:
         schema, live = self._schema(), None
         if self._live and stays_text(schema, self._raw):
             live = LiveText(self._live, self._key, word.trim)
-        text = yield from bare_text(self._window, after, live)
+        text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
+        if isinstance(text, Forgotten):
+            message = f"the argument {self._key[:60]!r} is never closed"
+            return Unreadable("invalid-arguments", message)
         if text is None:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
