@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Format, Key, Literal, Many, Maybe, Name, Space, Value
+from tunaeval.grammar import (
+    Attribute,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Maybe,
+    Name,
+    Reasoning,
+    Space,
+    Value,
+)
 
 _PAIRS = Many(
     (
@@ -91,6 +102,17 @@ K2_HORIZON_XML = Format(
                 Key(),
                 Literal("</ifm|arg_key>"),
                 Space("\n"),
+                Maybe(
+                    (
+                        Literal("<ifm|arg_type>"),
+                        Attribute(
+                            text=("string",),
+                            json=("object", "number", "integer", "boolean", "null", "array"),
+                        ),
+                        Literal("</ifm|arg_type>"),
+                        Space("\n"),
+                    )
+                ),
                 Literal("<ifm|arg_value>"),
                 Value(),
                 Literal("</ifm|arg_value>"),
@@ -100,6 +122,11 @@ K2_HORIZON_XML = Format(
         Literal("</ifm|tool_call>"),
     ),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
+    reasoning=(
+        Reasoning("<ifm|think>", "</ifm|think>"),
+        Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
+        Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
+    ),
     models=("K2 Horizon",),
     summary="name, then <ifm|arg_key> and <ifm|arg_value>",
 )

@@ -8,6 +8,7 @@ refused when it is built.
                       Literal("</tool_call>")))
 """
 
+from .envelope import Channel, Envelope, Route
 from .faults import NAME
 from .format import Engine, Format, set_engine
 from .words import (
@@ -16,6 +17,7 @@ from .words import (
     Arguments,
     Attribute,
     CallObject,
+    Elements,
     Key,
     Literal,
     Many,
@@ -36,7 +38,10 @@ __all__ = [
     "Arguments",
     "Attribute",
     "CallObject",
+    "Channel",
+    "Elements",
     "Engine",
+    "Envelope",
     "Format",
     "Key",
     "Literal",
@@ -45,6 +50,7 @@ __all__ = [
     "Maybe",
     "Name",
     "Reasoning",
+    "Route",
     "Space",
     "Trim",
     "Value",

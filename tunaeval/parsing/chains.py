@@ -38,6 +38,13 @@ def follow_of(after: tuple[Word, ...]) -> tuple[re.Pattern[str], re.Pattern[str]
     return re.compile(chain), re.compile(_chain(after, _LITERALS, r"\Z"))
 
 
+def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
+    """The fixed text behind a JSON object, which closes what was left open in it."""
+    ends = form.envelope.closes if form.envelope else None
+    found = next((word for word in after if isinstance(word, Literal)), ends)
+    return found.spellings if found and found.text.strip() else ()
+
+
 def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
     """The first words as a pattern; `end` is what may stand instead of any fixed text."""
     if not literals or not words:
