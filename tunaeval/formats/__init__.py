@@ -112,6 +112,7 @@ SETS = {
     "dots": (DOTS_JSON, DOTS_INVOKE),
     "granite": (GRANITE3, GRANITE31),
     "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
+    "lfm2": (LFM2_JSON,),
     "llama3": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
     "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY),

@@ -13,6 +13,7 @@ from tunaeval.grammar import (
     Many,
     Maybe,
     Name,
+    Reasoning,
     Space,
     Value,
 )
@@ -91,6 +92,7 @@ SEED_OSS = Format(
         Space("\n"),
         Literal("</seed:tool_call>"),
     ),
+    reasoning=(Reasoning("<seed:think>", "</seed:think>"),),
     aliases=("seed_oss",),
     models=("Seed-OSS",),
     summary="as qwen3-coder, inside <seed:tool_call>",
@@ -120,7 +122,10 @@ MINIMAX_M2 = Format(
         ),
         Literal("</invoke>"),
     ),
-    around=(Literal("<minimax:tool_call>"), Literal("</minimax:tool_call>")),
+    around=(
+        Literal("<minimax:tool_call>", also=("<function_calls>", "<dots_function_call>")),
+        Literal("</minimax:tool_call>", also=("</function_calls>", "</dots_function_call>")),
+    ),
     aliases=("minimax_m2",),
     models=("MiniMax M2",),
     summary='<invoke name="NAME"> with <parameter name="KEY"> inside',

@@ -26,7 +26,7 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
-dots, granite, k2_horizon, llama3, mistral, xlam = (
+dots, granite, k2_horizon, lfm2, llama3, mistral, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
 
@@ -37,7 +37,8 @@ def _constant(name: str) -> str:
 
 
 _SETS: dict[str, Parser] = {
-    reader.name: reader for reader in (qwen25, dots, granite, k2_horizon, llama3, mistral, xlam)
+    reader.name: reader
+    for reader in (qwen25, dots, granite, k2_horizon, lfm2, llama3, mistral, xlam)
 }
 _READERS: dict[str, Parser] = {
     "auto": qwen25,

@@ -34,7 +34,7 @@ class Token:
     stands around them, or a bare object's start.
 
     An opener may be that of several formats; each has a probe for what has to stand behind it.
-    `around` tells that it also stands around the calls of some format.
+    `around` tells that it, or a closer, also stands around the calls of some format.
     """
 
     kind: TokenKind
@@ -143,7 +143,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             tokens[text] = replace(known, formats=own[0], probes=own[1])
     for form in formats:
         for text in form.closer.spellings if form.closer else ():
-            tokens.setdefault(text, Token("close", text, (form,)))
+            tokens.setdefault(text, Token("close", text, (form,), around=text in around))
         for text in form.envelope.closes.spellings if form.envelope else ():
             tokens.setdefault(text, Token("end", text))
     for text in around:

@@ -217,13 +217,13 @@ class Scanner:
             mention.closed(collector, token.text, self._window.offset + len(token.text))
             self._mention = None
         self._refused = None
-        if collector.last in ("call", "markup") and not framed:
+        if token.around and not framed:
+            yield from self._around(token)
+        elif collector.last in ("call", "markup") and not framed:
             self._diagnose_stray(token)
             self._markup(token.text)
         else:
             self._only_text(token.text)
-        return
-        yield  # a handler is a reading, even one that never waits
 
     def _diagnose_stray(self, token: Token) -> None:
         start = self._window.offset
@@ -237,7 +237,7 @@ class Scanner:
         else:
             self._markup(token.text)
         return
-        yield  # as in _close
+        yield  # a handler is a reading, even one that never waits
 
     def _quoted(self) -> bool:
         """Whether a single backtick stands right before."""
@@ -311,7 +311,7 @@ class Scanner:
         self._markup(token.text)
         self._after_reasoning = True
         return
-        yield  # as in _close
+        yield  # as in _around
 
 
 _Handler: TypeAlias = Callable[[Scanner, Token], Reading[None]]
