@@ -48,3 +48,8 @@ class Envelope:
     def names(self) -> bool:
         """Whether the header of a call has the tool's name."""
         return "(?P<name>" in self.call.header
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every call stands in a message of its own."""
+        return "{name}" in self.call.text

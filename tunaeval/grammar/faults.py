@@ -39,6 +39,8 @@ def fault_of(
     call = next((word for word in words if isinstance(word, CallObject)), None)
     if not NAME.fullmatch(name):
         return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
+    if fault := envelope_fault(words, envelope):
+        return fault
     objects = sum(isinstance(word, CallObject) for word in flat)
     names = sum(isinstance(word, Name) for word in flat)
     names += not objects and envelope is not None and envelope.names
@@ -51,7 +53,6 @@ def fault_of(
         or _markup_fault(flat)
         or (_arguments_fault(words) if names else _object_fault(words, call))
         or _reasoning_fault(flat, reasoning)
-        or envelope_fault(words, envelope)
     )
 
 
@@ -111,7 +112,7 @@ def _frame_fault(words: tuple[Word, ...], call: CallObject | None) -> str | None
         return f"it ends with {last!r}, so a block never knows where it ends; use a Literal"
     json_last = not any(isinstance(word, Many | Elements) for word in words)
     for text in last.spellings if isinstance(last, Literal) else ():
-        if json_last and text[0] in "{}[],\"'" or text[0].isspace():
+        if (json_last and text[0] in "{}[],\"'") or text[0].isspace():
             return f"the closer {text!r} could be part of the JSON before it"
         if text in first.spellings and len(text) < 3:
             return f"{text!r} both opens and closes"

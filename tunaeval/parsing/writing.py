@@ -35,15 +35,14 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     if not calls:
         return ""
     if form.call and (form.call.array or form.call.joined):
-        blocks = _message(form, calls)
+        blocks = _block(form, calls)
     else:
-        blocks = form.separator.join(_message(form, [call]) for call in calls)
+        blocks = form.separator.join(_block(form, [call]) for call in calls)
     if form.around:
         opener, closer = form.around
         blocks = f"{opener.text}{form.separator}{blocks}{form.separator}{closer.text}"
-    if form.envelope and not form.envelope.names:
-        header = f"{form.envelope.opens.text}{form.envelope.call.text}{form.envelope.call.body}"
-        return f"{header}{blocks}{form.envelope.closes.text}"
+    if form.envelope and not form.envelope.one_each:
+        return _message(form, blocks)
     return blocks
 
 
@@ -58,14 +57,22 @@ def instructions_for(tools: Tools, form: Format) -> str:
     )
 
 
-def _message(form: Format, calls: Sequence[ToolCall]) -> str:
-    """One block, in a message of its own where the header has the tool's name."""
+def _block(form: Format, calls: Sequence[ToolCall]) -> str:
+    """One block, in a message of its own where every call has one."""
     block = _written(form.words, calls)
+    own = form.envelope is not None and form.envelope.one_each
+    return _message(form, block, calls[0].name) if own else block
+
+
+def _message(form: Format, block: str, name: str = "") -> str:
+    """A block, or several, in a message to a tool."""
     envelope = form.envelope
-    if envelope is None or not envelope.names:
+    if envelope is None:
         return block
-    header = envelope.opens.text + envelope.call.text.replace("{name}", calls[0].name)
-    return f"{header}{block}{envelope.closes.text}"
+    route = envelope.call
+    header = envelope.opens.text + route.text.replace("{name}", name)
+    body = "" if form.opener and form.opener.text == route.body else route.body
+    return f"{header}{body}{block}{envelope.closes.text}"
 
 
 def _written(words: Sequence[Word], calls: Sequence[ToolCall]) -> str:
