@@ -149,7 +149,15 @@ def test_a_key_that_stands_twice_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["~<a>x~</b>", "~<a>x~<b>y~</b>~</a>", "words ~<a>x~</a>", "~<a>x", "~<a>~<b>x~</a>"]
+    "body",
+    [
+        "</>~<a>x~</a>",
+        "~<a>x~</b>",
+        "~<a>x~<b>y~</b>~</a>",
+        "words ~<a>x~</a>",
+        "~<a>x",
+        "~<a>~<b>x~</a>",
+    ],
 )
 def test_elements_that_do_not_nest_are_refused(body: str) -> None:
     result = parse(call(body), MINIMAX_M3, level="lenient")
