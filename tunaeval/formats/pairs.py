@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
-    Attribute,
+    TYPE_NAME,
     Format,
     Key,
     Literal,
     Many,
     Maybe,
     Name,
-    Reasoning,
     Space,
     Value,
 )
+
+from .tagged_json import K2_THINK
 
 _PAIRS = Many(
     (
@@ -105,10 +106,7 @@ K2_HORIZON_XML = Format(
                 Maybe(
                     (
                         Literal("<ifm|arg_type>"),
-                        Attribute(
-                            text=("string",),
-                            json=("object", "number", "integer", "boolean", "null", "array"),
-                        ),
+                        TYPE_NAME,
                         Literal("</ifm|arg_type>"),
                         Space("\n"),
                     )
@@ -122,11 +120,7 @@ K2_HORIZON_XML = Format(
         Literal("</ifm|tool_call>"),
     ),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
-    reasoning=(
-        Reasoning("<ifm|think>", "</ifm|think>"),
-        Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
-        Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
-    ),
+    reasoning=K2_THINK,
     models=("K2 Horizon",),
     summary="name, then <ifm|arg_key> and <ifm|arg_value>",
 )

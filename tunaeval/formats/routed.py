@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
+    TYPE_NAME,
     Arguments,
-    Attribute,
     CallObject,
     Envelope,
     Format,
@@ -139,10 +139,7 @@ KIMI_K3 = Format(
                 Maybe(
                     (
                         Literal('" type="'),
-                        Attribute(
-                            text=("string",),
-                            json=("object", "number", "integer", "boolean", "null", "array"),
-                        ),
+                        TYPE_NAME,
                     ),
                     written=True,
                 ),

@@ -70,16 +70,19 @@ GRANITE_20B_FC = Format(
     summary="one JSON object behind <function_call>, without a closer",
 )
 
+K2_THINK = (
+    Reasoning("<ifm|think>", "</ifm|think>"),
+    Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
+    Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
+)
+"""K2 Horizon thinks at three speeds."""
+
 K2_HORIZON_JSON = Format(
     "k2-horizon-json",
     (Literal("<ifm|tool_call>"), Space(), _ONE, Space(), Literal("</ifm|tool_call>")),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
     separator="",
-    reasoning=(
-        Reasoning("<ifm|think>", "</ifm|think>"),
-        Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
-        Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
-    ),
+    reasoning=K2_THINK,
     models=("K2 Horizon",),
     summary="one JSON object between <ifm|tool_call> tags",
 )

@@ -14,6 +14,7 @@ from .format import Engine, Format, set_engine
 from .words import (
     ANY_SPACE,
     THINK,
+    TYPE_NAME,
     Arguments,
     Attribute,
     CallObject,
@@ -35,6 +36,7 @@ __all__ = [
     "ANY_SPACE",
     "NAME",
     "THINK",
+    "TYPE_NAME",
     "Arguments",
     "Attribute",
     "CallObject",

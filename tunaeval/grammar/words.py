@@ -95,6 +95,11 @@ class Attribute:
     json: tuple[str, ...]
 
 
+TYPE_NAME = Attribute(
+    text=("string",), json=("object", "array", "number", "integer", "boolean", "null")
+)
+"""The types of JSON schema, where a value is told with its type."""
+
 Trim: TypeAlias = OneOf["no", "newline", "space"]
 
 
