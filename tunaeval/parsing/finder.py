@@ -34,7 +34,8 @@ class Token:
     stands around them, or a bare object's start.
 
     An opener may be that of several formats; each has a probe for what has to stand behind it.
-    `around` tells that it, or a closer, also stands around the calls of some format.
+    `around` tells that it, or a closer, also stands around the calls of some format, `announces`
+    that it does so before the first of them.
     """
 
     kind: TokenKind
@@ -42,6 +43,7 @@ class Token:
     formats: tuple[Format, ...] = ()
     probes: tuple[re.Pattern[str], ...] = ()
     around: bool = False
+    announces: bool = False
     reasoning: Reasoning | None = None
 
 
@@ -136,9 +138,11 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             message = tokens.get(text, Token("message", text))
             tokens[text] = replace(message, formats=(*message.formats, form))
     around = {text for form in formats for text in _around(form)}
+    first = {text for form in formats if form.around for text in form.around[0].spellings}
     for form in formats:
         for text in _openers(form):
-            known = tokens.get(text, Token("open", text, around=text in around))
+            fresh = Token("open", text, around=text in around, announces=text in first)
+            known = tokens.get(text, fresh)
             own = (*known.formats, form), (*known.probes, re.compile(start_of(form)))
             tokens[text] = replace(known, formats=own[0], probes=own[1])
     for form in formats:
@@ -147,7 +151,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
         for text in form.envelope.closes.spellings if form.envelope else ():
             tokens.setdefault(text, Token("end", text))
     for text in around:
-        tokens.setdefault(text, Token("around", text))
+        tokens.setdefault(text, Token("around", text, announces=text in first))
     return tokens
 
 

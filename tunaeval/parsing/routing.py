@@ -48,10 +48,15 @@ class Header:
 
 
 class Router:
-    """Knows the message that is being read. `channel` is None outside of messages."""
+    """Knows the message that is being read. `channel` is None outside of messages.
+
+    `announced` is where calls were announced, by a header or by what stands around them, as long
+    as none has begun.
+    """
 
     def __init__(self, finder: Finder, window: Window, collector: Collector) -> None:
         self.channel: Channel | None = None
+        self.announced: int | None = None
         self._finder = finder
         self._window = window
         self._collector = collector

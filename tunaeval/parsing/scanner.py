@@ -18,6 +18,7 @@ from tunaeval.window import Reading, Window
 
 from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
+from .ending import tell_end
 from .finder import FENCE, Finder, Token, TokenKind, closers_of
 from .mention import Mention
 from .routing import Router
@@ -120,18 +121,11 @@ class Scanner:
         self._say(self._window.pos + len(text))
 
     def _finish(self) -> None:
-        window, collector = self._window, self._collector
+        collector, line = self._collector, self._line
         collector.settle_blank("markup" if collector.pieces else "content")
-        end = window.offset
-        if self._in_code:
-            collector.truncated = True
-            collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
-        elif cut := self._finder.cut(self._line):
-            collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
-            collector.attempt(end - len(cut), cut=True)
-        elif self._line.rstrip().endswith(("...", "…")):
-            collector.truncated = True
-            collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
+        cut, announced = self._finder.cut(line), self._router.announced
+        end = self._window.offset
+        tell_end(collector, end, line, cut=cut, announced=announced, in_code=self._in_code)
 
     # --- blocks ------------------------------------------------------------------------------
 
@@ -164,6 +158,7 @@ class Scanner:
     ) -> Reading[None]:
         """A block that began at offset `start`, from behind its opener on."""
         self._refused, fence = None, token.text == FENCE
+        self._router.announced = None
         block = (
             Block(self._setting, form, start, quoted=quoted)
             if form.call
@@ -235,6 +230,7 @@ class Scanner:
         if self._quoted():
             self._only_text(token.text)
         else:
+            self._router.announced = self._window.offset if token.announces else None
             self._markup(token.text)
         return
         yield  # a handler is a reading, even one that never waits
@@ -263,6 +259,7 @@ class Scanner:
             window.pos += header.length
             yield from self._read(token, header.form, start, name=header.name)
             return
+        router.announced = start if router.channel == "call" else None
         self._markup(window.text[window.pos : window.pos + header.length])
         if router.channel == "reasoning":
             yield from router.think()
