@@ -4,6 +4,7 @@ A format's constant is its name in capitals, without its dots: HERMES is "hermes
 "tools-tag", DEEPSEEK_V31 is "deepseek-v3.1".
 """
 
+from .braces import FUNCTIONGEMMA, GEMMA4
 from .named_json import (
     DEEPSEEK_V3,
     DEEPSEEK_V31,
@@ -24,6 +25,7 @@ from .parameters import (
     SEED_OSS,
     STEP3,
 )
+from .python_calls import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
 from .qwen25 import CHAIN, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
 from .tagged_json import (
     APERTUS,
@@ -56,6 +58,8 @@ FORMATS = {
         DEEPSEEK_V41,
         DOTS_JSON,
         FUNCTIONARY_V31,
+        FUNCTIONGEMMA,
+        GEMMA4,
         GIGACHAT3,
         GIGACHAT35,
         GLM45,
@@ -71,7 +75,9 @@ FORMATS = {
         K2_HORIZON_XML,
         KIMI_K2,
         LFM2_JSON,
+        LFM2_PYTHONIC,
         LLAMA3_JSON,
+        LLAMA4_PYTHONIC,
         LONGCAT,
         MIMO,
         MINICPM5,
@@ -79,8 +85,10 @@ FORMATS = {
         MISTRAL_V11,
         MISTRAL_ARRAY,
         NEMOTRON,
+        OLMO3,
         PHI4_MINI,
         PLAMO3,
+        PYTHONIC,
         QWEN3_CODER,
         SEED_OSS,
         STEP3,
@@ -91,6 +99,7 @@ FORMATS = {
 SETS = {
     "dots": (DOTS_JSON, MINIMAX_M2),
     "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
+    "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
 }
 """Formats that models of one name write in turn, to be read side by side."""
@@ -107,6 +116,8 @@ __all__ = [
     "FENCE",
     "FORMATS",
     "FUNCTIONARY_V31",
+    "FUNCTIONGEMMA",
+    "GEMMA4",
     "GIGACHAT3",
     "GIGACHAT35",
     "GRANITE3",
@@ -119,7 +130,9 @@ __all__ = [
     "K2_HORIZON_JSON",
     "KIMI_K2",
     "LFM2_JSON",
+    "LFM2_PYTHONIC",
     "LLAMA3_JSON",
+    "LLAMA4_PYTHONIC",
     "LONGCAT",
     "LOOSE_JSON",
     "MIMO",
@@ -128,8 +141,10 @@ __all__ = [
     "MISTRAL_ARRAY",
     "MISTRAL_V11",
     "NEMOTRON",
+    "OLMO3",
     "PHI4_MINI",
     "PLAMO3",
+    "PYTHONIC",
     "QWEN3_CODER",
     "SEED_OSS",
     "SETS",

@@ -11,6 +11,7 @@ refused when it is built.
 from .faults import NAME
 from .format import Engine, Format, set_engine
 from .words import (
+    ANY_NAME,
     ANY_SPACE,
     THINK,
     Arguments,
@@ -22,6 +23,7 @@ from .words import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Reasoning,
     Space,
     Trim,
@@ -30,6 +32,7 @@ from .words import (
 )
 
 __all__ = [
+    "ANY_NAME",
     "ANY_SPACE",
     "NAME",
     "THINK",
@@ -44,6 +47,7 @@ __all__ = [
     "Markup",
     "Maybe",
     "Name",
+    "PythonCalls",
     "Reasoning",
     "Space",
     "Trim",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tunaeval.errors import FormatError
 
 from .faults import fault_of
-from .words import THINK, CallObject, Literal, Reasoning, Word
+from .words import THINK, CallObject, Literal, PythonCalls, Reasoning, Word
 
 if TYPE_CHECKING:
     from tunaeval.types import Level, ParseResult, Tools
@@ -43,6 +43,11 @@ class Format:
     def call(self) -> CallObject | None:
         """The word for a whole call object; None where the name stands outside."""
         return next((word for word in self.words if isinstance(word, CallObject)), None)
+
+    @property
+    def python(self) -> PythonCalls | None:
+        """The word for calls as Python writes them, if the format has it."""
+        return next((word for word in self.words if isinstance(word, PythonCalls)), None)
 
     @property
     def opener(self) -> Literal | None:

@@ -26,7 +26,7 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
-dots, k2_horizon, mistral = (Reader(name, forms) for name, forms in SETS.items())
+dots, k2_horizon, lfm2, mistral = (Reader(name, forms) for name, forms in SETS.items())
 
 
 def _constant(name: str) -> str:
@@ -34,7 +34,9 @@ def _constant(name: str) -> str:
     return name.upper().replace("-", "_").replace(".", "")
 
 
-_SETS: dict[str, Parser] = {reader.name: reader for reader in (qwen25, dots, k2_horizon, mistral)}
+_SETS: dict[str, Parser] = {
+    reader.name: reader for reader in (qwen25, dots, k2_horizon, lfm2, mistral)
+}
 _READERS: dict[str, Parser] = {
     "auto": qwen25,
     **_SETS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from tunaeval.grammar import ANY_SPACE, Format, Reasoning
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
 
 from .chains import start_of
 
@@ -23,7 +23,8 @@ TokenKind: TypeAlias = OneOf["open", "bare", "close", "around", "reasoning", "en
 _LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
 
-_SPACE = r"[ \t\r\n]{0,24}+"
+_PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}+", 64)}
+"""The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ class Finder:
     def __post_init__(self) -> None:
         tokens = _tokens(self.formats)
         probes = [
-            (row, form) for form in self.formats for row in (form.call.opens if form.call else ())
+            (row, form)
+            for form in self.formats
+            for word in (form.call or form.python,)
+            for row in (word.opens if word else ())
         ]
         branches = [*_trie(tokens), *(_probe(row) for row, _ in probes)]
         partials = [
@@ -125,6 +129,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
             tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
     around = {text for form in formats for word in form.around or () for text in word.spellings}
+    around.discard("")  # markers that are read, and not written
     for form in formats:
         for text in form.opener.spellings if form.opener else ():
             known = tokens.get(text, Token("open", text, around=text in around))
@@ -159,7 +164,7 @@ def _trie(texts: Iterable[str]) -> list[str]:
 
 
 def _probe(row: tuple[str, ...]) -> str:
-    return "".join(_SPACE if part == ANY_SPACE else re.escape(part) for part in row)
+    return "".join(_PARTS[part][0] if part in _PARTS else re.escape(part) for part in row)
 
 
 def _prefixes(row: tuple[str, ...]) -> str:
@@ -167,7 +172,7 @@ def _prefixes(row: tuple[str, ...]) -> str:
     atoms = [
         atom
         for part in row
-        for atom in ([_SPACE] if part == ANY_SPACE else [re.escape(char) for char in part])
+        for atom in ([_PARTS[part][0]] if part in _PARTS else [re.escape(char) for char in part])
     ]
     pattern = ""
     for atom in reversed(atoms[1:-1]):
@@ -176,4 +181,4 @@ def _prefixes(row: tuple[str, ...]) -> str:
 
 
 def _length(row: tuple[str, ...]) -> int:
-    return sum(24 if part == ANY_SPACE else len(part) for part in row)
+    return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)

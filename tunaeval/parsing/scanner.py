@@ -20,6 +20,7 @@ from tunaeval.window import Reading, Window
 from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE, Finder, Token, TokenKind
+from .python_block import PythonBlock
 from .tagged import TaggedBlock
 
 _BODY = re.compile(r"""[{}\[\]("'=\n]""")
@@ -161,7 +162,7 @@ class Scanner:
             return
         window.pos += len(token.text)
         self._refused = None
-        kind = Block if form.call else TaggedBlock
+        kind = Block if form.call else PythonBlock if form.python else TaggedBlock
         block = kind(self._setting, form, start, quoted=quoted)
         yield from block.read()
         self._line = ""

@@ -25,7 +25,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.repair import JsonReader, Note, Read, Unreadable
+from tunaeval.repair import Note, Read, Unreadable, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -169,14 +169,14 @@ class TaggedBlock:
     # --- arguments ---------------------------------------------------------------------------
 
     def _json(
-        self, _: Arguments, after: tuple[Word, ...]
+        self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         char = yield from next_char(self._window)
         if char != "{":
             if char == "" or self._name is None:
                 return False
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        read = yield from JsonReader(self._window, _stops(after)).read()
+        read = yield from object_reader(self._window, word.mark, _stops(after)).read()
         if isinstance(read, Unreadable):
             return read
         self._object = read

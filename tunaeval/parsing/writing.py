@@ -17,11 +17,14 @@ from tunaeval.grammar import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Space,
     Value,
     Word,
 )
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
+
+from .notations import braces, python_call, python_calls
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 
@@ -30,7 +33,7 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """The calls as text; several share one block where the format holds an array."""
     if not calls:
         return ""
-    if form.call and (form.call.array or form.call.joined):
+    if form.python or (form.call and (form.call.array or form.call.joined)):
         blocks = _written(form.words, calls)
     else:
         blocks = form.separator.join(_written(form.words, [call]) for call in calls)
@@ -67,8 +70,12 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
             return "[" + ", ".join(_object(word, call) for call in calls) + "]"
         case Name():
             return word.before + calls[0].name + word.after_text
+        case PythonCalls():
+            written = [python_call(call.name, _plain(call)) for call in calls]
+            return python_calls(written, listed=word.listed)
         case Arguments():
-            return _json(calls[0].arguments, calls[0].name)
+            plain = _plain(calls[0])
+            return braces(plain, word.mark) if word.mark else _json(plain, calls[0].name)
         case Maybe():
             return _written(word.words, calls) if word.written else ""
         case Many():
@@ -106,6 +113,12 @@ def _json(value: JsonValue, what: str) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None
+
+
+def _plain(call: ToolCall) -> JsonObject:
+    """The arguments as JSON has them: nothing but its own types."""
+    plain: JsonObject = json.loads(_json(call.arguments, call.name))
+    return plain
 
 
 def _object(word: CallObject, call: ToolCall) -> str:
