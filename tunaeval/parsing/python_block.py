@@ -92,11 +92,16 @@ class PythonBlock:
         window.pos += 1
         if not _CODE_BEFORE.search(before):
             ended = yield from self._row(listed=True)
-            if ended and (yield from self._stands_alone()):
+            if ended and self._convinces() and (yield from self._stands_alone()):
                 self._hand_on()
             elif self._broken:
                 self._refuse(self._held[-1])
         self._ledger.close(window.offset)
+
+    def _convinces(self) -> bool:
+        """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
+        reads = [found.read for found in self._held]
+        return self._likely or all(isinstance(read, Read) and not read.repairs for read in reads)
 
     def _stands_alone(self) -> Generator[None, None, bool]:
         """Whether the list is not the text of a link."""
@@ -134,7 +139,8 @@ class PythonBlock:
         if not count:
             what = f"{char!r} where a call was expected" if char else "the text ends before a call"
             return self._refuse_here("invalid-json" if char else "truncated", what, cut=not char)
-        if listed and self._bare and char and not (yield from self._at_stop()):
+        over = not char or not self._bare or (yield from self._at_stop())
+        if not over or not self._convinces():
             return False
         if listed:
             self._hand_on()

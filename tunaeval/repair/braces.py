@@ -34,8 +34,7 @@ class BraceReader(LiteralReader):
         super().__init__(window, stops)
         self._mark = mark
         self._quoting = {
-            quote: Quoting(quote, endings="".join(stop[0] for stop in stops), escapes=JSON_ESCAPES)
-            for quote in "'\""
+            quote: Quoting(quote, stops=stops, escapes=JSON_ESCAPES) for quote in "'\""
         }
 
     def key(self, char: str) -> Generator[None, None, Step]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import NoReturn
 
-from tunaeval.window import Reading, Window
+from tunaeval.window import MARGIN, Reading, Window
 
 from .atoms import char_at
-from .mends import CutError, Draft
+from .mends import CutError, Draft, UnreadableError
 
 _RUNS = {quote: re.compile(rf"[^{quote}\\]++") for quote in "'\""}
 _SPACE = re.compile(r"[ \t\r\n]{0,80}+")
@@ -43,18 +43,20 @@ _NAMED = re.compile(r"\{([A-Za-z0-9 ()-]{0,90}+)(\}?)")
 class Quoting:
     """How a text stands here: its quotes, whether backslashes mean anything, and what they mean.
 
-    `endings` are first characters of what may follow the text besides the usual ones.
+    `stops` end the frame around the value. `member` matches white space and what may be the next
+    member, if its group `sign` is there and its group `more` is not.
     """
 
     quote: str
     raw: bool = False
-    endings: str = ""
+    stops: tuple[str, ...] = ()
     escapes: Mapping[str, str] = field(default_factory=lambda: PYTHON_ESCAPES)
+    member: re.Pattern[str] | None = None
 
 
 def read_text(window: Window, draft: Draft, pieces: list[str], quoting: Quoting) -> Reading[None]:
     """A text behind its opening quotes, up to behind the closing ones, added to `pieces`."""
-    quote, control = quoting.quote, False
+    quote, control, start = quoting.quote, False, window.offset
     run, single = _RUNS[quote[0]], len(quote) == 1
     while True:
         plain = run.match(window.text, window.pos)
@@ -77,9 +79,22 @@ def read_text(window: Window, draft: Draft, pieces: list[str], quoting: Quoting)
             return
         else:
             if single:
+                _refuse_swallowing(window, start, quoting.stops)
                 draft.mend("inner-quote")
             pieces.append(_inner(char))
             window.pos += 1
+
+
+def _refuse_swallowing(window: Window, start: int, stops: tuple[str, ...]) -> None:
+    """Give up, back at the end of the frame, if a text that began at `start` ran over it.
+
+    Told by a quote inside of it: with every quote in its place, a text may hold what it likes.
+    """
+    first = max(window.pos - MARGIN, start - window.base, 0)
+    found = max((window.text.rfind(stop, first, window.pos) for stop in stops), default=-1)
+    if found >= 0:
+        window.pos = found
+        raise UnreadableError("invalid-json", "a text that never ends")
 
 
 def _inner(text: str) -> str:
@@ -112,9 +127,20 @@ def _ends(window: Window, quoting: Quoting) -> Generator[None, None, bool]:
         end = space.end() if space else window.pos + 1
         if end < len(window.text):
             char, far = window.text[end], end - window.pos > _MOST_SPACE
-            return far or char in _ENDINGS or char in quoting.endings
+            if far or char in _ENDINGS or any(stop[0] == char for stop in quoting.stops):
+                return True
+            return quoting.member is not None and (yield from _member(window, quoting.member))
         if window.final:
             return True
+        yield
+
+
+def _member(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, bool]:
+    """Whether the next member stands behind the quote, which only lacks its comma."""
+    while True:
+        found = pattern.match(window.text, window.pos + 1)
+        if not found or found.end() < len(window.text) or window.final:
+            return bool(found and found["sign"] and not found["more"])
         yield
 
 

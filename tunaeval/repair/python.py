@@ -28,6 +28,7 @@ _WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _KEYWORD = re.compile(
     rf"(?P<name>{PYTHON_NAME.pattern})[ \t\r\n]{{0,24}}+(?P<sign>[=:]?+)(?P<more>=?+)"
 )
+_MEMBER = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _KEY_WORD = re.compile(r"[+-]?[\w.]{0,200}+")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
@@ -62,7 +63,6 @@ class PythonReader(LiteralReader):
         """Whether any argument has a name."""
         self._places = places
         self._nameless = ""
-        self._endings = "".join(stop[0] for stop in stops)
 
     def read(self) -> Reading[Read | Unreadable]:
         """The arguments. With arguments that nothing names it is no call, though it is whole."""
@@ -185,7 +185,9 @@ class PythonReader(LiteralReader):
             yield
         quote = char * 3 if window.text.startswith(char * 3, window.pos) else char
         window.pos += len(quote)
-        yield from read_text(window, self.draft, pieces, Quoting(quote, raw, self._endings))
+        yield from read_text(
+            window, self.draft, pieces, Quoting(quote, raw, self.stops, member=_MEMBER)
+        )
 
     def _number(self) -> Reading[None]:
         found = yield from self.match(_NUMBER, MAX_DIGITS)
@@ -273,7 +275,7 @@ def number_as_json(text: str) -> str | None:
         return str(int(text, 0)) if text.isascii() else None
     except ValueError:
         found = _FLOAT.fullmatch(text)
-    if not found or not (found[2] or found[3]) or "." not in text:
+    if not found or not (found[2] or found[3]) or not ("." in text or found[4]):
         return None
     whole = found[2].replace("_", "").lstrip("0") or "0"
     return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
