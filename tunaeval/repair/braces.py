@@ -96,8 +96,10 @@ class BraceReader(LiteralReader):
         window, mark = self.window, self._mark
         while True:
             rest = window.text[window.pos : window.pos + len(mark)]
-            if rest == mark or window.final or not mark.startswith(rest):
+            if rest == mark or not mark.startswith(rest):
                 return rest == mark
+            if window.final:
+                self.draft.drop_value()
             yield
 
     def _marked(self, pieces: list[str]) -> Reading[None]:
@@ -116,15 +118,17 @@ class BraceReader(LiteralReader):
         window.pos = end + len(mark)
 
     def _lost_its_mark(self) -> Generator[None, None, bool]:
-        """Whether a text begins here without the mark that ends it soon."""
+        """Whether a text begins here without the mark that ends it soon. Cut off it is dropped."""
         window = self.window
         while True:
             run = _unmarked(self._mark).match(window.text, window.pos)
             end = run.end() if run else window.pos
             rest = window.text[end : end + len(self._mark)]
-            if rest == self._mark:
-                return True
-            if window.final or not self._mark.startswith(rest):
+            if rest == self._mark or not self._mark.startswith(rest):
+                return rest == self._mark
+            if window.final:
+                if rest or (run and " " in run.group()):
+                    self.draft.drop_value()
                 return False
             yield
 

@@ -18,7 +18,7 @@ from .atoms import char_at
 from .json import Read
 from .literal_texts import Quoting, read_text
 from .literals import OPENERS, LiteralReader, Step, quoted
-from .mends import UnreadableError
+from .mends import CutError, UnreadableError
 from .values import MAX_DIGITS, Unreadable
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
@@ -77,6 +77,9 @@ class PythonReader(LiteralReader):
         if self.frames[-1].closer == "}":
             return (yield from self._dictionary_key(char))
         keyword = yield from self.match(_KEYWORD)
+        if keyword and not keyword["sign"] and keyword.end() >= len(self.window.text):
+            self.window.pos = keyword.end()
+            raise CutError("truncated")
         if keyword and keyword["sign"] and not keyword["more"]:
             if keyword["sign"] == ":":
                 self.draft.mend("separator")
