@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from tunaeval.repair import JsonReader, Read, Unreadable
+from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
 
@@ -79,7 +79,9 @@ class Collector:
         self._started[index] = live = LiveCall(self.events, index, start, tools)
         return live
 
-    def follow(self, live: LiveObject, reader: JsonReader) -> Reading[Read | Unreadable]:
+    def follow(
+        self, live: LiveObject, reader: JsonReader | BraceReader
+    ) -> Reading[Read | Unreadable]:
         """Read an object, and tell of it while it grows."""
         self.live = live
         read = yield from reader.read()

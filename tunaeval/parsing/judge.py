@@ -205,6 +205,7 @@ def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
 _REFUSED_AS = {
     "truncated": "truncated",
     "unclosed": "unclosed",
+    "positional-arguments": "positional-arguments",
     "encoded-arguments": "invalid-arguments",
 }
 

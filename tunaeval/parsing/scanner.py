@@ -21,6 +21,7 @@ from .collect import MAX_CALLS, Collector
 from .ending import tell_end
 from .finder import FENCE, Finder, Token, TokenKind, closers_of
 from .mention import Mention
+from .python_block import PythonBlock
 from .routing import Router
 from .tagged import TaggedBlock
 
@@ -147,6 +148,16 @@ class Scanner:
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted)
 
+    def _block(
+        self, form: Format, start: int, *, quoted: bool, name: str | None
+    ) -> Block | PythonBlock | TaggedBlock:
+        """What reads a block of this format."""
+        if form.call:
+            return Block(self._setting, form, start, quoted=quoted)
+        if form.python:
+            return PythonBlock(self._setting, form, start, quoted=quoted)
+        return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
+
     def _read(
         self,
         token: Token,
@@ -159,11 +170,7 @@ class Scanner:
         """A block that began at offset `start`, from behind its opener on."""
         self._refused, fence = None, token.text == FENCE
         self._router.announced = None
-        block = (
-            Block(self._setting, form, start, quoted=quoted)
-            if form.call
-            else TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
-        )
+        block = self._block(form, start, quoted=quoted, name=name)
         yield from block.read()
         self._line = ""
         if block.had_body:

@@ -26,7 +26,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.repair import JsonReader, Note, Read, Unreadable
+from tunaeval.repair import Note, Read, Unreadable, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -187,14 +187,14 @@ class TaggedBlock:
     # --- arguments ---------------------------------------------------------------------------
 
     def _json(
-        self, _: Arguments, after: tuple[Word, ...]
+        self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         char = yield from next_char(self._window)
         if char != "{":
             if char == "" or self._name is None:
                 return False
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = JsonReader(self._window, stops_of(self._form, after))
+        reader = object_reader(self._window, word.mark, stops_of(self._form, after))
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
@@ -309,12 +309,13 @@ class TaggedBlock:
         span = Span(self._start, window.offset)
         self.failed = why is not None
         self.had_body = why is not None or at_end
-        if not self.had_body or self._quoted:
+        if not self.had_body:
             return
         cut = at_end if why is None else why.cut or at_end
         code = "truncated" if cut else why.code if why else "invalid-json"
         message = why.message if why else "the text ends before the call does"
-        self._ledger.refuse(code, message, span, cut=cut)
+        if not self._quoted:
+            self._ledger.refuse(code, message, span, cut=cut)
         self._ledger.content(span.end)
 
 

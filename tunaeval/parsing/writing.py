@@ -18,13 +18,15 @@ from tunaeval.grammar import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Space,
     Value,
     Word,
 )
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from .elements_writing import written_elements
+from .notations import braces, python_call, python_calls
 from .typing import as_json, escaped
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
@@ -34,7 +36,7 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """The calls as text; several share one block where the format holds an array."""
     if not calls:
         return ""
-    if form.call and (form.call.array or form.call.joined):
+    if form.python or (form.call and (form.call.array or form.call.joined)):
         blocks = _block(form, calls)
     else:
         blocks = form.separator.join(_block(form, [call]) for call in calls)
@@ -91,8 +93,12 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
             return "[" + ", ".join(_object(word, call) for call in calls) + "]"
         case Name():
             return word.before + calls[0].name + word.after_text
+        case PythonCalls():
+            written = [python_call(call.name, _plain(call)) for call in calls]
+            return python_calls(written, listed=word.listed)
         case Arguments():
-            return as_json(calls[0].arguments, calls[0].name)
+            plain = _plain(calls[0])
+            return braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
         case Maybe():
             return _written(word.words, calls) if word.written else ""
         case Elements():
@@ -127,6 +133,12 @@ def _kind(value: JsonValue, word: Attribute) -> str:
     names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
     name = names.get(type(value), "null")
     return name if name in word.json else word.json[0]
+
+
+def _plain(call: ToolCall) -> JsonObject:
+    """The arguments as JSON has them: nothing but its own types."""
+    plain: JsonObject = json.loads(as_json(call.arguments, call.name))
+    return plain
 
 
 def _object(word: CallObject, call: ToolCall) -> str:

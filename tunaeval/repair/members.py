@@ -7,6 +7,7 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
+
 from .atoms import PYTHON_WORDS
 from .mends import Draft, escaped
 from .quotes import SURELY
