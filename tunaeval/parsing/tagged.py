@@ -206,7 +206,7 @@ class TaggedBlock:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(trimmed(text, word.trim), self._schema(), self._raw)
+        made = typed(trimmed(text, word), self._schema(), self._raw)
         self._arguments[self._key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
