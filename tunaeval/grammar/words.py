@@ -128,9 +128,11 @@ class Value:
 
     It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
     says what stands around it and is no part of it: "no", one "newline" each side, or all "space".
+    `quotes` are two texts that may stand around the rest, and then are no part of it either.
     """
 
     trim: Trim = "no"
+    quotes: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ class TaggedBlock:
         self, word: Value, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         schema, live = self._schema(), None
-        if self._live and stays_text(schema, self._raw):
+        if self._live and stays_text(schema, self._raw) and not word.quotes[0]:
             live = LiveText(self._live, self._key, word.trim)
         text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
         if isinstance(text, Forgotten):
@@ -232,7 +232,7 @@ class TaggedBlock:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(trimmed(text, word.trim), schema, self._raw)
+        made = typed(trimmed(text, word), schema, self._raw)
         self._arguments[self._key] = made.value
         if live:
             live.end()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import Trim
+from tunaeval.grammar import Value
 from tunaeval.repair import Note, Read, fit, read_json, scan
 from tunaeval.types import JsonValue, Repair
 
@@ -65,11 +65,16 @@ def types_of(schema: Mapping[str, object]) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def trimmed(text: str, trim: Trim) -> str:
+def trimmed(text: str, word: Value) -> str:
     """A value's text without what only stands around it."""
-    if trim == "space":
-        return text.strip()
-    return text.removeprefix("\n").removesuffix("\n") if trim == "newline" else text
+    if word.trim == "space":
+        text = text.strip()
+    if word.trim == "newline":
+        text = text.removeprefix("\n").removesuffix("\n")
+    opener, closer = word.quotes
+    if opener and text.startswith(opener) and text.endswith(closer):
+        text = text[len(opener) : -len(closer)]
+    return text
 
 
 def unescaped(key: str) -> str:
