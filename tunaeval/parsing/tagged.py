@@ -25,7 +25,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.repair import JsonReader, Note, Read, Unreadable
+from tunaeval.repair import JsonReader, Note, Read, Unreadable, member
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -200,7 +200,9 @@ class TaggedBlock:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(_trimmed(text, word), self._schema(), self._raw)
+        root = self._schema()
+        said = member(root, self._key, root)
+        made = typed(_trimmed(text, word), said, self._raw, root)
         self._arguments[self._key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
@@ -234,12 +236,10 @@ class TaggedBlock:
                 yield
 
     def _schema(self) -> object:
-        """What the tools say of the present argument; None when they say nothing."""
+        """What the tools say of all arguments; None when they say nothing."""
         tools = self._setting.tools
-        if tools is None or self._name is None or self._name not in tools:
-            return None
-        properties: Any = tools[self._name].parameters.get("properties")
-        return properties.get(self._key) if isinstance(properties, dict) else None
+        spec = tools.get(self._name or "") if tools else None
+        return spec.parameters if spec else None
 
     # --- handing on --------------------------------------------------------------------------
 
