@@ -41,6 +41,10 @@ class Reader:
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
 
+    def __getstate__(self) -> dict[str, object]:
+        """Another process compiles for itself."""
+        return {**self.__dict__, "_finder": None, "_ordinary": None}
+
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
