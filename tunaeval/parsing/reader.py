@@ -12,7 +12,7 @@ from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 from tunaeval.window import Window
 
-from .collect import Collector
+from .collect import Collector, Kind
 from .events import TEXTS, Event
 from .finder import Finder
 from .ordinary import OrdinaryReader, ordinary_reader
@@ -123,6 +123,11 @@ class Stream:
     def last_events(self) -> list[Event]:
         """What `finish` made certain: to be asked for once, after it."""
         return self._told()
+
+    @property
+    def tiles(self) -> tuple[tuple[Kind, int, int], ...]:
+        """Each stretch of the text and what it is; all of them once the text is complete."""
+        return tuple(self._collector.pieces)
 
     def read_whole(self, text: str) -> ParseResult:
         """All at once: the same engine over a window that is final from the start."""
