@@ -24,6 +24,8 @@ from tunaeval.grammar import (
 from tunaeval.types import JsonValue, ToolCall, Tools
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
+_NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
+"""Where arguments are bare text, the example also shows one that is none."""
 
 
 def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
@@ -42,8 +44,9 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 def instructions_for(tools: Tools, form: Format) -> str:
     """What to put into a system prompt so that a model writes calls in this format."""
-    lines = "\n".join(json.dumps(spec.as_openai()["function"]) for spec in tools.values())
-    example = render_calls([_EXAMPLE], form)
+    lines = "\n".join(_json(spec.as_openai()["function"], spec.name) for spec in tools.values())
+    bare = any(isinstance(word, Many) for word in form.words)
+    example = render_calls([_NESTED if bare else _EXAMPLE], form)
     return (
         f"You can call these tools, one JSON object a line:\n{lines}\n\n"
         f"To call a tool, write its name and its arguments in exactly this form:\n{example}\n\n"

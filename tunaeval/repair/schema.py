@@ -53,17 +53,14 @@ def fit(
     try:
         outcome = _Fitting(schema if root is None else root).fit(value, schema, 0)
         for path, code, message in _told(outcome, "$", set()):
-            if code == _REPAIR:
-                repairs.append(Repair(_REPAIR, f"{path}: {message}", span))
+            if code == "type":
+                repairs.append(Repair("type", f"{path}: {message}", span))
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
         deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
         return Fitted(value, (), (deep,))
     return Fitted(outcome.value, tuple(repairs), tuple(faults))
-
-
-_REPAIR = "type"
 
 
 @dataclass(slots=True)
@@ -80,7 +77,7 @@ class _Outcome:
 
     def repair(self, value: JsonValue, message: str) -> None:
         self.value = value
-        self.told.append((_REPAIR, message))
+        self.told.append(("type", message))
 
     def fault(self, code: str, message: str) -> None:
         self.fits = False
