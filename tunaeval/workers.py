@@ -159,7 +159,7 @@ def _work(connection: Connection[Any, Any]) -> None:
     """The life of a process: what it is given, then a task after the other."""
     import signal  # noqa: PLC0415 - as above
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; a forkserver has no mask
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a handler forked from the parent is not ours
     try:
         prepare, given = connection.recv()

@@ -38,7 +38,7 @@ class Stubborn:
         if text == "die":
             os._exit(7)
         if text == "sleep":
-            print("asleep", os.getpid(), flush=True)
+            os.write(1, b"asleep %d\\n" % os.getpid())
             time.sleep(60)
         return ParseResult(content=text)
 
@@ -184,7 +184,7 @@ except KeyError:
     assert said(program(body, "fork")) == "True\nleft: []\n"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "forkserver"])
 def test_an_interrupt_releases_the_workers(program: Program, method: str) -> None:
     body = """\
 try:

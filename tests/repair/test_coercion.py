@@ -18,6 +18,7 @@ OBJECT: JsonObject = {"type": "object"}
 LIST: JsonObject = {"type": "array", "items": INTEGER}
 EITHER: JsonObject = {"anyOf": [INTEGER, STRING]}
 MAYBE: JsonObject = {"anyOf": [INTEGER, {"type": "null"}]}
+WORDS: JsonObject = {"$ref": "#/$defs/Words"}
 NAMED: JsonObject = {"$ref": "#/$defs/Count"}
 
 
@@ -31,7 +32,11 @@ def read(
         "</function>\n</tool_call>",
     }
     properties = {} if schema is None else {"v": schema}
-    parameters = {"type": "object", "properties": properties, "$defs": {"Count": INTEGER}}
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "$defs": {"Count": INTEGER, "Words": STRING},
+    }
     tools = Tools([ToolSpec("f", parameters=parameters)])
     return parse(shapes[format_name], format=format_name, tools=tools, level=level)
 
@@ -70,6 +75,9 @@ def read(
         ("five", None, "five"),
         ("5", {}, 5),
         ("7", NAMED, 7),
+        ("7", WORDS, "7"),
+        ("7", {"allOf": [WORDS, {"minLength": 1}]}, "7"),
+        ("null", {"anyOf": [WORDS, {"type": "null"}]}, None),
         ("7", {"allOf": [NAMED]}, 7),
         ("7", {"anyOf": [NAMED, {"type": "null"}]}, 7),
         ("2", {"enum": [1, 2]}, 2),

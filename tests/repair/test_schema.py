@@ -100,6 +100,14 @@ def test_the_value_that_was_given_is_not_changed(value: JsonValue, schema: JsonO
     assert repr(value) == before
 
 
+def test_a_mended_value_is_a_new_one() -> None:
+    value: JsonObject = {"a": "1", "b": ["2"]}
+    inner = {"items": {"type": "integer"}}
+    fitted = fit(value, {"properties": {"a": {"type": "integer"}, "b": inner}})
+    assert fitted.value == {"a": 1, "b": [2]}
+    assert value == {"a": "1", "b": ["2"]}
+
+
 @given(value=values(), schema=schemas())
 def test_every_repair_and_fault_says_where(value: JsonValue, schema: JsonObject) -> None:
     fitted = fit(value, schema, span=Span(3, 9))

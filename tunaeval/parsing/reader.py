@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 from tunaeval.errors import UsageError
@@ -41,9 +41,9 @@ class Reader:
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
 
-    def __getstate__(self) -> dict[str, object]:
-        """Another process compiles for itself."""
-        return {**self.__dict__, "_finder": None, "_ordinary": None}
+    def __reduce__(self) -> tuple[partial[Reader], tuple[()]]:
+        """Another process makes its own, and compiles it."""
+        return partial(type(self), self.name, self.formats, summary=self.summary), ()
 
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
