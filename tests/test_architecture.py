@@ -26,7 +26,7 @@ FACE = frozenset({"__init__", "_version", "extensions", "running", "scores"})
 
 FLOORS = (
     ("errors", "types", "window"),
-    ("grammar", "registry", "records", "success", "repair", "matching"),
+    ("grammar", "registry", "records", "success", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing",),
     ("adapters", "harness"),
@@ -48,6 +48,7 @@ HOMES = {
     "socket": ("clients",),
     "urllib": ("clients",),
     "subprocess": ("clients",),
+    "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""
 

@@ -79,7 +79,7 @@ def judge(
     if tools is not None:
         fitted = fit(arguments, tools[claim.name].parameters, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
-        if level == "strict":
+        if level == "strict" or not isinstance(fitted.value, dict):
             notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
         else:
             repairs += fitted.repairs

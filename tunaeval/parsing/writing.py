@@ -30,6 +30,8 @@ from .notations import braces, python_call, python_calls
 from .typing import as_json, escaped
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
+_NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
+"""Where arguments are bare text, the example also shows one that is none."""
 
 
 def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
@@ -50,8 +52,9 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 def instructions_for(tools: Tools, form: Format) -> str:
     """What to put into a system prompt so that a model writes calls in this format."""
-    lines = "\n".join(json.dumps(spec.as_openai()["function"]) for spec in tools.values())
-    example = render_calls([_EXAMPLE], form)
+    lines = "\n".join(as_json(spec.as_openai()["function"], spec.name) for spec in tools.values())
+    bare = any(isinstance(word, Many) for word in form.words)
+    example = render_calls([_NESTED if bare else _EXAMPLE], form)
     return (
         f"You can call these tools, one JSON object a line:\n{lines}\n\n"
         f"To call a tool, write its name and its arguments in exactly this form:\n{example}\n\n"
@@ -85,12 +88,8 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
     match word:
         case Literal() | Space() | Markup():
             return word.text
-        case CallObject() if len(calls) == 1:
-            return _object(word, calls[0])
-        case CallObject() if word.joined:
-            return word.joined.join(_object(word, call) for call in calls)
         case CallObject():
-            return "[" + ", ".join(_object(word, call) for call in calls) + "]"
+            return _objects(word, calls)
         case Name():
             return word.before + calls[0].name + word.after_text
         case PythonCalls():
@@ -139,6 +138,16 @@ def _plain(call: ToolCall) -> JsonObject:
     """The arguments as JSON has them: nothing but its own types."""
     plain: JsonObject = json.loads(as_json(call.arguments, call.name))
     return plain
+
+
+def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
+    """The calls' objects: one alone, several joined or in a list."""
+    written = [_object(word, call) for call in calls]
+    return word.joined.join(written) if word.joined or len(written) == 1 else _listed(written)
+
+
+def _listed(written: Sequence[str]) -> str:
+    return f"[{', '.join(written)}]"
 
 
 def _object(word: CallObject, call: ToolCall) -> str:
