@@ -16,6 +16,8 @@ from .events import Event
 Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
 MAX_CALLS = 1024
+MAX_DIAGNOSES = 1024
+"""More say no more of a text, but would take many times its memory."""
 
 
 class Collector:
@@ -82,6 +84,11 @@ class Collector:
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
+        room = MAX_DIAGNOSES - len(self._diagnoses)
+        if room <= 0:
+            return
+        if room == 1:
+            code, message = "too-many-diagnoses", f"{MAX_DIAGNOSES} are told at the most"
         diagnosis = Diagnosis(code, message, Span(start, end))
         self._diagnoses.append(diagnosis)
         if self.events is not None:

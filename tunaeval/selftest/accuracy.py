@@ -8,7 +8,7 @@ from tunaeval.grammar import Format
 from tunaeval.reports import wilson
 from tunaeval.types import ParseResult
 
-from .measured import Extent, Fault, Measured
+from .measured import USUAL, Extent, Fault, Measured
 from .negatives import negative_texts, own_negatives
 from .subjects import Subject
 from .texts import TOOLS, TextMaker
@@ -21,7 +21,7 @@ _RENDERINGS = 50
 _LEAST = 50
 
 
-def accuracy(subjects: Sequence[Subject], extent: Extent = Extent()) -> Measured:
+def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Read renderings of each format, and texts that hold no call, with tools given.
 
     The bar: every rendering is read back, and nothing else is taken for a call.

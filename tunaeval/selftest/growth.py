@@ -1,8 +1,8 @@
 """Law 5 measured: twice the text takes about twice the time, whole or streamed, whatever the text.
 
 Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
-most memory are then taken to the largest size, where the last doubling counts; a growth beyond the
-bar has to show again in every repetition, for a busy machine alone can double a time.
+most memory are then taken to the largest size, where the last two doublings count; a growth beyond
+the bar has to show again in every repetition, for a busy machine alone can double a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.types import JsonObject
 
 from .floods import Flood, floods_of
-from .measured import Extent, Fault, Measured
+from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 from .texts import TOOLS
 
@@ -32,7 +32,7 @@ _FIRST_LOOK = (64, 8)
 """The sizes of the first look, as parts of the largest."""
 _TAKEN_ON = 4
 """How many of the fastest growing, and of the slowest, go to the largest size."""
-_REPEATS = 2
+_REPEATS = 4
 _FLOOR_SECONDS = 0.0005
 """Less than this is noise, and no danger."""
 
@@ -61,7 +61,7 @@ class Growth:
     seconds: float
 
 
-def linear(subjects: Sequence[Subject], extent: Extent = Extent()) -> Measured:
+def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Measure the growth of every flood in every subject, and the memory of the hungriest."""
     largest = extent.largest
     finals: list[Growth] = []
@@ -80,8 +80,7 @@ def linear(subjects: Sequence[Subject], extent: Extent = Extent()) -> Measured:
         "worst_growth": _rows(nlargest(5, finals, key=attrgetter("growth"))),
         "slowest": _rows(nlargest(3, finals, key=attrgetter("seconds"))),
         "hungriest": [
-            case.row(memory=times)
-            for times, case in nlargest(3, memory, key=lambda pair: pair[0])
+            case.row(memory=times) for times, case in nlargest(3, memory, key=lambda pair: pair[0])
         ],
     }
     return Measured("linear", figures, (*_slow_faults(finals), *_memory_faults(memory)))
@@ -118,11 +117,11 @@ def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
 
 
 def _confirmed(case: Case, largest: int) -> Growth:
-    """The last doubling; one beyond the bar is measured again, and the least of all is told."""
-    found = _growth(case, largest // 2, largest)
+    """The last doublings; a growth beyond the bar is measured again, and the least is told."""
+    found = _growth(case, largest // 4, largest)
     for _ in range(_REPEATS):
         if found.growth > GROWTH:
-            again = _growth(case, largest // 2, largest, runs=2)
+            again = _growth(case, largest // 4, largest, runs=2)
             found = min(found, again, key=attrgetter("growth"))
     return found
 

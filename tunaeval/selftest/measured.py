@@ -23,6 +23,9 @@ class Extent:
     """Characters of the largest text that growth is measured on."""
 
 
+USUAL = Extent()
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that should not be: in which format, of what kind, on which text."""

@@ -11,7 +11,7 @@ from tunaeval.parsing import Reader, render
 from tunaeval.types import LEVELS, ToolCall
 
 from .laws import broken_laws, steps, streamed
-from .measured import Extent, Fault, Measured
+from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 from .texts import TOOLS, TextMaker
 
@@ -26,7 +26,7 @@ _DELTA = 4
 _RUNS = 3
 
 
-def stream(subjects: Sequence[Subject], extent: Extent = Extent()) -> Measured:
+def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Read texts of each format whole and streamed: sound, damaged, cut off and hostile ones.
 
     Any difference is a fault. What a feed costs is only told: it depends on the machine.

@@ -50,7 +50,7 @@ _PIECES = (
     "def f(x):\n    return {'a': [x, \"b\"]}\n", 'print("hi\\n")', "</div>", "<br/>", "&amp;",
     '{"a": {"b": [1, 2]}}', "}", "{", "]", '"', "'", "\\", "`", "```\ncode\n```", "\t", "# note",
     "// no", "/* yes */", "a < b && c > d", "$HOME/${x:-y}", "%s %(name)s", "[^}]*", "\\d+\\.\\d*",
-    "<p class=\"x\">", "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
+    '<p class="x">', "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
     "name", "arguments",
 )  # fmt: skip
 """What arguments are made of: paths, commands, code, and all that has to be escaped."""
