@@ -63,7 +63,7 @@ def _count(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    return _between(text, 1024, 16 * 1024 * 1024)
+    return _between(text, 4096, 16 * 1024 * 1024)
 
 
 def _between(text: str, least: int, most: int) -> int:

@@ -109,7 +109,7 @@ def _cases(subject: Subject) -> Iterator[Case]:
 
 def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
     """The last doublings of the cases that looked worst at small sizes."""
-    first = [_growth(case, *(max(256, largest // part) for part in _FIRST_LOOK)) for case in cases]
+    first = [_growth(case, *(max(64, largest // part) for part in _FIRST_LOOK)) for case in cases]
     worst = {id(look.case): look.case for look in nlargest(_TAKEN_ON, first, attrgetter("growth"))}
     slowest = nlargest(_TAKEN_ON, first, attrgetter("seconds"))
     worst |= {id(look.case): look.case for look in slowest}
