@@ -3,17 +3,20 @@
     python tests/fuzz/random_texts.py [--executions N] [--seconds S] [--seed S] [--format NAME]
 
 An execution is one text: read whole at the three levels, and streamed in one cutting at one of
-them. Ends after so many executions or seconds, or with the first five faults; prints one line of
-JSON, and exits with 1 if there was a fault.
+them. One that takes ten seconds of the processor is a fault too, for then it never ends. The run
+ends after so many executions or seconds, or with the first five faults; it prints one line of JSON,
+and exits with 1 if there was a fault.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from time import monotonic
+from types import FrameType
 
 from tunaeval.selftest import Fault, Measured, Subject, TextMaker, broken_laws, subjects
 from tunaeval.selftest.laws import steps
@@ -21,6 +24,7 @@ from tunaeval.selftest.texts import TOOLS
 from tunaeval.types import LEVELS
 
 _MOST_FAULTS = 5
+_PATIENCE_SECONDS = 10
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,11 +43,16 @@ def fuzz(measured: Sequence[Subject], *, executions: int, seconds: float, seed: 
     """Texts in each format in turn, until there were enough of them or of faults."""
     started, done = monotonic(), 0
     faults: list[Fault] = []
-    for found in _executions(measured, seed):
-        faults += found
-        done += 1
-        if len(faults) >= _MOST_FAULTS or done >= executions or monotonic() - started > seconds:
-            break
+    before = signal.signal(signal.SIGVTALRM, _late)
+    try:
+        for found in _executions(measured, seed):
+            faults += found
+            done += 1
+            if len(faults) >= _MOST_FAULTS or done >= executions or monotonic() - started > seconds:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
     spent = round(monotonic() - started, 1)
     figures = {"formats": len(measured), "seed": seed, "executions": done, "seconds": spent}
     return Measured("random texts", figures, tuple(faults))
@@ -65,7 +74,13 @@ def _executions(measured: Sequence[Subject], seed: int) -> Iterator[list[Fault]]
             cutting = maker.cutting(text) if random.random() < 0.3 else steps(text, size)
             tools = random.choice((None, TOOLS))
             level = random.choice(LEVELS)
+            signal.setitimer(signal.ITIMER_VIRTUAL, _PATIENCE_SECONDS)
             yield broken_laws(reader, text, [cutting], tools=tools, level=level)
+
+
+def _late(_number: int, _frame: FrameType | None) -> None:
+    """Raised in the midst of an execution, where it is a fault like all that is raised there."""
+    raise TimeoutError(f"not read after {_PATIENCE_SECONDS} s")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -45,6 +45,25 @@ def test_random_texts_show_a_reader_that_forgets() -> None:
     assert {fault.kind for fault in found.faults} == {"stream differs"}
 
 
+def test_random_texts_show_a_reader_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Reader):
+        """Waits for what does not come."""
+
+        def parse(
+            self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        ) -> ParseResult:
+            while text:
+                pass
+            return super().parse(text, tools=tools, level=level)
+
+    monkeypatch.setattr("tests.fuzz.random_texts._PATIENCE_SECONDS", 0.05)
+    endless = subject_of("endless", Endless("endless", subjects(["hermes"])[0].forms))
+    found = fuzz([endless], executions=3, seconds=20, seed=0)
+    assert {(fault.kind, fault.detail) for fault in found.faults} == {
+        ("raised", "TimeoutError: not read after 0.05 s")
+    }
+
+
 @pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed")
 def test_guided_texts_break_no_law(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -1,7 +1,7 @@
 """The parser measured on this machine: growth, streaming, accuracy, repair; for any format.
 
 Each measuring takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
-that put it below its bar. Nothing here needs more than the package itself, and a seed repeats a run.
+that put it below its bar. Nothing here needs more than the package itself; a seed repeats a run.
 """
 
 from .accuracy import accuracy

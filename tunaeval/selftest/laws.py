@@ -29,7 +29,7 @@ def broken_laws(
         whole = reader.parse(text, tools=tools, level=level)
         faults += _whole_faults(reader, text, whole, tools)
         for chunks in cuttings:
-            faults += _streamed_faults(reader, text, whole, chunks, tools, level)
+            faults += _streamed_faults(reader, text, whole, chunks, tools=tools, level=level)
     except Exception as error:  # noqa: BLE001 - that nothing raises is a law, and this tells of it
         faults.append(Fault(reader.name, "raised", text, f"{type(error).__name__}: {error}"))
     return faults
@@ -74,6 +74,7 @@ def _streamed_faults(
     text: str,
     whole: ParseResult,
     chunks: Sequence[str],
+    *,
     tools: Tools | None,
     level: Level,
 ) -> Iterator[Fault]:

@@ -24,11 +24,11 @@ _CODE = (
     'const rows = data.map((r) => ({ id: r.id, "label": `${r.name}: ${r.n}` }));\n',
     "if [ -f \"$HOME/.bashrc\" ]; then\n\techo 'it''s there' >> log.txt\nfi\n",
     '{\n  "name": "left-pad",\n  "scripts": {"test": "jest --ci", "lint": "eslint ."}\n}\n',
-    '<a href="/docs?x=1&y=2" class=\'link\'>Read, then write</a>\n',
+    "<a href=\"/docs?x=1&y=2\" class='link'>Read, then write</a>\n",
     "SELECT id, 'it''s' AS note FROM t WHERE a = \"b\" AND c IN (1, 2); -- all of them\n",
     "# Title\n\n- one: first, second\n- two [link](https://example.org/a,b)\n\n```sh\nls -la\n```\n",
     "fn main() {\n    println!(\"{:?}, {}\", vec![1, 2], '\\n'); // done\n}\n",
-    "[tool.ruff]\nline-length = 100\nselect = [\"ALL\"]\n",
+    '[tool.ruff]\nline-length = 100\nselect = ["ALL"]\n',
     "été, 東京: « oui », “non” – d’accord\n",
     "x = {'a': [1, 2, {'b': None}], 'c': True}  # literal\n",
 )
@@ -37,7 +37,7 @@ _COMMANDS = (
     "ls -la", 'grep -rn "def " src | wc -l', "git commit -m 'fix: a, b'", "echo \"a\tb\" > out.txt",
     "python -c 'print({\"a\": 1})'", "sed -i 's/\\bfoo\\b/bar/g' *.py", "make test, lint; echo $?",
 )  # fmt: skip
-_PATTERNS = ("TODO", "class \\w+\\(", "\"name\":\\s*\"[^\"]+\"", "a|b", "import (os|re)", "x, y")
+_PATTERNS = ("TODO", "class \\w+\\(", '"name":\\s*"[^"]+"', "a|b", "import (os|re)", "x, y")
 
 Call: TypeAlias = dict[str, Any]
 Edit: TypeAlias = tuple[int, int, str]
@@ -256,11 +256,9 @@ def _requoted(string: str) -> str:
 def _smart_quotes(text: str, tokens: list[_Token], random: Random) -> list[Edit]:
     """One string or all, where none holds such quotes itself."""
     strings = [t for t in tokens if t.kind in '"k']
-    found = [t for t in strings if not re.search('[“”\\\\]', text[t.start : t.end])]
+    found = [t for t in strings if not re.search("[“”\\\\]", text[t.start : t.end])]
     chosen = found if len(found) == len(strings) else _one(found, random)
-    return [
-        edit for t in chosen for edit in ((t.start, t.start + 1, "“"), (t.end - 1, t.end, "”"))
-    ]
+    return [edit for t in chosen for edit in ((t.start, t.start + 1, "“"), (t.end - 1, t.end, "”"))]
 
 
 def _python_literals(text: str, tokens: list[_Token], _: Random) -> list[Edit]:
@@ -275,7 +273,7 @@ def _bare_keys(text: str, tokens: list[_Token], _: Random) -> list[Edit]:
 
 
 def _comment(_: str, tokens: list[_Token], random: Random) -> list[Edit]:
-    comment = random.choice(("/* a, \"b\": c */", "// it's {this}\n", "# note: [1]\n"))
+    comment = random.choice(('/* a, "b": c */', "// it's {this}\n", "# note: [1]\n"))
     inner = [t for t in tokens if t.kind in ",{["]
     return [(t.end, t.end, f" {comment}") for t in _one(inner, random)]
 
