@@ -7,6 +7,7 @@ from .mends import MENDS
 from .python import PYTHON_NAME, PythonReader
 from .references import ANY, admitted, member
 from .schema import Fault, Fitted, fit
+from .strings import QUOTES
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "MAX_DIGITS",
     "MENDS",
     "PYTHON_NAME",
+    "QUOTES",
     "UNBENT",
     "BraceReader",
     "Fault",
