@@ -200,7 +200,7 @@ class TaggedBlock:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(_trimmed(text, word), self._schema(), self._raw)
+        made = typed(trimmed(text, word), self._schema(), self._raw)
         self._arguments[self._key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
@@ -296,7 +296,8 @@ class TaggedBlock:
         self._ledger.content(span.end)
 
 
-def _trimmed(text: str, word: Value) -> str:
+def trimmed(text: str, word: Value) -> str:
+    """A value's text without what only stands around it."""
     if word.trim == "space":
         return text.strip()
     if word.trim == "newline":

@@ -1,0 +1,201 @@
+"""The text between blocks, gone through hit by hit, as far as nothing unusual is met.
+
+It keeps what the engine's scanner keeps, told in offsets: since where the text is content
+(`gap`), since where the present line counts (`line`), whether a code fence is open, and whether
+white space still belongs to the reasoning before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tunaeval.types import ParseResult, ToolCall, Tools
+
+from ..collect import MAX_CALLS
+from ..finder import FENCE, LEAST_CUT, Finder, Token
+from .blocks import block_reader
+from .made import result_of
+from .promise import BlockReader
+
+Action: TypeAlias = "Callable[[Passage, int, int], bool]"
+"""What to do at a hit, from its start to its end; false if only the engine can tell."""
+
+Chooser: TypeAlias = Callable[[str, int], BlockReader | None]
+"""Whose block it is, by what stands behind its opener; None if it is no block's."""
+
+_LINE = 80
+"""As much of the last line as the scanner remembers."""
+
+
+class Passage:
+    """One text on its way through a set of formats; used once."""
+
+    __slots__ = ("at", "calls", "gap", "in_code", "line", "said", "text", "thought", "thoughts",
+                 "tools")  # fmt: skip
+
+    def __init__(self, text: str, tools: Tools | None, calls: list[ToolCall], start: int) -> None:
+        self.text = text
+        self.tools = tools
+        self.calls = calls
+        self.at = self.gap = self.line = start
+        self.said: list[str] = []
+        self.thoughts: list[str] | None = None
+        self.in_code = False
+        self.thought = False
+
+    def pause(self, start: int, end: int) -> None:
+        """What stands before `start` was content, if it is more than white space; then markup."""
+        gap = self.text[self.gap : start]
+        if self.thought:
+            gap = gap.lstrip()
+            self.thought = not gap
+        if gap and not gap.isspace():
+            self.said.append(gap)
+        self.at = self.gap = self.line = end
+
+    def content_so_far(self, start: int) -> bool:
+        """Whether content stands right before `start`, or nothing at all."""
+        return not self.gap or bool(self.text[self.gap : start].strip())
+
+    def quoted(self, start: int) -> bool:
+        """Whether a backtick stands right before."""
+        return start > 0 and self.text[start - 1] == "`"
+
+    def result(self, finder: Finder) -> ParseResult | None:
+        """The whole, once nothing more is found; None if its end is unusual."""
+        text, size = self.text, len(self.text)
+        line = text[max(self.line, size - _LINE) :]
+        if self.in_code or len(self.calls) > MAX_CALLS or (line and ends_oddly(line, finder)):
+            return None
+        if self.gap == 0:
+            return result_of(self.calls, text, None)
+        self.pause(size, size)
+        reasoning = None if self.thoughts is None else "".join(self.thoughts)
+        return result_of(self.calls, "".join(self.said), reasoning)
+
+
+def ends_oddly(line: str, finder: Finder) -> bool:
+    """Whether a last line ends in an ellipsis, or perhaps in the middle of an opener."""
+    return line.rstrip().endswith(("...", "…")) or line[-LEAST_CUT:] in finder.cut_ends
+
+
+def action_of(token: Token) -> Action:
+    """What to do at such a token."""
+    return _ACTIONS[token.kind](token)
+
+
+def chooser_of(token: Token) -> Chooser:
+    """Who reads the blocks that begin with this opener, as the engine chooses; made when needed."""
+    if len(token.formats) == 1 and not token.around:
+        reader = block_reader(token.formats[0])
+        return lambda *_: reader
+    probes = [re.compile(probe).match for probe in token.probes]
+    readers: list[BlockReader | None] = [None] * len(probes)
+
+    def choose(text: str, at: int) -> BlockReader | None:
+        for index, fits in enumerate(probes):
+            if fits(text, at):
+                break
+        else:
+            if token.around:
+                return None
+            index = 0
+        reader = readers[index]
+        if reader is None:
+            reader = readers[index] = block_reader(token.formats[index])
+        return reader
+
+    return choose
+
+
+# --- what to do at a token -----------------------------------------------------------------------
+
+
+def _opened(token: Token) -> Action:
+    choose, fence, bare = chooser_of(token), token.text == FENCE, token.kind == "bare"
+
+    def act(passage: Passage, start: int, end: int) -> bool:
+        text, calls = passage.text, passage.calls
+        if passage.in_code and (fence or bare):
+            passage.in_code = bare
+            passage.at = start + 1 if bare else end
+            return True
+        body = start if bare else end
+        reader = None if passage.quoted(start) else choose(text, body)
+        if reader is None:
+            return token.around and _marked(passage, start, end)
+        count = len(calls)
+        after = reader(text, start, body, passage.tools, calls)
+        if after < 0 or count >= MAX_CALLS:
+            return False
+        if len(calls) > count:
+            passage.pause(start, after)
+            return True
+        # What is no attempt is content, as it stands.
+        if passage.thought and not passage.content_so_far(start):
+            return False
+        passage.in_code = passage.in_code or fence
+        passage.at = passage.line = after
+        return True
+
+    return act
+
+
+def _marked(passage: Passage, start: int, end: int) -> bool:
+    if passage.quoted(start):
+        return False
+    passage.pause(start, end)
+    return True
+
+
+def _around(_: Token) -> Action:
+    return _marked
+
+
+def _closed(_: Token) -> Action:
+    def act(passage: Passage, start: int, end: int) -> bool:
+        passage.at = end
+        return passage.content_so_far(start)
+
+    return act
+
+
+def _thinking(token: Token) -> Action:
+    closer = token.reasoning.close if token.reasoning else ""
+
+    def act(passage: Passage, start: int, end: int) -> bool:
+        text = passage.text
+        begun = start == passage.line or text[start - 1] == "\n"
+        close = text.find(closer, end)
+        if passage.in_code or not begun or close < 0 or passage.quoted(start):
+            return False
+        passage.pause(start, close + len(closer))
+        passage.thoughts = [*(passage.thoughts or ()), text[end:close]]
+        passage.thought = True
+        return True
+
+    return act
+
+
+def _thought(_: Token) -> Action:
+    def act(passage: Passage, start: int, end: int) -> bool:
+        if passage.gap or passage.thoughts is not None or passage.quoted(start):
+            return False
+        passage.thoughts = [passage.text[:start]]
+        passage.at = passage.gap = passage.line = end
+        passage.in_code, passage.thought = False, True
+        return True
+
+    return act
+
+
+_ACTIONS: dict[str, Callable[[Token], Action]] = {
+    "open": _opened,
+    "bare": _opened,
+    "close": _closed,
+    "around": _around,
+    "reasoning": _thinking,
+    "end_reasoning": _thought,
+}

@@ -1,0 +1,184 @@
+"""Blocks whose tool name stands outside of the arguments.
+
+A value ends at its first closer if what the grammar allows next stands behind it, which the engine
+asks too; here all of that is one pattern, which also reads the next key. If it does not match
+there, the engine may find a later closer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import orjson
+
+from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
+from tunaeval.types import JsonObject, ToolCall, Tools
+
+from ..tagged import trimmed
+from .claims import scanned
+from .fits import fits, signature_of
+from .made import call_of
+from .patterns import NEAR_SPACE, SPACE, row
+from .promise import ENGINE, BlockReader
+from .sound import nothing_hidden
+from .values import ODD, value_of
+
+_loads, _Refused = orjson.loads, orjson.JSONDecodeError
+_SPACES = " \t\r\n"
+_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+
+def tagged_reader(form: Format) -> BlockReader | None:
+    """The reader of a format with a `Name`; None if it has odd words."""
+    words = form.words[1:]
+    bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
+    if len(bodies) != 1:
+        return None
+    at = bodies[0]
+    body = words[at]
+    if isinstance(body, Many):
+        return _pairs_reader(form, words[:at], body, words[at + 1 :])
+    return _json_reader(form, words[:at], words[at + 1 :])
+
+
+# --- arguments as one JSON object ----------------------------------------------------------------
+
+
+def _json_reader(
+    form: Format, before: Sequence[Word], after: Sequence[Word]
+) -> BlockReader | None:
+    """Name, JSON, and what closes both."""
+    head, tail = _compiled(row(before), 1), _compiled(row(after), 0)
+    mark, format_name = _mark(form, after), form.name
+    spaced = bool(after) and isinstance(after[0], Space)
+    if head is None or tail is None or mark is None:
+        return None
+
+    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+        named = head(text, body)
+        if named is None:
+            return ENGINE
+        name, at = named[1], named.end()
+        stop = text.find(mark, at)
+        piece = text[at : stop if stop >= 0 else len(text)]
+        try:
+            arguments = _loads(piece)
+        except _Refused:
+            found = scanned(text, at + len(piece) - len(piece.lstrip(_SPACES)))
+            if found is None:
+                return ENGINE
+            arguments, stop = found
+        else:
+            if type(arguments) is not dict or not nothing_hidden(arguments, piece, ()):
+                return ENGINE
+            stop = at + len(piece if spaced else piece.rstrip(_SPACES))
+        closed = tail(text, stop)
+        if closed is None or not _stands(name, arguments, tools):
+            return ENGINE
+        calls.append(call_of(name, arguments, format_name, start, closed.end(), None))
+        return closed.end()
+
+    return read
+
+
+def _mark(form: Format, after: Sequence[Word]) -> str | None:
+    """The fixed text that ends the JSON, if it ends there: a closer, or the next opener."""
+    first = next((word for word in after if not isinstance(word, Space)), None)
+    first = form.opener if first is None else first
+    return first.text if isinstance(first, Literal) else None
+
+
+def _stands(name: str, arguments: object, tools: Tools | None) -> bool:
+    """Whether it is a call with nothing odd about it. "properties" may echo a schema."""
+    if type(arguments) is not dict or not name or "properties" in arguments:
+        return False
+    return tools is None or fits(name, arguments, tools)
+
+
+# --- arguments one by one ------------------------------------------------------------------------
+
+
+def _pairs_reader(
+    form: Format, before: Sequence[Word], many: Many, after: Sequence[Word]
+) -> BlockReader | None:
+    """Name, and keys and values in markup."""
+    steps = _steps(before, many, after)
+    if steps is None:
+        return None
+    head, step, word, closer, attribute = steps
+    trims, format_name = word.trim != "no", form.name
+
+    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+        here = head(text, body)
+        if here is None:
+            return ENGINE
+        name, key = here[1], here[2]
+        signature = None if tools is None else signature_of(name, tools)
+        if signature is None and tools is not None:
+            return ENGINE
+        arguments: JsonObject = {}
+        while key is not None:
+            said = _said(attribute, here[here.re.groups]) if attribute else None
+            at = here.end()
+            end = text.find(closer, at)
+            here = step(text, end) if end >= 0 else None
+            if here is None or not key or key in arguments:
+                return ENGINE
+            value = text[at:end]
+            value = value_of(trimmed(value, word) if trims else value, key, signature, said)
+            if value is ODD:
+                return ENGINE
+            arguments[key] = value
+            key = here[1]
+        end = here.end()
+        if not _stands(name, arguments, tools):
+            return ENGINE
+        calls.append(call_of(name, arguments, format_name, start, end, None))
+        return end
+
+    return read
+
+
+class _Steps(NamedTuple):
+    """From the opener to the first value, and from each value's closer to the next, or the end."""
+
+    head: _Match
+    step: _Match
+    value: Value
+    closer: str
+    attribute: Attribute | None
+
+
+def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps | None:
+    words = many.words
+    places = [i for i, word in enumerate(words) if isinstance(word, Value)]
+    if len(places) != 1 or sum(isinstance(word, Key) for word in words[: places[0]]) != 1:
+        return None
+    at = places[0]
+    value, closer = words[at], words[at + 1]
+    attribute = next((word for word in words[:at] if isinstance(word, Attribute)), None)
+    first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=NEAR_SPACE)
+    head, tail = row(before), row(after, space=NEAR_SPACE)
+    if None in (first, item, rest, head, tail):
+        return None
+    assert isinstance(value, Value)
+    assert isinstance(closer, Literal)
+    onward = f"(?:{item}|(?!{first}){tail})"
+    groups = 1 + (attribute is not None)
+    start = _compiled(f"{head}{SPACE}{onward}", groups + 1)
+    step = _compiled(f"{re.escape(closer.text)}{rest}{NEAR_SPACE}{onward}", groups)
+    return _Steps(start, step, value, closer.text, attribute) if start and step else None
+
+
+def _said(word: Attribute, text: str) -> str | None:
+    return "text" if text in word.text else "json" if text in word.json else None
+
+
+def _compiled(pattern: str | None, groups: int) -> _Match | None:
+    """What matches the pattern, if a word's own pattern has not brought groups into it."""
+    if pattern is None:
+        return None
+    made = re.compile(pattern)
+    return made.match if made.groups == groups else None
