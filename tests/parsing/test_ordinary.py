@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parsing.samples import TOOLS as SAMPLE_TOOLS
 from tunaeval.formats import FORMATS
 from tunaeval.grammar import Format, Literal
 from tunaeval.parsing import Reader, qwen25, reader_of, render
@@ -46,7 +45,7 @@ KEYS = (*_PROPERTIES, "a", "properties", "type", "name", "arguments", 'q"', "ä"
 
 _INNER = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.sampled_from(["", "ls -l", '"', "\\", "</tool_call>", "\x00", "\ud83d", "ü", "12", "true"]),
+    | st.sampled_from(["", "ls", '"', "\\", "</tool_call>", "\x00", "\ud83d", "ü", "12", "true"]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner),
     max_leaves=4,
 )  # fmt: skip
@@ -66,9 +65,9 @@ def calls(draw: st.DrawFn) -> ToolCall:
 
 
 _GAPS = st.sampled_from(
-    ["", "", "", "", "\n", "\n\n", " ", "Sure. ", "Sure.\n", "...", "…", "`", "<think>I see</think>",
+    ["", "", "", "", "\n", "\n\n", " ", "Sure. ", "Sure.\n", "...", "…", "`", "<think>I</think>",
      "\n<think>\nA thought\n</think>\n\n", "thought</think>", "<think>", "```", "```json\n{}\n```",
-     "```python\nx = {'a': 1}\n```\n", "```\ncode\n```", '{"a": 1}', '{"name": "f"}', "[", "{", '{"',
+     "```python\nx = {'a': 1}\n```\n", "```\ncode\n```", '{"a": 1}', '{"name": "f"}', "[", "{",
      '[{"b": 2}]', ", ", "; ", "}", "]", "\u3000", "<tool", "<tool_call>", "</tool_call>", "[TOOL_"]
 )  # fmt: skip
 

@@ -17,6 +17,9 @@ Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
 MAX_CALLS = 1024
 
+MAX_TEXT = 16 * 1024 * 1024
+"""Characters of one text that are looked at; what stands behind them is content."""
+
 
 class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""

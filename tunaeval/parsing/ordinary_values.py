@@ -6,8 +6,8 @@ import re
 
 from tunaeval.types import JsonValue
 
-from ..typing import typed
-from .fits import Signature
+from .ordinary_fits import Signature
+from .typing import typed
 
 ODD = object()
 """Instead of a value: something had to be mended in it, or is to be told of it."""

@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from ..collect import MAX_CALLS
-from ..finder import FENCE, LEAST_CUT, Finder, Token
-from .blocks import block_reader
-from .made import result_of
-from .promise import BlockReader
+from .collect import MAX_CALLS
+from .finder import FENCE, LEAST_CUT, Finder, Token
+from .ordinary_blocks import block_reader
+from .ordinary_made import result_of
+from .ordinary_promise import BlockReader
 
 Action: TypeAlias = "Callable[[Passage, int, int], bool]"
 """What to do at a hit, from its start to its end; false if only the engine can tell."""
@@ -70,10 +70,10 @@ class Passage:
         if self.in_code or len(self.calls) > MAX_CALLS or (line and ends_oddly(line, finder)):
             return None
         if self.gap == 0:
-            return result_of(self.calls, text, None)
+            return result_of(tuple(self.calls), text, None)
         self.pause(size, size)
         reasoning = None if self.thoughts is None else "".join(self.thoughts)
-        return result_of(self.calls, "".join(self.said), reasoning)
+        return result_of(tuple(self.calls), "".join(self.said), reasoning)
 
 
 def ends_oddly(line: str, finder: Finder) -> bool:
@@ -95,13 +95,10 @@ def chooser_of(token: Token) -> Chooser:
     readers: list[BlockReader | None] = [None] * len(probes)
 
     def choose(text: str, at: int) -> BlockReader | None:
-        for index, fits in enumerate(probes):
-            if fits(text, at):
-                break
-        else:
-            if token.around:
-                return None
-            index = 0
+        index = next((i for i, fits in enumerate(probes) if fits(text, at)), None)
+        if index is None and token.around:
+            return None
+        index = index or 0
         reader = readers[index]
         if reader is None:
             reader = readers[index] = block_reader(token.formats[index])

@@ -1,4 +1,4 @@
-"""What a sound object says of itself: a call with nothing unusual about it, no call at all, or else.
+"""What a sound object says of itself: a call with nothing unusual about it, or something else.
 
 The engine's `judge` knows aliases, wrapped calls, encoded arguments and more; here is only what
 it takes without a word.
@@ -13,9 +13,9 @@ from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, Unreadable, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 
-from .fits import fits
-from .made import call_of
-from .sound import nothing_hidden
+from .ordinary_fits import fits
+from .ordinary_made import call_of
+from .ordinary_sound import nothing_hidden
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
 """The call that a value is; None if it is none, or an unusual one.
@@ -30,7 +30,7 @@ _IDS = ("id", "tool_call_id")
 def claim_of(form: Format, word: CallObject) -> Claim:
     """What reads the objects of that format."""
     name_key, arguments_key, keyed, format_name = word.name, word.arguments, word.keyed, form.name
-    keys = (name_key, arguments_key)
+    keys: tuple[str, ...] = (name_key, arguments_key)
 
     def claim(
         value: JsonValue, piece: str | None, start: int, end: int, tools: Tools | None
@@ -44,11 +44,15 @@ def claim_of(form: Format, word: CallObject) -> Claim:
             ((name, arguments),) = value.items()
             outer = ()
         else:
-            id_key = next((key for key in _IDS if key in value), None)
+            id_key = next((key for key in _IDS if key in value), "")
             id_ = value.get(id_key)
             if len(value) != 3 or type(id_) is not str:
                 return None
-            name, arguments, outer = value.get(name_key), value.get(arguments_key), (*keys, id_key, id_)
+            name, arguments, outer = (
+                value.get(name_key),
+                value.get(arguments_key),
+                (*keys, id_key, id_),
+            )
         if type(name) is not str or not name or type(arguments) is not dict:
             return None
         if "properties" in arguments:  # perhaps the echo of a schema
@@ -57,7 +61,7 @@ def claim_of(form: Format, word: CallObject) -> Claim:
             return None
         if tools is not None and not fits(name, arguments, tools):
             return None
-        return call_of(name, arguments, format_name, start, end, id_)
+        return call_of(name, arguments, format_name, (start, end), id_)
 
     return claim
 

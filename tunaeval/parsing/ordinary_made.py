@@ -1,4 +1,4 @@
-"""Calls and results made cheaply: slots are filled in a twin class, which then becomes the real one.
+"""Calls and results made cheaply: slots of a twin class are filled, then it becomes the real one.
 
 A frozen dataclass fills its slots by `object.__setattr__`, one call for each; that alone would cost
 as much as finding and decoding a short call. The twins have the same `__slots__`, so an instance
@@ -14,7 +14,7 @@ from tunaeval.types import JsonObject, ParseResult, Repair, Span, ToolCall
 _new_tuple = tuple.__new__
 
 
-class _Call:
+class Call:
     """The slots of `ToolCall`."""
 
     __slots__ = ToolCall.__slots__
@@ -26,7 +26,7 @@ class _Call:
     repairs: tuple[Repair, ...]
 
 
-class _Result:
+class Result:
     """The slots of `ParseResult`."""
 
     __slots__ = ParseResult.__slots__
@@ -39,24 +39,24 @@ class _Result:
 
 
 def call_of(
-    name: str, arguments: JsonObject, format_name: str, start: int, end: int, id_: str | None
+    name: str, arguments: JsonObject, format_name: str, where: tuple[int, int], id_: str | None
 ) -> ToolCall:
-    """A call without any mend, at that span."""
-    call: Any = _Call()
+    """A call without any mend, from one offset to another."""
+    call: Any = Call()
     call.name = name
     call.arguments = arguments
     call.id = id_
     call.format = format_name
-    call.span = _new_tuple(Span, (start, end))
+    call.span = _new_tuple(Span, where)
     call.repairs = ()
     call.__class__ = ToolCall
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 
 
-def result_of(calls: list[ToolCall], content: str, reasoning: str | None) -> ParseResult:
+def result_of(calls: tuple[ToolCall, ...], content: str, reasoning: str | None) -> ParseResult:
     """A result in which nothing is odd."""
-    result: Any = _Result()
-    result.calls = tuple(calls)
+    result: Any = Result()
+    result.calls = calls
     result.content = content
     result.reasoning = reasoning
     result.diagnoses = ()

@@ -8,17 +8,18 @@ answers None, and the engine reads the text from its start.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from ..finder import Finder, Token
-from .blocks import block_reader
-from .made import result_of
-from .passage import Action, Chooser, Passage, action_of, chooser_of
-from .promise import BlockReader
+from .collect import MAX_TEXT
+from .finder import Finder, Token
+from .ordinary_blocks import block_reader
+from .ordinary_made import result_of
+from .ordinary_passage import Action, Chooser, Passage, action_of, chooser_of
+from .ordinary_promise import BlockReader
+from .ordinary_whole import OrdinaryReader, whole_reader
 
-OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
+__all__ = ["OrdinaryReader", "ordinary_reader"]
 
 _LONG = 512
 """From so many characters on it pays to look first whether there is anything to be found."""
@@ -30,9 +31,16 @@ _FEW = 16
 def ordinary_reader(finder: Finder) -> OrdinaryReader:
     """The reader of the ordinary shape for the formats of `finder`."""
     usual, usual_reader = _usual(finder)
-    size, begin, go_through, absent = len(usual), _beginner(finder), _walker(finder), _absent(finder)
+    size, begin, go_through, absent = (
+        len(usual),
+        _beginner(finder),
+        _walker(finder),
+        _absent(finder),
+    )
 
     def read(text: str, tools: Tools | None) -> ParseResult | None:
+        if len(text) > MAX_TEXT:
+            return None
         calls: list[ToolCall] = []
         start = 0
         if usual_reader is None:
@@ -40,7 +48,7 @@ def ordinary_reader(finder: Finder) -> OrdinaryReader:
         elif text.startswith(usual):
             start = usual_reader(text, 0, size, tools, calls)
         if start == len(text) and calls:
-            return result_of(calls, "", None)
+            return result_of(tuple(calls), "", None)
         if start < 0:
             return None
         passage = Passage(text, tools, calls, start)
@@ -48,7 +56,7 @@ def ordinary_reader(finder: Finder) -> OrdinaryReader:
             return passage.result(finder)
         return passage.result(finder) if go_through(passage) else None
 
-    return read
+    return whole_reader(finder, read)
 
 
 def _usual(finder: Finder) -> tuple[str, BlockReader | None]:

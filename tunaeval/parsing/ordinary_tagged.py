@@ -16,14 +16,14 @@ import orjson
 from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
 from tunaeval.types import JsonObject, ToolCall, Tools
 
-from ..tagged import trimmed
-from .claims import scanned
-from .fits import fits, signature_of
-from .made import call_of
-from .patterns import NEAR_SPACE, SPACE, row
-from .promise import ENGINE, BlockReader
-from .sound import nothing_hidden
-from .values import ODD, value_of
+from .ordinary_claims import scanned
+from .ordinary_fits import fits, signature_of
+from .ordinary_made import call_of
+from .ordinary_patterns import NEAR_SPACE, SPACE, row
+from .ordinary_promise import ENGINE, BlockReader
+from .ordinary_sound import nothing_hidden
+from .ordinary_values import ODD, value_of
+from .tagged import trimmed
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 _SPACES = " \t\r\n"
@@ -46,9 +46,7 @@ def tagged_reader(form: Format) -> BlockReader | None:
 # --- arguments as one JSON object ----------------------------------------------------------------
 
 
-def _json_reader(
-    form: Format, before: Sequence[Word], after: Sequence[Word]
-) -> BlockReader | None:
+def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) -> BlockReader | None:
     """Name, JSON, and what closes both."""
     head, tail = _compiled(row(before), 1), _compiled(row(after), 0)
     mark, format_name = _mark(form, after), form.name
@@ -77,7 +75,7 @@ def _json_reader(
         closed = tail(text, stop)
         if closed is None or not _stands(name, arguments, tools):
             return ENGINE
-        calls.append(call_of(name, arguments, format_name, start, closed.end(), None))
+        calls.append(call_of(name, arguments, format_name, (start, closed.end()), None))
         return closed.end()
 
     return read
@@ -135,7 +133,7 @@ def _pairs_reader(
         end = here.end()
         if not _stands(name, arguments, tools):
             return ENGINE
-        calls.append(call_of(name, arguments, format_name, start, end, None))
+        calls.append(call_of(name, arguments, format_name, (start, end), None))
         return end
 
     return read
@@ -161,10 +159,9 @@ def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps 
     attribute = next((word for word in words[:at] if isinstance(word, Attribute)), None)
     first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=NEAR_SPACE)
     head, tail = row(before), row(after, space=NEAR_SPACE)
-    if None in (first, item, rest, head, tail):
+    whole = None not in (first, item, rest, head, tail)
+    if not (whole and isinstance(value, Value) and isinstance(closer, Literal)):
         return None
-    assert isinstance(value, Value)
-    assert isinstance(closer, Literal)
     onward = f"(?:{item}|(?!{first}){tail})"
     groups = 1 + (attribute is not None)
     start = _compiled(f"{head}{SPACE}{onward}", groups + 1)

@@ -11,14 +11,14 @@ import re
 
 import orjson
 
-from tunaeval.grammar import CallObject, Format, Literal, Space, Word
+from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.types import ToolCall, Tools
 
-from ..finder import FENCE
-from .claims import Claim, claim_of
-from .patterns import SPACE, row
-from .promise import ENGINE, BlockReader
-from .rows import row_reader
+from .finder import FENCE
+from .ordinary_claims import Claim, claim_of
+from .ordinary_patterns import SPACE, row
+from .ordinary_promise import ENGINE, BlockReader
+from .ordinary_rows import row_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
@@ -35,7 +35,7 @@ def object_reader(form: Format) -> BlockReader | None:
     at = form.words.index(word)
     read = slow
     if opener.text[0] not in "{},;" and _only_space(form.words[at + 1 : -1]):
-        read = _single_reader(claim, form, slow)
+        read = _single_reader(claim, form, (form.closer or opener).text, slow)
     return read if _only_space(form.words[1:at]) else _behind(form, form.words[1:at], read)
 
 
@@ -43,14 +43,13 @@ def _only_space(words: tuple[Word, ...]) -> bool:
     return all(isinstance(word, Space) for word in words)
 
 
-def _single_reader(claim: Claim, form: Format, slow: BlockReader) -> BlockReader:
+def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> BlockReader:
     """The reader of one object, or an array of one, up to the closer: decoded at once.
 
     Without a closer it ends where the next opener stands, or the text does.
     """
-    mark = form.words[-1 if form.closer else 0].text
-    size = len(mark) if form.closer else 0
-    array = form.call.array
+    array = form.call is not None and form.call.array
+    size = len(form.closer.text) if form.closer else 0
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         end = text.find(mark, body)
@@ -67,7 +66,7 @@ def _single_reader(claim: Claim, form: Format, slow: BlockReader) -> BlockReader
         last = end if piece[-1] == "}" else end - 1
         if text[first] != "{" or text[last - 1] != "}":
             first, last = text.find("{", body), text.rfind("}", body, end) + 1
-        if type(value) is list and array and len(value) == 1:
+        if type(value) is list and len(value) == 1 and array:
             value = value[0]
         call = claim(value, piece, first, last, tools)
         if call is None:
