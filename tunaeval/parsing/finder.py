@@ -94,6 +94,10 @@ class Finder:
             return known
         return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
 
+    def alone(self, text: str) -> bool:
+        """Whether no other token begins with this one, so that it is found where it stands."""
+        return not any(other.startswith(text) and other != text for other in self.tokens)
+
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""
         partial = self._partial.search(text, max(start, len(text) - self._longest))

@@ -11,12 +11,11 @@ from collections.abc import Callable
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from .collect import MAX_TEXT
+from .collect import MAX_CALLS, MAX_TEXT
 from .finder import Finder, Token
-from .ordinary_blocks import block_reader
 from .ordinary_made import result_of
 from .ordinary_passage import Action, Chooser, Passage, action_of, chooser_of
-from .ordinary_promise import BlockReader
+from .ordinary_rows import behind_space
 from .ordinary_whole import OrdinaryReader, whole_reader
 
 __all__ = ["OrdinaryReader", "ordinary_reader"]
@@ -30,69 +29,62 @@ _FEW = 16
 
 def ordinary_reader(finder: Finder) -> OrdinaryReader:
     """The reader of the ordinary shape for the formats of `finder`."""
-    usual, usual_reader = _usual(finder)
-    size, begin, go_through, absent = (
-        len(usual),
-        _beginner(finder),
-        _walker(finder),
-        _absent(finder),
-    )
+    begin, go_through, absent = _beginner(finder), _walker(finder), _absent(finder)
 
     def read(text: str, tools: Tools | None) -> ParseResult | None:
-        if len(text) > MAX_TEXT:
+        size = len(text)
+        if size > MAX_TEXT:
             return None
         calls: list[ToolCall] = []
-        start = 0
-        if usual_reader is None:
-            start = begin(text, tools, calls)
-        elif text.startswith(usual):
-            start = usual_reader(text, 0, size, tools, calls)
-        if start == len(text) and calls:
-            return result_of(tuple(calls), "", None)
-        if start < 0:
+        start = begin(text, tools, calls)
+        if start < 0 or len(calls) > MAX_CALLS:
             return None
+        if start == size and calls:
+            return result_of(tuple(calls), "", None)
         passage = Passage(text, tools, calls, start)
-        if not start and len(text) >= _LONG and absent(text):
-            return passage.result(finder)
-        return passage.result(finder) if go_through(passage) else None
+        if start or size < _LONG or not absent(text):
+            return passage.result(finder) if go_through(passage) else None
+        return passage.result(finder)
 
     return whole_reader(finder, read)
 
 
-def _usual(finder: Finder) -> tuple[str, BlockReader | None]:
-    """The one opener of a single format, and its reader; nothing for a set of formats."""
-    form = finder.formats[0]
-    opener = form.opener
-    if len(finder.formats) > 1 or opener is None or not form.marked:
-        return "", None
-    token = finder.tokens[opener.text]
-    alone = token.formats == (form,) and not token.around
-    return (opener.text, block_reader(form)) if alone else ("", None)
-
-
 def _beginner(finder: Finder) -> Callable[[str, Tools | None, list[ToolCall]], int]:
-    """Reads a block that the text begins with: where it ends, 0 if there is none of the kind."""
+    """Reads the blocks that a text begins with, and the markers around them.
+
+    Returns where they end; what follows is left to the passage, which knows everything.
+    """
     match = finder.search.match
     choosers: dict[str, Chooser | None] = {}
 
     def begin(text: str, tools: Tools | None, calls: list[ToolCall]) -> int:
-        hit = match(text)
-        if hit is None:
-            return 0
-        found, body = hit.group(), hit.end()
-        if found not in choosers:
-            choosers[found] = _chooser(finder.token(hit))
-        choose = choosers[found]
-        reader = choose(text, body) if choose else None
-        return reader(text, 0, body, tools, calls) if reader else 0
+        at, size = 0, len(text)
+        while 0 <= at < size and not (at and text[at - 1] == "`"):
+            hit = match(text, at) or match(text, behind_space(text, at))
+            if hit is None:
+                break
+            found, body = hit.group(), hit.end()
+            if found not in choosers:
+                choosers[found] = _chooser(finder.token(hit))
+            choose = choosers[found]
+            if choose is None:
+                break
+            reader = choose(text, body)
+            at = reader(text, hit.start(), body, tools, calls) if reader else body
+        return at
 
     return begin
 
 
 def _chooser(token: Token) -> Chooser | None:
-    """Who reads what begins with the token, if it announces a call."""
-    announces = all(form.marked for form in token.formats)
-    return chooser_of(token) if token.kind == "open" and announces else None
+    """Who reads what begins with the token, if it announces calls or stands around them."""
+    if token.kind == "open" and all(form.marked for form in token.formats):
+        return chooser_of(token)
+    return _nobody if token.kind == "around" else None
+
+
+def _nobody(_text: str, _at: int) -> None:
+    """What stands around calls is passed over."""
 
 
 def _walker(finder: Finder) -> Callable[[Passage], bool]:

@@ -24,12 +24,12 @@ def row_reader(form: Format, word: CallObject, claim: Claim) -> BlockReader | No
     read_one, bare = _one_reader(form, claim), bool(word.opens)
 
     def read(text: str, _: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
-        at, before, comma = _space(text, body), len(calls), False
+        at, before, comma = behind_space(text, body), len(calls), False
         listed = text.startswith("[", at)
         at += listed
         single = not (listed or word.array or word.joined)
         while listed <= word.array:
-            at = _space(text, at)
+            at = behind_space(text, at)
             char, count = text[at : at + 1], len(calls)
             if char == "{" and not (single and count > before):
                 at, comma = read_one(text, at, before, tools, calls), False
@@ -70,7 +70,8 @@ def _one_reader(
     return read
 
 
-def _space(text: str, at: int) -> int:
+def behind_space(text: str, at: int) -> int:
+    """The next place that is no white space of JSON."""
     found = _skip(text, at)
     return found.end() if found else at
 

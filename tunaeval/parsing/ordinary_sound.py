@@ -12,6 +12,11 @@ from tunaeval.repair import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS
 from tunaeval.types import JsonObject, JsonValue
 
 _LARGE = float(2**63)
+_ATOMS = frozenset({int, bool, type(None)})
+"""What hides nothing: integers of more than 64 bits arrive as floats."""
+
+_NEVER = -MAX_DIGITS
+"""A number of texts for which the quotes of no object add up."""
 
 
 def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
@@ -19,39 +24,38 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
 
     Where it is false, there may still be nothing odd.
     """
-    quotes = 2 * (len(outer) + len(arguments))
+    strings = [*outer, *arguments]
     for value in arguments.values():
         kind = type(value)
         if kind is str:
-            quotes += 2
-        elif kind is float:
-            if not -_LARGE < value < _LARGE:
-                return False
+            strings.append(value)
         elif kind is dict or kind is list:
-            return _nothing_hidden_deep(arguments, piece, outer)
+            strings = [*outer]
+            if not _gather(arguments, strings):
+                return False
+            break
+        elif kind is float and not -_LARGE < value < _LARGE:
+            return False
     if len(piece) > MAX_DIGITS and LONG_NUMBER.search(piece):
         return False
+    inner = piece.count('"') - 2 * len(strings)
     if "\\" not in piece:
-        return piece.count('"') == quotes
-    texts = [text for text in arguments.values() if type(text) is str]
-    return _accounted(piece, quotes, "".join((*outer, *arguments, *texts)))
-
-
-def _nothing_hidden_deep(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
-    """The same for arguments that hold arrays and objects."""
-    strings = [*outer]
-    if not _gather(arguments, strings):
+        return not inner
+    joined = "".join(strings)
+    if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
         return False
-    if len(piece) > MAX_DIGITS and LONG_NUMBER.search(piece):
-        return False
-    return _accounted(piece, 2 * len(strings), "".join(strings))
+    return "\x00" not in joined
 
 
-def _accounted(piece: str, quotes: int, joined: str) -> bool:
-    inner = joined.count('"')
-    if "\x00" in joined or piece.count('"') != quotes + inner:
-        return False
-    return not inner or "\\u0022" not in piece
+def flat_texts(arguments: JsonObject) -> tuple[str, int]:
+    """The texts among the arguments, joined, and how many; as many as never if any is no atom."""
+    texts = []
+    for value in arguments.values():
+        if type(value) is str:
+            texts.append(value)
+        elif type(value) not in _ATOMS:
+            return "", _NEVER
+    return "".join(texts), len(texts)
 
 
 def _gather(arguments: JsonObject, strings: list[str]) -> bool:

@@ -1,7 +1,7 @@
 """The most frequent text of all, at the least cost: one call object as its format writes it.
 
-Nothing stands around the block, the white space in it is that of the `Space` words, and all
-arguments are texts. Such a text begins and ends in fixed ways, so it is not even searched: what
+Nothing stands around the block, the white space in it is that of the `Space` words, and no
+argument holds others. Such a text begins and ends in fixed ways, so it is not even searched: what
 stands between is decoded, and if it is one sound object, it ends where the engine would see it end.
 What `claims` and `sound` ask of an object is written out here for this one shape, because each
 function called for it would cost a tenth of the decoding of a short call.
@@ -21,6 +21,7 @@ from tunaeval.types import ParseResult, Span, ToolCall, Tools
 from .finder import Finder
 from .ordinary_fits import fits
 from .ordinary_made import Call, result_of
+from .ordinary_sound import flat_texts
 
 OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""
@@ -32,11 +33,12 @@ def whole_reader(finder: Finder, otherwise: OrdinaryReader) -> OrdinaryReader:
     """The reader of such texts of the set's first format; `otherwise` reads all others."""
     form = finder.formats[0]
     word, opener = form.call, form.opener
-    if word is None or word.keyed or opener is None or form.closer is None or not form.marked:
+    if word is None or word.keyed or opener is None or not form.marked:
         return otherwise
     at = form.words.index(word)
     before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
-    if before is None or after is None or finder.tokens[opener.text].formats[0] is not form:
+    asked_first = finder.tokens[opener.text].formats[0] is form and finder.alone(opener.text)
+    if before is None or after is None or not asked_first:
         return otherwise
     return _reader(form, word, (before + "{", "}" + after), otherwise)
 
@@ -62,12 +64,14 @@ def _reader(
         try:
             value = _loads(piece)
             name, arguments = value[name_key], value[arguments_key]
-            strings = "".join(arguments.values())
-        except (_Refused, KeyError, TypeError, AttributeError):
+            strings, count = "".join(arguments.values()), len(arguments)
+        except TypeError:
+            strings, count = flat_texts(arguments)
+        except (_Refused, KeyError, AttributeError):
             return otherwise(text, tools)
-        if type(name) is not str or not name or len(value) != 2 or type(arguments) is not dict:
+        if type(name) is not str or not name or len(value) != 2:
             return otherwise(text, tools)
-        inner = piece.count('"') - 6 - 4 * len(arguments)
+        inner = piece.count('"') - 6 - 2 * (len(arguments) + count)
         if inner and (inner != strings.count('"') or piece.rfind("\\u0022") >= 0):
             return otherwise(text, tools)
         if "\x00" in strings or "properties" in arguments:
