@@ -50,14 +50,22 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     signature = tools.prepared.get(name) or signature_of(name, tools)
     if signature is None:
         return False
-    accepted, required, _, _ = signature
-    for key, value in arguments.items():
-        if type(value) not in accepted.get(key, ()):
-            break
-    else:
-        if required <= arguments.keys():
-            return True
-    fitted = fit(arguments, tools[name].parameters)
+    return _fits_types(arguments, signature) or _fits_schema(arguments, tools[name].parameters)
+
+
+def _fits_types(arguments: JsonObject, signature: Signature) -> bool:
+    accepted = signature.accepted
+    try:
+        for key, value in arguments.items():
+            if type(value) not in accepted[key]:
+                return False
+    except KeyError:
+        return False
+    return arguments.keys() >= signature.required
+
+
+def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
+    fitted = fit(arguments, schema)
     return not fitted.repairs and not fitted.faults
 
 

@@ -91,18 +91,18 @@ def chooser_of(token: Token) -> Chooser:
     if len(token.formats) == 1 and not token.around:
         reader = block_reader(token.formats[0])
         return lambda *_: reader
-    probes = [re.compile(probe).match for probe in token.probes]
+    probes = [(re.compile(probe).match, index) for index, probe in enumerate(token.probes)]
     readers: list[BlockReader | None] = [None] * len(probes)
 
+    def reader_at(index: int) -> BlockReader:
+        made = readers[index] = block_reader(token.formats[index])
+        return made
+
     def choose(text: str, at: int) -> BlockReader | None:
-        index = next((i for i, fits in enumerate(probes) if fits(text, at)), None)
-        if index is None and token.around:
-            return None
-        index = index or 0
-        reader = readers[index]
-        if reader is None:
-            reader = readers[index] = block_reader(token.formats[index])
-        return reader
+        for fits, index in probes:
+            if fits(text, at):
+                return readers[index] or reader_at(index)
+        return None if token.around else reader_at(0)
 
     return choose
 

@@ -47,12 +47,14 @@ def tagged_reader(form: Format) -> BlockReader | None:
 
 
 def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) -> BlockReader | None:
-    """Name, JSON, and what closes both."""
+    """Name, JSON, and what closes both; without a closer, the next opener may end the JSON."""
     head, tail = _compiled(row(before), 1), _compiled(row(after), 0)
-    mark, format_name = _mark(form, after), form.name
-    spaced = bool(after) and isinstance(after[0], Space)
-    if head is None or tail is None or mark is None:
+    closer = next((word for word in after if not isinstance(word, Space)), form.opener)
+    if head is None or tail is None or not isinstance(closer, Literal):
         return None
+    mark, format_name, size = closer.text, form.name, len(closer.text) if after else 0
+    spaced = bool(after) and isinstance(after[0], Space)
+    last = not after or closer is after[-1]
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         named = head(text, body)
@@ -60,32 +62,31 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
             return ENGINE
         name, at = named[1], named.end()
         stop = text.find(mark, at)
-        piece = text[at : stop if stop >= 0 else len(text)]
+        if stop < 0:
+            stop = len(text)
+        piece = text[at:stop]
         try:
             arguments = _loads(piece)
         except _Refused:
             found = scanned(text, at + len(piece) - len(piece.lstrip(_SPACES)))
-            if found is None:
-                return ENGINE
-            arguments, stop = found
+            arguments, stop = found or (None, 0)
+            end = _end(tail(text, stop))
         else:
-            if type(arguments) is not dict or not nothing_hidden(arguments, piece, ()):
+            if not spaced and piece[-1] != "}":
+                stop -= len(piece) - len(piece.rstrip(_SPACES))
+            end = stop + size if last and text.startswith(mark, stop) else _end(tail(text, stop))
+            if type(arguments) is dict and not nothing_hidden(arguments, piece, ()):
                 return ENGINE
-            stop = at + len(piece if spaced else piece.rstrip(_SPACES))
-        closed = tail(text, stop)
-        if closed is None or not _stands(name, arguments, tools):
+        if not _stands(name, arguments, tools) or end < 0:
             return ENGINE
-        calls.append(call_of(name, arguments, format_name, (start, closed.end()), None))
-        return closed.end()
+        calls.append(call_of(name, arguments, format_name, (start, end), None))
+        return end
 
     return read
 
 
-def _mark(form: Format, after: Sequence[Word]) -> str | None:
-    """The fixed text that ends the JSON, if it ends there: a closer, or the next opener."""
-    first = next((word for word in after if not isinstance(word, Space)), None)
-    first = form.opener if first is None else first
-    return first.text if isinstance(first, Literal) else None
+def _end(found: re.Match[str] | None) -> int:
+    return found.end() if found else ENGINE
 
 
 def _stands(name: str, arguments: object, tools: Tools | None) -> bool:
