@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.formats import FORMATS
+from tunaeval.formats import FORMATS, SETS
 from tunaeval.grammar import Format, Literal
 from tunaeval.parsing import Reader, qwen25, reader_of, render
 from tunaeval.parsing.finder import Finder
@@ -14,7 +16,12 @@ from tunaeval.parsing.ordinary import ordinary_reader
 from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools, ToolSpec
 
 ALL = Reader("all", tuple(FORMATS.values()))
-READERS = {"all": ALL, "qwen25": qwen25, **{n: reader_of(form) for n, form in FORMATS.items()}}
+READERS = {
+    "all": ALL,
+    "qwen25": qwen25,
+    **{name: Reader(name, forms) for name, forms in SETS.items()},
+    **{name: reader_of(form) for name, form in FORMATS.items()},
+}
 FAST = {name: ordinary_reader(Finder(reader.formats)) for name, reader in READERS.items()}
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
@@ -131,11 +138,105 @@ _LEVELS = st.sampled_from(LEVELS)
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data(), tools=_TOOLS, level=_LEVELS)
 def test_it_agrees_with_the_engine(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
-    text = data.draw(texts(FORMATS[name]))
+    _check(name, data.draw(texts(FORMATS[name])), tools, level)
+
+
+@pytest.mark.parametrize("name", ["all", "qwen25", "mistral", "dots", "k2-horizon"])
+@given(data=st.data(), tools=_TOOLS, level=_LEVELS)
+def test_sets_of_formats_agree_with_the_engine(
+    name: str, data: st.DataObject, tools: Tools | None, level: Level
+) -> None:
+    forms = st.sampled_from(READERS[name].formats)
+    text = "".join(data.draw(texts(data.draw(forms))) for _ in range(data.draw(st.integers(1, 2))))
     _check(name, text, tools, level)
-    _check("all", text, tools, level)
-    _check("qwen25", text, tools, level)
+
+
+# --- what could go wrong, one by one -------------------------------------------------------------
+
+
+def _hermes(body: str) -> str:
+    return f"<tool_call>\n{body}\n</tool_call>"
+
+
+def _coder(*values: str) -> str:
+    parameters = "".join(f"<parameter=a{i}>{value}</parameter>\n" for i, value in enumerate(values))
+    return f"<tool_call>\n<function=f>\n{parameters}</function>\n</tool_call>"
+
+
+HIDDEN = {
+    "a key twice": '{"name": "f", "arguments": {"s": "1", "s": "2"}}',
+    "a key twice, deep": '{"name": "f", "arguments": {"o": {"s": 1, "s": 2}}}',
+    "arguments twice": '{"name": "f", "arguments": {"s": "1"}, "arguments": {"s": "2"}}',
+    "a key twice behind a spelled quote": r'{"name": "f", "arguments": {"": 1, "": "\u0022\""}}',
+    "a spelled NUL": r'{"name": "f", "arguments": {"s": "\u0000"}}',
+    "a spelled NUL in a key": r'{"name": "f", "arguments": {"\u0000": "s"}}',
+    "half a pair": r'{"name": "f", "arguments": {"s": "\ud83d"}}',
+    "a large integer": '{"name": "f", "arguments": {"n": 18446744073709551617}}',
+    "a large integer, deep": '{"name": "f", "arguments": {"l": [18446744073709551617]}}',
+    "a long number": f'{{"name": "f", "arguments": {{"n": {"9" * 4301}}}}}',
+    "too deep": f'{{"name": "f", "arguments": {{"l": {"[" * 128}{"]" * 128}}}}}',
+    "a schema": '{"name": "f", "arguments": {"type": "object", "properties": {}}}',
+    "another type": '{"name": "f", "arguments": {"n": "3"}}',
+    "no such tool": '{"name": "unheard", "arguments": {}}',
+    "a wrapped call": '{"function": {"name": "f"}, "arguments": {}}',
+}
+"""What the decoder does not tell, or the engine has something to say about."""
+
+
+@pytest.mark.parametrize("body", HIDDEN.values(), ids=HIDDEN)
+@pytest.mark.parametrize("around", ["{}", "{}\n", "Well.\n{}", "{}{}"])
+def test_nothing_odd_is_passed_over(body: str, around: str) -> None:
+    text = around.replace("{}", _hermes(body))
+    for name in ("hermes", "qwen25", "all"):
+        for tools in (None, TOOLS):
+            _check(name, text, tools, "strict")
+
+
+ORDINARY = {
+    "one": _hermes('{"name": "f", "arguments": {"s": "say \\"a\\"", "n": 1}}'),
+    "a closer in a string": _hermes('{"name": "f", "arguments": {"s": "</tool_call>"}}'),
+    "arrays and objects": _hermes('{"name": "f", "arguments": {"l": [1, 2], "o": {"p": "q"}}}'),
+    "reasoning before": "<think>\nHm <tool_call>.\n</think>\n\n" + _coder("x", "\ny\n"),
+    "reasoning not opened": "Hm.\n</think>\n" + _coder("x"),
+    "prose between": "So.\n\n" + _coder("x < 3", "[1, 2]") + " and\n" + _coder("<b>") + "\nDone.",
+    "no call": "Nothing to do: a < b and {c}. [1]",
+    "code": "See:\n```python\nx = {'a': 1}\n```\nand {'b': 2}.",
+}
+
+
+@pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["any", "known"])
+def test_ordinary_texts_take_the_fast_path(text: str, tools: Tools | None) -> None:
+    assert _check("all", text, tools, "standard")
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "loose-json"])
+@pytest.mark.parametrize("frame", ["{}", "{}\n", "I see.\n\n{}\n\nDone.", "{}\n{}"])
+def test_every_format_has_a_fast_path(name: str, frame: str) -> None:
+    """All but the one whose calls are mended by their nature."""
+    call = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})
+    text = frame.replace("{}", render([call], name))
+    assert _check(name, text, TOOLS, "standard")
+    thinking = FORMATS[name].reasoning[0]
+    thought = f"{thinking.open}\nHm.\n{thinking.close}\n\n{text}"
+    assert _check(name, thought, None, "standard")
+
+
+def test_more_calls_than_are_read_are_left_to_the_engine() -> None:
+    call = _hermes('{"name": "f", "arguments": {}}')
+    assert _check("hermes", call * 1024, None, "standard")
+    assert not _check("hermes", call * 1025, None, "standard")
+
+
+def test_results_of_the_fast_path_are_frozen_and_equal() -> None:
+    result = FAST["hermes"](_hermes('{"name": "f", "arguments": {}}'), None)
+    assert type(result) is ParseResult
+    assert repr(result.calls[0]).startswith("ToolCall(name='f'")
+    assert hash(result.diagnoses) == hash(())
+    with pytest.raises(FrozenInstanceError):
+        result.calls[0].name = "g"  # type: ignore[misc]  # that is what is tested

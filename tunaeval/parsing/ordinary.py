@@ -70,7 +70,11 @@ def _beginner(finder: Finder) -> Callable[[str, Tools | None, list[ToolCall]], i
             if choose is None:
                 break
             reader = choose(text, body)
-            at = reader(text, hit.start(), body, tools, calls) if reader else body
+            count = len(calls)
+            end = reader(text, hit.start(), body, tools, calls) if reader else body
+            if reader and len(calls) == count and end >= 0:
+                break
+            at = end
         return at
 
     return begin

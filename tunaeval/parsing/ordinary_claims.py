@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, Unreadable, scan
+from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, JsonReader, Unreadable, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
+from tunaeval.window import Window, read_all
 
+from .judge import looks_like_a_call
 from .ordinary_fits import fits
 from .ordinary_made import call_of
+from .ordinary_promise import ENGINE
 from .ordinary_sound import nothing_hidden
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
@@ -75,6 +78,20 @@ def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
     if end - start > MAX_DIGITS and LONG_NUMBER.search(text, start, end):
         return None
     return value, end
+
+
+def passed_over(text: str, start: int) -> tuple[int, bool]:
+    """Where a bare object or array ends that is no attempt at a call, though it may be broken.
+
+    `ENGINE` if it may be one. Also whether it could not be read, so that we may be inside of it.
+    """
+    window = Window(text, final=True)
+    window.pos = text.find("{", start)
+    read = read_all(text, JsonReader(window).read())
+    if isinstance(read, Unreadable):
+        return (ENGINE if looks_like_a_call(read.so_far) else window.pos), True
+    harmless = not read.truncated and names_nothing(read.value)
+    return (window.pos if harmless else ENGINE), False
 
 
 def names_nothing(value: JsonValue) -> bool:

@@ -1,8 +1,9 @@
 """The text between blocks, gone through hit by hit, as far as nothing unusual is met.
 
 It keeps what the engine's scanner keeps, told in offsets: since where the text is content
-(`gap`), since where the present line counts (`line`), whether a code fence is open, and whether
-white space still belongs to the reasoning before it.
+(`gap`), since where the present line counts (`line`), whether a code fence is open, whether white
+space still belongs to the reasoning before it (`thought`), whether an opener was only `mentioned`,
+and whether we may be inside an object that was `refused`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tunaeval.types import ParseResult, ToolCall, Tools
 from .collect import MAX_CALLS
 from .finder import FENCE, LEAST_CUT, Finder, Token
 from .ordinary_blocks import block_reader
+from .ordinary_claims import passed_over
 from .ordinary_made import result_of
 from .ordinary_promise import BlockReader
 
@@ -32,8 +34,8 @@ _LINE = 80
 class Passage:
     """One text on its way through a set of formats; used once."""
 
-    __slots__ = ("at", "calls", "gap", "in_code", "line", "said", "text", "thought", "thoughts",
-                 "tools")  # fmt: skip
+    __slots__ = ("at", "calls", "gap", "in_code", "line", "mentioned", "refused", "said", "text",
+                 "thought", "thoughts", "tools")  # fmt: skip
 
     def __init__(self, text: str, tools: Tools | None, calls: list[ToolCall], start: int) -> None:
         self.text = text
@@ -44,6 +46,8 @@ class Passage:
         self.thoughts: list[str] | None = None
         self.in_code = False
         self.thought = False
+        self.mentioned = False
+        self.refused = False
 
     def pause(self, start: int, end: int) -> None:
         """What stands before `start` was content, if it is more than white space; then markup."""
@@ -115,9 +119,11 @@ def _opened(token: Token) -> Action:
 
     def act(passage: Passage, start: int, end: int) -> bool:
         text, calls = passage.text, passage.calls
-        if passage.in_code and (fence or bare):
-            passage.in_code = bare
-            passage.at = start + 1 if bare else end
+        if passage.in_code and fence:
+            passage.in_code, passage.at = False, end
+            return True
+        if bare and (passage.in_code or (passage.refused and text[start - 1] != "\n")):
+            passage.at = start + 1
             return True
         body = start if bare else end
         reader = None if passage.quoted(start) else choose(text, body)
@@ -125,6 +131,9 @@ def _opened(token: Token) -> Action:
             return token.around and _marked(passage, start, end)
         count = len(calls)
         after = reader(text, start, body, passage.tools, calls)
+        passage.refused = False
+        if after < 0 and bare and len(calls) == count:
+            after, passage.refused = passed_over(text, start)
         if after < 0 or count >= MAX_CALLS:
             return False
         if len(calls) > count:
@@ -134,6 +143,7 @@ def _opened(token: Token) -> Action:
         if passage.thought and not passage.content_so_far(start):
             return False
         passage.in_code = passage.in_code or fence
+        passage.mentioned = passage.mentioned or not (fence or bare)
         passage.at = passage.line = after
         return True
 
@@ -153,8 +163,8 @@ def _around(_: Token) -> Action:
 
 def _closed(_: Token) -> Action:
     def act(passage: Passage, start: int, end: int) -> bool:
-        passage.at = end
-        return passage.content_so_far(start)
+        passage.at, passage.refused = end, False
+        return passage.content_so_far(start) and not passage.mentioned
 
     return act
 

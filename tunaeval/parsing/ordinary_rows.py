@@ -47,7 +47,20 @@ def row_reader(form: Format, word: CallObject, claim: Claim) -> BlockReader | No
             break
         return ENGINE if comma or listed or len(calls) == before else tail(text, at)
 
-    return read
+    return _unless_mentioned(form.opener.text, read) if form.opener else read
+
+
+def _unless_mentioned(opener: str, read: BlockReader) -> BlockReader:
+    """The same reader, but an opener that no object follows is only a mention, and content."""
+    followed = ("", "{", "[", "`", opener[0])
+
+    def read_or_mention(
+        text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]
+    ) -> int:
+        at = behind_space(text, body)
+        return at if text[at : at + 1] not in followed else read(text, start, at, tools, calls)
+
+    return read_or_mention
 
 
 def _one_reader(

@@ -72,9 +72,9 @@ def _reader(
         if type(name) is not str or not name or len(value) != 2:
             return otherwise(text, tools)
         inner = piece.count('"') - 6 - 2 * (len(arguments) + count)
-        if inner and (inner != strings.count('"') or piece.rfind("\\u0022") >= 0):
+        if (inner and inner != strings.count('"')) or "properties" in arguments:
             return otherwise(text, tools)
-        if "\x00" in strings or "properties" in arguments:
+        if "\\" in piece and piece.rfind("\\u00") >= 0:  # a quote or a NUL, perhaps
             return otherwise(text, tools)
         if tools is not None and not fits(name, arguments, tools):
             return otherwise(text, tools)
