@@ -197,6 +197,32 @@ def test_nothing_odd_is_passed_over(body: str, around: str) -> None:
             _check(name, text, tools, "strict")
 
 
+_FAR = " " * 90
+TAGGED = {
+    "a key twice": _coder("1", "2").replace("a1", "a0"),
+    "a closer far from what follows it": _coder("x", "y").replace(
+        "\n<parameter", f"{_FAR}<parameter"
+    ),
+    "the last closer far from the end": _coder("x", "y").replace(
+        "\n</function", f"{_FAR}</function"
+    ),
+    "a closer inside a value": _coder("x</parameter>y", "z"),
+    "a value to mend": _coder("[1,]").replace("a0", "l"),
+    "a value to bend": _coder(" 5 ").replace("a0", "n"),
+    "a key and no value": _coder("x").replace("</parameter>", ""),
+    "an argument too many": _coder("x").replace("=f>", "=k>"),
+    "no name": _coder("x").replace("=f>", "=>"),
+}
+
+
+@pytest.mark.parametrize("text", TAGGED.values(), ids=TAGGED)
+@pytest.mark.parametrize("level", LEVELS)
+def test_tagged_values_end_where_the_engine_ends_them(text: str, level: Level) -> None:
+    for name in ("qwen3-coder", "all"):
+        for tools in (None, TOOLS):
+            _check(name, f"{text}\n{_coder('x')}", tools, level)
+
+
 ORDINARY = {
     "one": _hermes('{"name": "f", "arguments": {"s": "say \\"a\\"", "n": 1}}'),
     "a closer in a string": _hermes('{"name": "f", "arguments": {"s": "</tool_call>"}}'),
