@@ -169,8 +169,8 @@ def measured(text: str, rounds: int) -> Rounds:
 def aims(found: dict[str, Rounds]) -> list[Aim]:
     sizes = list(found.values())[: len(SIZES)]
     worst = max(ratio(rounds, NAMED, FLOOR) for rounds in sizes)
-    text = f"{NAMED} at most 4.0 times the floor at every size"
-    judged = [Aim(text, f"{worst:.2f} at the worst", worst <= 4.0)]
+    text = f"{NAMED} at most 2.5 times the floor at every size"
+    judged = [Aim(text, f"{worst:.2f} at the worst", worst <= 2.5)]
     if RIVAL in sizes[0]:
         least = min(ratio(rounds, RIVAL, NAMED) for rounds in sizes)
         text = f"at least 3 times faster than {RIVAL}"

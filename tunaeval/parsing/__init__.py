@@ -12,14 +12,15 @@ from tunaeval.formats import CHAIN, FORMATS, SET_ALIASES, SETS
 from tunaeval.grammar import Format, set_engine
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
 
+from .collect import MAX_TEXT
 from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
 from .many import Setting, read_many
 from .message import STRUCTURED, read_message
-from .reader import MAX_TEXT, Reader, Stream, reader_of
+from .reader import Reader, Stream, reader_of
 from .rows import TEXT_KEYS, convert_row
 from .writing import instructions_for, render_calls
 
@@ -39,11 +40,11 @@ def _constant(name: str) -> str:
     return name.upper().replace("-", "_").replace(".", "")
 
 
-_SETS: dict[str, Parser] = {
+_SETS: dict[str, Reader] = {
     reader.name: reader
     for reader in (qwen25, dots, granite, k2_horizon, lfm2, llama3, mistral, xlam)
 }
-_READERS: dict[str, Parser] = {
+_READERS: dict[str, Reader] = {
     "auto": qwen25,
     **_SETS,
     **{name: Reader(name, (form,)) for name, form in FORMATS.items()},
@@ -107,7 +108,10 @@ def parse(
     if type(text) is not str:
         raise UsageError(f"a text is a str, not {type(text).__name__}; decode bytes first")
     reader = _READERS.get(format) if type(format) is str else None
-    return (reader or parser_for(format)).parse(text, tools=tools, level=level)
+    if reader is None:
+        return parser_for(format).parse(text, tools=tools, level=level)
+    result = reader.at_once(text, tools) if level in LEVELS else None
+    return result or reader.read(text, tools, level)
 
 
 def parse_message(

@@ -21,6 +21,9 @@ MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
 """More say no more of a text, but would take many times its memory."""
 
+MAX_TEXT = 16 * 1024 * 1024
+"""Characters of one text that are looked at; what stands behind them is content."""
+
 
 class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""

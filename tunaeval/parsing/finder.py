@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -22,7 +23,7 @@ TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
 ]
 
-_LEAST_CUT = 5
+LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
 
 _PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}+", 64)}
@@ -34,7 +35,8 @@ class Token:
     """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
     stands around them, or a bare object's start.
 
-    An opener may be that of several formats; each has a probe for what has to stand behind it.
+    An opener may be that of several formats; each has a probe, a pattern of what has to stand
+    behind it, which is compiled only where there is a choice.
     `around` tells that it, or a closer, also stands around the calls of some format, `announces`
     that it does so before the first of them.
     """
@@ -42,7 +44,7 @@ class Token:
     kind: TokenKind
     text: str = ""
     formats: tuple[Format, ...] = ()
-    probes: tuple[re.Pattern[str], ...] = ()
+    probes: tuple[str, ...] = ()
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
@@ -50,54 +52,60 @@ class Token:
 
 @dataclass(frozen=True)
 class Finder:
-    """The compiled search of one set of formats."""
+    """The compiled search of one set of formats. What only a few texts ask for is made then."""
 
     formats: tuple[Format, ...]
     search: re.Pattern[str] = field(init=False, compare=False)
-    _tokens: dict[str, Token] = field(init=False, compare=False)
-    _bare: tuple[tuple[re.Pattern[str], Token], ...] = field(init=False, compare=False)
-    _partial: re.Pattern[str] = field(init=False, compare=False)
-    _longest: int = field(init=False, compare=False)
-    _cut: re.Pattern[str] = field(init=False, compare=False)
+    tokens: dict[str, Token] = field(init=False, compare=False)
+    _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        tokens = _tokens(self.formats)
-        probes = [
+        rows = tuple(
             (row, form)
             for form in self.formats
             for word in (form.call or form.python,)
             for row in (word.opens if word else ())
-        ]
-        branches = [*_trie(tokens), *(_probe(row) for row, _ in probes)]
-        partials = [
-            *(_prefixes((text,)) for text in tokens),
-            *(_prefixes(row) for row, _ in probes),
-        ]
-        attributes = {
-            "search": re.compile("|".join(branches)),
-            "_tokens": tokens,
-            "_bare": tuple(
-                (re.compile(_probe(row)), Token("bare", formats=(form,))) for row, form in probes
-            ),
-            "_partial": re.compile(rf"(?:{'|'.join(partials)})\Z"),
-            "_cut": _cut_openers(self.formats),
-            "_longest": max([len(text) for text in tokens] + [_length(row) for row, _ in probes]),
-        }
+        )
+        tokens = _tokens(self.formats)
+        branches = [*_trie(tokens), *(_probe(row) for row, _ in rows)]
+        attributes = {"search": re.compile("|".join(branches)), "tokens": tokens, "_rows": rows}
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
 
+    @cached_property
+    def cut_ends(self) -> frozenset[str]:
+        """The last `LEAST_CUT` characters of all that `cut` may find."""
+        return frozenset(text[-LEAST_CUT:] for text in _cut_openers(self.formats))
+
+    @cached_property
+    def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
+        made = ((re.compile(_probe(row)), form) for row, form in self._rows)
+        return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
+
+    @cached_property
+    def _partial(self) -> re.Pattern[str]:
+        texts = [*((text,) for text in self.tokens), *(row for row, _ in self._rows)]
+        return re.compile(rf"(?:{'|'.join(map(_prefixes, texts))})\Z")
+
+    @cached_property
+    def _longest(self) -> int:
+        return max([*map(len, self.tokens), *(_length(row) for row, _ in self._rows)])
+
+    @cached_property
+    def _cut(self) -> re.Pattern[str]:
+        cuts = sorted(map(re.escape, _cut_openers(self.formats)), key=len, reverse=True)
+        return re.compile(rf"(?:{'|'.join(cuts)})\Z" if cuts else r"(?!)")
+
     def token(self, hit: re.Match[str]) -> Token:
         """What was hit."""
-        known = self._tokens.get(hit.group())
+        known = self.tokens.get(hit.group())
         if known:
             return known
         return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
 
-    def chosen(self, opener: str, behind: str) -> Format | None:
-        """The format whose opener it is when this stands behind it."""
-        token = self._tokens[opener]
-        pairs = zip(token.formats, token.probes, strict=True)
-        return next((form for form, probe in pairs if probe.match(behind)), None)
+    def alone(self, text: str) -> bool:
+        """Whether no other token begins with this one, so that it is found where it stands."""
+        return not any(other.startswith(text) and other != text for other in self.tokens)
 
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""
@@ -115,19 +123,16 @@ def closers_of(formats: tuple[Format, ...]) -> list[str]:
     return [text for form in formats if form.closer for text in form.closer.spellings]
 
 
-def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
-    """A pattern for what is left of an opener when the text ends in it."""
-    cuts = {
-        re.escape(text[:length])
+def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
+    """What is left of an opener when the text ends in it."""
+    return {
+        text[:length]
         for form in formats
         if form.opener and form.marked
         for word in (form.opener, *(form.around or ())[:1])
         for text in (*word.spellings, *_opens(form))
-        for length in range(_LEAST_CUT, len(text))
+        for length in range(LEAST_CUT, len(text))
     }
-    return re.compile(
-        rf"(?:{'|'.join(sorted(cuts, key=len, reverse=True))})\Z" if cuts else r"(?!)"
-    )
 
 
 def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
@@ -148,7 +153,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
         for text in _openers(form):
             fresh = Token("open", text, around=text in around, announces=text in first)
             known = tokens.get(text, fresh)
-            own = (*known.formats, form), (*known.probes, re.compile(start_of(form)))
+            own = (*known.formats, form), (*known.probes, start_of(form))
             tokens[text] = replace(known, formats=own[0], probes=own[1])
     for form in formats:
         for text in form.closer.spellings if form.closer else ():

@@ -5,14 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import cast
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
-from .collect import Collector, Kind
+from .collect import MAX_TEXT, Collector, Kind
 from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
 from .finder import Finder
@@ -23,14 +22,13 @@ from .scanner import Scanner
 _LEVELS = frozenset(LEVELS)
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
-MAX_TEXT = 16 * 1024 * 1024
-"""Characters of one text that are looked at; what stands behind them is content."""
 
 
 class Reader:
     """Reads one format, or several side by side; where two begin alike, the first has it.
 
-    A `Parser`, compiled when it is first used.
+    A `Parser`, compiled when it is first used. `at_once` reads ordinary texts and says nothing of
+    others; the engine, which reads any, would say the same.
     """
 
     def __init__(self, name: str, formats: tuple[Format, ...], *, summary: str = "") -> None:
@@ -38,8 +36,8 @@ class Reader:
         self.formats = formats
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
+        self.at_once: OrdinaryReader = self._compiled
         self._finder: Finder | None = None
-        self._ordinary: OrdinaryReader | None = None
 
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
@@ -52,10 +50,11 @@ class Reader:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         """Read a whole text: the ordinary shape at once, anything else through the engine."""
-        if len(text) <= MAX_TEXT and level in _LEVELS:
-            result = (self._ordinary or self._compile())(text, tools)
-            if result is not None:
-                return result
+        result = self.at_once(text, tools) if level in _LEVELS else None
+        return result or self.read(text, tools, level)
+
+    def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
+        """Read a whole text through the engine."""
         return self._engine(tools, level, listened=False).read_whole(text)
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
@@ -63,14 +62,17 @@ class Reader:
         return self._engine(tools, level, listened=True)
 
     def _engine(self, tools: Tools | None, level: Level, *, listened: bool) -> Stream:
-        if self._finder is None:
-            self._compile()
-        return Stream(cast(Finder, self._finder), tools=tools, level=level, listened=listened)
+        return Stream(self._compile(), tools=tools, level=level, listened=listened)
 
-    def _compile(self) -> OrdinaryReader:
-        self._finder = Finder(self.formats)
-        self._ordinary = ordinary_reader(self._finder)
-        return self._ordinary
+    def _compile(self) -> Finder:
+        if self._finder is None:
+            self._finder = Finder(self.formats)
+            self.at_once = ordinary_reader(self._finder)
+        return self._finder
+
+    def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:
+        self._compile()
+        return self.at_once(text, tools)
 
 
 @lru_cache(maxsize=256)

@@ -198,8 +198,9 @@ class Scanner:
         window, size = self._window, len(token.text)
         if len(token.formats) == 1 and not token.around:
             return token.formats[0]
+        probes = [re.compile(probe) for probe in token.probes]
         while True:
-            for form, probe in zip(token.formats, token.probes, strict=True):
+            for form, probe in zip(token.formats, probes, strict=True):
                 if probe.match(window.text, window.pos + size):
                     return form
             if window.final or len(window.text) - window.pos - size > _PROBED:

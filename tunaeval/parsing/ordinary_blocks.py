@@ -1,0 +1,24 @@
+"""Which reader of blocks a format has."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tunaeval.grammar import Format
+
+from .ordinary_objects import object_reader
+from .ordinary_promise import ENGINE, BlockReader
+from .ordinary_tagged import tagged_reader
+
+
+@lru_cache(maxsize=512)
+def block_reader(form: Format) -> BlockReader:
+    """The reader of that format's blocks, made when it is first asked for."""
+    if form.envelope or form.python:
+        return _never
+    return (object_reader(form) if form.call else tagged_reader(form)) or _never
+
+
+def _never(*_: object) -> int:
+    """A format with words that no ordinary reader knows."""
+    return ENGINE

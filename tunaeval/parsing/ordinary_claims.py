@@ -1,0 +1,99 @@
+"""What a sound object says of itself: a call with nothing unusual about it, or something else.
+
+The engine's `judge` knows aliases, wrapped calls, encoded arguments and more; here is only what
+it takes without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tunaeval.grammar import CallObject, Format
+from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, JsonReader, Unreadable, scan
+from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
+from tunaeval.window import Window, read_all
+
+from .judge import looks_like_a_call
+from .ordinary_fits import fits
+from .ordinary_made import call_of
+from .ordinary_promise import ENGINE
+from .ordinary_sound import nothing_hidden
+
+Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
+"""The call that a value is; None if it is none, or an unusual one.
+
+Given are the value, the JSON text it was decoded from if something may be hidden in that, the span,
+and the tools.
+"""
+
+_IDS = ("id", "tool_call_id")
+
+
+def claim_of(form: Format, word: CallObject) -> Claim:
+    """What reads the objects of that format."""
+    name_key, arguments_key, keyed, format_name = word.name, word.arguments, word.keyed, form.name
+    keys: tuple[str, ...] = (name_key, arguments_key)
+
+    def claim(
+        value: JsonValue, piece: str | None, start: int, end: int, tools: Tools | None
+    ) -> ToolCall | None:
+        if type(value) is not dict:
+            return None
+        outer, id_ = keys, None
+        if len(value) == 2:
+            name, arguments = value.get(name_key), value.get(arguments_key)
+        elif keyed and len(value) == 1:
+            ((name, arguments),) = value.items()
+            outer = ()
+        else:
+            id_key = next((key for key in _IDS if key in value), "")
+            id_ = value.get(id_key)
+            if len(value) != 3 or type(id_) is not str:
+                return None
+            name, arguments, outer = (
+                value.get(name_key),
+                value.get(arguments_key),
+                (*keys, id_key, id_),
+            )
+        if type(name) is not str or not name or type(arguments) is not dict:
+            return None
+        if "properties" in arguments:  # perhaps the echo of a schema
+            return None
+        if piece is not None and not nothing_hidden(arguments, piece, (name, *outer)):
+            return None
+        if tools is not None and not fits(name, arguments, tools):
+            return None
+        return call_of(name, arguments, format_name, (start, end), id_)
+
+    return claim
+
+
+def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
+    """The value that begins there and its end, if nothing is odd about it: the engine's scanner."""
+    found = scan(text, start)
+    if isinstance(found, Unreadable) or found[2]:
+        return None
+    value, end, _ = found
+    if end - start > MAX_DIGITS and LONG_NUMBER.search(text, start, end):
+        return None
+    return value, end
+
+
+def passed_over(text: str, start: int) -> tuple[int, bool]:
+    """Where a bare object or array ends that is no attempt at a call, though it may be broken.
+
+    `ENGINE` if it may be one. Also whether it could not be read, so that we may be inside of it.
+    """
+    window = Window(text, final=True)
+    window.pos = text.find("{", start)
+    read = read_all(text, JsonReader(window).read())
+    if isinstance(read, Unreadable):
+        return (ENGINE if looks_like_a_call(read.so_far) else window.pos), True
+    harmless = not read.truncated and names_nothing(read.value)
+    return (window.pos if harmless else ENGINE), False
+
+
+def names_nothing(value: JsonValue) -> bool:
+    """Whether an object is no attempt at a call, where nothing announces one."""
+    return type(value) is dict and value.keys().isdisjoint(NAME_KEYS)

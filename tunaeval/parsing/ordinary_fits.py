@@ -1,0 +1,98 @@
+"""Whether arguments fit a tool's schema as they are, told from the types it names for each.
+
+What a schema says beyond a plain type is asked of `fit`, which the engine uses for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tunaeval.repair import fit
+from tunaeval.types import JsonObject, JsonValue, Tools
+
+_TYPES: dict[object, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+_PLAIN_KEYWORDS = frozenset({"type", "description", "title", "default", "examples", "format"})
+_USUAL = {"type", "properties", "required", "additionalProperties", "title", "description"}
+
+
+class Signature(NamedTuple):
+    """A tool's parameters, prepared.
+
+    `accepted` has for each argument the Python types that its schema takes as they are; none if
+    it says more than a type. `types` has the one type of those that name one and no more.
+    """
+
+    accepted: dict[str, tuple[type, ...]]
+    required: frozenset[str]
+    types: dict[str, str]
+    schema: Mapping[str, JsonValue]
+
+
+def signature_of(name: str, tools: Tools) -> Signature | None:
+    """The prepared parameters of that tool; None if there is no such tool."""
+    known: Signature | None = tools.prepared.get(name)
+    if known is None and name in tools:
+        known = tools.prepared[name] = _signature(tools[name].parameters)
+    return known
+
+
+def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
+    """Whether the call is of a known tool and its arguments fit as they are."""
+    signature = tools.prepared.get(name) or signature_of(name, tools)
+    if signature is None:
+        return False
+    return _fits_types(arguments, signature) or _fits_schema(arguments, tools[name].parameters)
+
+
+def _fits_types(arguments: JsonObject, signature: Signature) -> bool:
+    accepted = signature.accepted
+    try:
+        for key, value in arguments.items():
+            if type(value) not in accepted[key]:
+                return False
+    except KeyError:
+        return False
+    return arguments.keys() >= signature.required
+
+
+def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
+    fitted = fit(arguments, schema)
+    return not fitted.repairs and not fitted.faults
+
+
+def _signature(schema: Mapping[str, JsonValue]) -> Signature:
+    properties, required = schema.get("properties"), schema.get("required")
+    properties = properties if isinstance(properties, dict) else {}
+    usual = properties if schema.keys() <= _USUAL else {}
+    return Signature(
+        {key: _accepted(value) for key, value in usual.items()},
+        frozenset(filter(_is_text, required if isinstance(required, list) else ())),
+        {key: value["type"] for key, value in usual.items() if _names_one_type(value)},
+        schema,
+    )
+
+
+def _accepted(schema: JsonValue) -> tuple[type, ...]:
+    if not isinstance(schema, Mapping) or not schema.keys() <= _PLAIN_KEYWORDS:
+        return ()
+    types = schema.get("type")
+    names = types if isinstance(types, list) else [types]
+    return tuple(kind for name in filter(_is_text, names) for kind in _TYPES.get(name, ()))
+
+
+def _is_text(value: JsonValue) -> bool:
+    return isinstance(value, str)
+
+
+def _names_one_type(schema: JsonValue) -> bool:
+    plain = isinstance(schema, Mapping) and schema.keys() <= _PLAIN_KEYWORDS
+    return plain and isinstance(schema.get("type"), str)

@@ -1,0 +1,66 @@
+"""Calls and results made cheaply: slots of a twin class are filled, then it becomes the real one.
+
+A frozen dataclass fills its slots by `object.__setattr__`, one call for each; that alone would cost
+as much as finding and decoding a short call. The twins have the same `__slots__`, so an instance
+may change its class, and is frozen from then on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tunaeval.types import JsonObject, ParseResult, Repair, Span, ToolCall
+
+_new_tuple = tuple.__new__
+
+
+class Call:
+    """The slots of `ToolCall`."""
+
+    __slots__ = ToolCall.__slots__
+    name: str
+    arguments: JsonObject
+    id: str | None
+    format: str
+    span: Span | None
+    repairs: tuple[Repair, ...]
+
+
+class Result:
+    """The slots of `ParseResult`."""
+
+    __slots__ = ParseResult.__slots__
+    calls: tuple[ToolCall, ...]
+    content: str
+    reasoning: str | None
+    diagnoses: tuple[()]
+    truncated: bool
+    outcome: str
+
+
+def call_of(
+    name: str, arguments: JsonObject, format_name: str, where: tuple[int, int], id_: str | None
+) -> ToolCall:
+    """A call without any mend, from one offset to another."""
+    call: Any = Call()
+    call.name = name
+    call.arguments = arguments
+    call.id = id_
+    call.format = format_name
+    call.span = _new_tuple(Span, where)
+    call.repairs = ()
+    call.__class__ = ToolCall
+    return call  # type: ignore[no-any-return]  # its class is ToolCall by now
+
+
+def result_of(calls: tuple[ToolCall, ...], content: str, reasoning: str | None) -> ParseResult:
+    """A result in which nothing is odd."""
+    result: Any = Result()
+    result.calls = calls
+    result.content = content
+    result.reasoning = reasoning
+    result.diagnoses = ()
+    result.truncated = False
+    result.outcome = "calls" if calls else "no_call"
+    result.__class__ = ParseResult
+    return result  # type: ignore[no-any-return]  # its class is ParseResult by now

@@ -1,0 +1,54 @@
+"""Rows of words as possessive patterns: what a word matches is never given back.
+
+So a pattern walks a text as the engine does, word by word; where the engine would have to wait,
+mend or try again, it does not match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tunaeval.grammar import Attribute, Key, Literal, Markup, Maybe, Name, Space, Word
+
+SPACE = r"[ \t\r\n]*+"
+NEAR_SPACE = r"[ \t\r\n]{0,40}+"
+"""So much white space the engine looks over when it decides whether a closer is one."""
+
+
+def row(words: Sequence[Word], *, space: str = SPACE) -> str | None:
+    """The words one after the other; None if one of them has no pattern.
+
+    Groups, in this order where there are such words: a name, a key, an attribute.
+    """
+    parts = [_word(word, space) for word in words]
+    return None if None in parts else "".join(map(str, parts))
+
+
+def _any_of(word: Literal) -> str:
+    """One of a literal's spellings, the first that stands there."""
+    return f"(?>{'|'.join(map(re.escape, word.spellings))})"
+
+
+def _word(word: Word, space: str) -> str | None:
+    match word:
+        case Literal():
+            # White space in front of it would be taken by the Space before it.
+            return None if word.text[0].isspace() else _any_of(word)
+        case Space():
+            return space
+        case Markup():
+            return f"(?>(?:{word.pattern})?)"
+        case Name():
+            before = f"(?:{re.escape(word.before)})?+" if word.before else ""
+            after = f"(?>(?:{word.after})?)" if word.after else ""
+            return f"{before}((?>{word.pattern})){after}"
+        case Key():
+            return f"((?>{word.pattern}))"
+        case Attribute():
+            return "([A-Za-z]{0,16}+)"
+        case Maybe():
+            inner = row(word.words, space=space)
+            first = row(word.words[:1])
+            return inner and first and f"(?>{inner}|(?!{first}))"
+    return None

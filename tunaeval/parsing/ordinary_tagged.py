@@ -1,0 +1,189 @@
+"""Blocks whose tool name stands outside of the arguments.
+
+A value ends at its first closer if what the grammar allows next stands behind it, which the engine
+asks too; here all of that is one pattern, which also reads the next key. If it does not match
+there, the engine may find a later closer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import orjson
+
+from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
+from tunaeval.types import JsonObject, ToolCall, Tools
+
+from .ordinary_claims import scanned
+from .ordinary_fits import fits, signature_of
+from .ordinary_made import call_of
+from .ordinary_patterns import NEAR_SPACE, SPACE, row
+from .ordinary_promise import ENGINE, BlockReader
+from .ordinary_sound import nothing_hidden
+from .ordinary_values import ODD, value_of
+from .typing import trimmed
+
+_loads, _Refused = orjson.loads, orjson.JSONDecodeError
+_SPACES = " \t\r\n"
+_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+
+def tagged_reader(form: Format) -> BlockReader | None:
+    """The reader of a format with a `Name`; None if it has odd words."""
+    words = form.words[1:]
+    bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
+    if len(bodies) != 1:
+        return None
+    at = bodies[0]
+    body = words[at]
+    if isinstance(body, Arguments) and body.mark:
+        return None
+    if isinstance(body, Many):
+        return _pairs_reader(form, words[:at], body, words[at + 1 :])
+    return _json_reader(form, words[:at], words[at + 1 :])
+
+
+# --- arguments as one JSON object ----------------------------------------------------------------
+
+
+def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) -> BlockReader | None:
+    """Name, JSON, and what closes both; without a closer, the next opener may end the JSON."""
+    head, tail = _compiled(row(before), 1), _compiled(row(after), 0)
+    closer = next((word for word in after if not isinstance(word, Space)), form.opener)
+    if head is None or tail is None or not isinstance(closer, Literal):
+        return None
+    mark, format_name, size = closer.text, form.name, len(closer.text) if after else 0
+    spaced = bool(after) and isinstance(after[0], Space)
+    last = not after or closer is after[-1]
+
+    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+        named = head(text, body)
+        if named is None:
+            return ENGINE
+        name, at = named[1], named.end()
+        stop = text.find(mark, at)
+        if stop < 0:
+            stop = len(text)
+        piece = text[at:stop]
+        try:
+            arguments = _loads(piece)
+        except _Refused:
+            found = scanned(text, at + len(piece) - len(piece.lstrip(_SPACES)))
+            arguments, stop = found or (None, 0)
+            end = _end(tail(text, stop))
+        else:
+            if not spaced and piece[-1] != "}":
+                stop -= len(piece) - len(piece.rstrip(_SPACES))
+            end = stop + size if last and text.startswith(mark, stop) else _end(tail(text, stop))
+            if type(arguments) is dict and not nothing_hidden(arguments, piece, ()):
+                return ENGINE
+        if not _stands(name, arguments, tools) or end < 0:
+            return ENGINE
+        calls.append(call_of(name, arguments, format_name, (start, end), None))
+        return end
+
+    return read
+
+
+def _end(found: re.Match[str] | None) -> int:
+    return found.end() if found else ENGINE
+
+
+def _stands(name: str, arguments: object, tools: Tools | None) -> bool:
+    """Whether it is a call with nothing odd about it. "properties" may echo a schema."""
+    if type(arguments) is not dict or not name or "properties" in arguments:
+        return False
+    return tools is None or fits(name, arguments, tools)
+
+
+# --- arguments one by one ------------------------------------------------------------------------
+
+
+def _pairs_reader(
+    form: Format, before: Sequence[Word], many: Many, after: Sequence[Word]
+) -> BlockReader | None:
+    """Name, and keys and values in markup."""
+    steps = _steps(before, many, after)
+    if steps is None:
+        return None
+    head, step, word, closer, attribute = steps
+    trims, format_name = word.trim != "no" or bool(word.quotes[0]), form.name
+    end_of_call = form.closer.text if form.closer and form.closer.text != closer else "\0"
+
+    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+        here = head(text, body)
+        if here is None:
+            return ENGINE
+        name, key = here[1], here[2]
+        signature = None if tools is None else signature_of(name, tools)
+        if signature is None and tools is not None:
+            return ENGINE
+        arguments: JsonObject = {}
+        while key is not None:
+            said = _said(attribute, here[here.re.groups]) if attribute else None
+            at = here.end()
+            end = text.find(closer, at)
+            here = step(text, end) if end >= 0 else None
+            if here is None or not key or key in arguments:
+                return ENGINE
+            value = text[at:end]
+            if end_of_call in value:  # perhaps the argument was never closed
+                return ENGINE
+            value = value_of(trimmed(value, word) if trims else value, key, signature, said)
+            if value is ODD:
+                return ENGINE
+            arguments[key] = value
+            key = here[1]
+        end = here.end()
+        if not _stands(name, arguments, tools):
+            return ENGINE
+        calls.append(call_of(name, arguments, format_name, (start, end), None))
+        return end
+
+    return read
+
+
+class _Steps(NamedTuple):
+    """From the opener to the first value, and from each value's closer to the next, or the end."""
+
+    head: _Match
+    step: _Match
+    value: Value
+    closer: str
+    attribute: Attribute | None
+
+
+def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps | None:
+    words = many.words
+    places = [i for i, word in enumerate(words) if isinstance(word, Value)]
+    if len(places) != 1 or [
+        word.escaped for word in words[: places[0]] if isinstance(word, Key)
+    ] != [False]:
+        return None
+    at = places[0]
+    value, closer = words[at], words[at + 1]
+    attribute = next((word for word in words[:at] if isinstance(word, Attribute)), None)
+    first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=NEAR_SPACE)
+    head, tail = row(before), row(after, space=NEAR_SPACE)
+    whole = None not in (first, item, rest, head, tail)
+    if not (whole and isinstance(value, Value) and isinstance(closer, Literal)):
+        return None
+    onward = f"(?:{item}|(?!{first}){tail})"
+    groups = 1 + (attribute is not None)
+    start = _compiled(f"{head}{SPACE}{onward}", groups + 1)
+    step = _compiled(f"{re.escape(closer.text)}{rest}{NEAR_SPACE}{onward}", groups)
+    return _Steps(start, step, value, closer.text, attribute) if start and step else None
+
+
+def _said(word: Attribute, text: str) -> str | None:
+    return "text" if text in word.text else "json" if text in word.json else None
+
+
+def _compiled(pattern: str | None, groups: int) -> _Match | None:
+    """What matches the pattern, if a word's own pattern has not brought groups into it."""
+    if pattern is None:
+        return None
+    made = re.compile(pattern)
+    return made.match if made.groups == groups else None
