@@ -26,11 +26,12 @@ FACE = frozenset({"__init__", "_version", "extensions", "running", "scores"})
 
 FLOORS = (
     ("errors", "types", "window"),
-    ("grammar", "registry", "records", "success", "repair", "matching"),
+    ("grammar", "registry", "records", "success", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing",),
     ("adapters", "harness"),
     ("tunaeval",),
+    ("selftest",),
     ("testing", "cli"),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
@@ -48,6 +49,7 @@ HOMES = {
     "socket": ("clients",),
     "urllib": ("clients",),
     "subprocess": ("clients",),
+    "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""
 

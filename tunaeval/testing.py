@@ -19,7 +19,7 @@ from itertools import pairwise
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Arguments, Format, Literal, Many, Maybe, Word
+from tunaeval.grammar import Arguments, CallObject, Format, Literal, Many, Maybe, PythonCalls, Word
 from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render
 from tunaeval.types import LEVELS, JsonValue, ParseResult, ToolCall, Tools, ToolSpec
 
@@ -189,7 +189,7 @@ def _texts(reader: Reader) -> st.SearchStrategy[str]:
 
 def _tells_types(form: Format) -> bool:
     """Whether a text in this format says itself what is a number and what is a string."""
-    return form.call is not None or Arguments in map(type, form.words)
+    return not {CallObject, PythonCalls, Arguments}.isdisjoint(map(type, form.words))
 
 
 def _said(found: Sequence[ToolCall]) -> list[tuple[str, JsonValue]]:

@@ -230,6 +230,6 @@ def test_what_stands_around_words_is_dropped_and_never_written() -> None:
 def test_a_stream_of_a_message_says_its_words_at_once() -> None:
     reading = stream(HARMONY)
     reading.feed("<|channel|>analysis<|message|>")
-    assert [event.kind for event in reading.feed("I think ")] == ["reasoning"]
-    reading.feed("so.<|end|><|start|>assistant<|channel|>final<|message|>")
-    assert [event.text for event in reading.feed("Hello ")] == ["Hello "]
+    assert [event.kind for event in reading.feed("I think")] == ["reasoning"]
+    reading.feed(" so.<|end|><|start|>assistant<|channel|>final<|message|>")
+    assert [event.text for event in reading.feed("Hello")] == ["Hello"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +54,29 @@ def schemas() -> st.SearchStrategy[JsonObject]:
     )
 
 
+_KEYWORDS = (
+    "type", "properties", "required", "additionalProperties", "patternProperties", "items",
+    "prefixItems", "additionalItems", "enum", "const", "anyOf", "oneOf", "allOf", "nullable",
+    "$ref", "$defs", "definitions", "a", "b",
+)  # fmt: skip
+
+
+def garbage() -> st.SearchStrategy[JsonValue]:
+    """Schemas whose keywords hold anything at all, references that lead anywhere included."""
+    pointers = st.lists(st.sampled_from([*_KEYWORDS, "0", "1", "~1", "%"]), max_size=3)
+    references = pointers.map(lambda steps: "/".join(["#", *steps]))
+    atoms = _ATOMS | st.sampled_from(TYPES) | references
+    return st.recursive(
+        atoms,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(_KEYWORDS), inner, max_size=4)
+            | st.builds(lambda to: {"$ref": to}, references)
+        ),
+        max_leaves=12,
+    )
+
+
 @given(value=values(), schema=schemas())
 def test_a_value_that_fits_is_returned_as_it_is(value: JsonValue, schema: JsonObject) -> None:
     fitted = fit(value, schema)
@@ -72,6 +98,14 @@ def test_the_value_that_was_given_is_not_changed(value: JsonValue, schema: JsonO
     before = repr(value)
     fit(value, schema)
     assert repr(value) == before
+
+
+def test_a_mended_value_is_a_new_one() -> None:
+    value: JsonObject = {"a": "1", "b": ["2"]}
+    inner = {"items": {"type": "integer"}}
+    fitted = fit(value, {"properties": {"a": {"type": "integer"}, "b": inner}})
+    assert fitted.value == {"a": 1, "b": [2]}
+    assert value == {"a": "1", "b": ["2"]}
 
 
 @given(value=values(), schema=schemas())
@@ -198,7 +232,7 @@ def test_of_several_schemas_the_one_that_fits_wins(keyword: str) -> None:
         ("c", {"enum": ["a", "b"]}, "not-allowed"),
         ("a", {"const": "b"}, "not-allowed"),
         (True, {"enum": [1]}, "not-allowed"),
-        (1.0, {"enum": [1]}, "not-allowed"),
+        (1.5, {"enum": [1]}, "not-allowed"),
     ],
 )
 def test_what_a_schema_forbids_is_a_fault(value: JsonValue, schema: JsonObject, code: str) -> None:
@@ -211,12 +245,220 @@ def test_what_a_schema_does_not_speak_of_is_left_alone() -> None:
     value = {"a": "3", "b": [None]}
     assert fit(value, {"type": "object", "properties": {"c": {"type": "integer"}}}).value == value
     assert fit(value, {}).value == value
-    assert fit(value, {"$ref": "#/$defs/x", "pattern": "(a+)+$"}).value == value
+    assert fit(value, {"pattern": "(a+)+$", "minProperties": 5}).value == value
+
+
+POINT: JsonObject = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "next": {"$ref": "#/$defs/Point"}},
+    "required": ["x"],
+}
+
+
+@pytest.mark.parametrize(
+    ("reference", "root"),
+    [
+        ("#/$defs/Point", {"$defs": {"Point": POINT}}),
+        ("#/definitions/Point", {"definitions": {"Point": POINT, "$defs": 1}}),
+        ("#/$defs/a~1b~0c", {"$defs": {"a/b~c": POINT}}),
+        ("#/$defs/Gr%C3%B6%C3%9Fe%20x", {"$defs": {"Größe x": POINT}}),
+        ("#/anyOf/1", {"anyOf": [{}, POINT]}),
+        ("#", POINT),
+    ],
+)
+def test_a_local_reference_is_followed(reference: str, root: JsonObject) -> None:
+    fitted = fit({"x": "3"}, {"$ref": reference}, root={**root})
+    assert fitted.value == {"x": 3}
+    assert [repair.message for repair in fitted.repairs] == ["$.x: '3' read as integer 3"]
+    assert [
+        fault.path for fault in fit([{}], {"items": {"$ref": reference}}, root=root).faults
+    ] == ["$[0]"]
+
+
+def test_a_schema_that_refers_to_itself_follows_the_value_down() -> None:
+    schema = {"$ref": "#/$defs/Point", "$defs": {"Point": POINT}}
+    fitted = fit({"x": 1, "next": {"x": "2", "next": {"x": "3", "next": {}}}}, schema)
+    assert fitted.value == {"x": 1, "next": {"x": 2, "next": {"x": 3, "next": {}}}}
+    assert [fault.path for fault in fitted.faults] == ["$.next.next.next"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("https://example.com/schema.json", "none is fetched"),
+        ("other.json#/$defs/Point", "none is fetched"),
+        ("file:///etc/passwd", "none is fetched"),
+        ("", "none is fetched"),
+        (7, "none is fetched"),
+        ("#Point", "an anchor"),
+        ("#/$defs/Pint", "there is no 'Pint'"),
+        ("#/$defs/Point/7", "there is no '7'"),
+        ("#/$defs/\ud800%ff", "there is no"),
+    ],
+)
+def test_any_other_reference_is_a_fault_with_its_path(reference: object, said: str) -> None:
+    schema = {"properties": {"at": {"$ref": reference}}, "$defs": {"Point": POINT}}
+    fitted = fit({"at": {"x": 1}}, schema)
+    assert fitted.value == {"at": {"x": 1}}
+    ((code, path, message),) = [(f.code, f.path, f.message) for f in fitted.faults]
+    assert (code, path) == ("unresolved-ref", "$.at")
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+        {"allOf": [{"$ref": "#"}]},
+        {"anyOf": [{"$ref": "#"}, {"oneOf": [{"$ref": "#"}]}]},
+    ],
+)
+def test_a_circle_ends_as_a_fault(schema: JsonObject) -> None:
+    assert {fault.code for fault in fit(3, schema).faults} == {"unresolved-ref"}
+
+
+def test_a_schema_that_holds_itself_is_no_circle_for_ever() -> None:
+    schema: JsonObject = {"type": "array"}
+    schema["allOf"] = [schema]
+    schema["items"] = schema
+    fitted = fit([[], "x"], schema)
+    assert "wrong-type" in {fault.code for fault in fitted.faults}
+    assert fitted.value == [[], "x"]
+
+
+def test_lone_items_are_not_wrapped_for_ever() -> None:
+    fitted = fit(3, {"type": "array", "items": {"$ref": "#"}})
+    assert fitted.value == 3
+    assert [fault.code for fault in fitted.faults] == ["wrong-type"]
+
+
+def test_alternatives_within_alternatives_are_not_tried_over_and_over() -> None:
+    lists = {"type": "array", "items": {"$ref": "#"}}
+    schema = {"anyOf": [lists, {**lists}, {"allOf": [lists, {**lists}]}, {"type": "string"}]}
+    value: JsonValue = 1.5
+    for _ in range(40):
+        value = [value]
+    assert [fault.code for fault in fit(value, schema).faults] == ["wrong-type"]
+
+
+def test_the_same_fault_is_told_once() -> None:
+    schema: JsonObject = {"$defs": {"d0": {"required": ["a"]}}, "$ref": "#/$defs/d30"}
+    for n in range(30):
+        twice = [{"$ref": f"#/$defs/d{n}"}] * 2
+        schema["$defs"][f"d{n + 1}"] = {"allOf": twice}
+    assert len(fit({}, schema).faults) == 1
+
+
+def test_all_of_several_schemas_hold() -> None:
+    schema = {
+        "allOf": [{"properties": {"a": {"type": "integer"}}}, {"required": ["b"]}],
+        "properties": {"c": {"type": "boolean"}},
+    }
+    fitted = fit({"a": "1", "c": "true"}, schema)
+    assert fitted.value == {"a": 1, "c": True}
+    assert [fault.code for fault in fitted.faults] == ["missing-argument"]
+
+
+def test_items_are_fitted_each_by_its_own_schema() -> None:
+    pair = [{"type": "integer"}, {"type": "boolean"}]
+    value = ["1", "true", 2]
+    for schema in (
+        {"prefixItems": pair, "items": {"type": "string"}},
+        {"items": pair, "additionalItems": {"type": "string"}},
+    ):
+        assert fit(value, schema).value == [1, True, "2"]
+    closed = fit(value, {"prefixItems": pair, "items": False})
+    assert [(fault.code, fault.path) for fault in closed.faults] == [("not-allowed", "$[2]")]
+
+
+def test_further_properties_may_have_a_schema() -> None:
+    schema = {
+        "properties": {"a": {"type": "string"}},
+        "additionalProperties": {"type": "integer"},
+    }
+    fitted = fit({"a": "1", "b": "2", "c": "x"}, schema)
+    assert fitted.value == {"a": "1", "b": 2, "c": "x"}
+    assert [fault.path for fault in fitted.faults] == ["$.c"]
+
+
+def test_names_that_a_pattern_may_allow_are_left_alone() -> None:
+    schema = {"patternProperties": {"^(x+)+$": {}}, "additionalProperties": False}
+    assert not fit({"x" * 5000: 1}, schema).faults
+
+
+def test_the_only_alternative_of_the_right_type_says_what_is_wrong_inside() -> None:
+    schema = {"anyOf": [POINT, {"type": "null"}]}
+    assert [fault.path for fault in fit({"x": "no"}, schema).faults] == ["$.x"]
+    assert fit({"x": "3"}, schema).value == {"x": 3}
+    assert fit(None, schema).value is None
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "bent"),
+    [
+        ("2", {"enum": [1, 2]}, 2),
+        (2, {"enum": ["1", "2"]}, "2"),
+        (1.0, {"const": 1}, 1),
+        ("true", {"const": True}, True),
+        ("null", {"enum": ["a", None]}, None),
+        ("null", {"type": ["integer", "null"]}, None),
+    ],
+)
+def test_a_value_is_bent_to_the_choice_that_it_spells(
+    value: JsonValue, schema: JsonObject, bent: JsonValue
+) -> None:
+    fitted = fit(value, schema)
+    assert fitted.value == bent
+    assert type(fitted.value) is type(bent)
+    assert [repair.code for repair in fitted.repairs] == ["type"]
+
+
+def test_null_is_allowed_where_the_schema_says_nullable() -> None:
+    schema = {"nullable": True, "allOf": [{"$ref": "#/$defs/Point"}]}
+    assert not fit(None, schema, root={"$defs": {"Point": POINT}}).faults
+
+
+def test_types_in_capitals_are_the_same_types() -> None:
+    assert fit({"a": "1"}, {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}).value == {
+        "a": 1
+    }
 
 
 @given(value=json_values(), schema=json_values())
 def test_a_schema_that_is_none_is_no_exception(value: JsonValue, schema: JsonValue) -> None:
     fit(value, schema)
+
+
+@given(value=values(), schema=garbage())
+def test_whatever_stands_in_a_schema_is_no_exception(value: JsonValue, schema: JsonValue) -> None:
+    fitted = fit(value, schema)
+    assert all(fault.path.startswith("$") for fault in fitted.faults)
+
+
+def test_what_is_beyond_all_limits_is_no_exception() -> None:
+    assert fit(10**5000, {"type": "string"}).faults
+    assert fit({1: 10**5000, "a": 1}, {"type": "string"}).faults
+    assert fit("1" * 100_000, {"type": "integer"}).faults
+    deep: JsonValue = []
+    for _ in range(5000):
+        deep = [deep]
+    assert {fault.code for fault in fit(deep, {"items": {"$ref": "#"}}).faults} == {"too-deep"}
+
+
+def test_a_caller_deep_in_its_own_stack_gets_a_fault() -> None:
+    value: JsonValue = []
+    for _ in range(100):
+        value = [value]
+
+    def below(depth: int) -> str:
+        return below(depth - 1) if depth else codes()
+
+    def codes() -> str:
+        return ",".join(fault.code for fault in fit(value, {"items": {"$ref": "#"}}).faults)
+
+    room = sys.getrecursionlimit() - len(inspect.stack(0))
+    assert below(room - 120) == "too-deep"
 
 
 def test_a_schema_deeper_than_any_text_is_no_exception() -> None:

@@ -22,10 +22,12 @@ from .output import Output
 COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
     "parse": "show the tool calls in a text or in JSON lines",
+    "convert": "rewrite the replies in JSON lines from one wire format to another",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",
     "plugins": "list everything that is registered, and what is broken",
+    "selftest": "measure the parser here: growth, streams, accuracy and repair, for any format",
 }
 INTERRUPTED = 130
 

@@ -4,6 +4,7 @@ A format's constant is its name in capitals, without its dots: HERMES is "hermes
 "tools-tag", DEEPSEEK_V31 is "deepseek-v3.1".
 """
 
+from .braces import FUNCTIONGEMMA, GEMMA4
 from .named_json import (
     DEEPSEEK_V3,
     DEEPSEEK_V31,
@@ -29,6 +30,7 @@ from .parameters import (
     SEED_OSS,
     STEP3,
 )
+from .python_calls import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
 from .qwen25 import CHAIN, ERNIE45, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
 from .routed import HARMONY, INKLING, KIMI_K3, MUSE
 from .tagged_json import (
@@ -68,6 +70,8 @@ FORMATS = {
         ERNIE45,
         FUNCTIONARY_V31,
         FUNCTIONARY_V32,
+        FUNCTIONGEMMA,
+        GEMMA4,
         GIGACHAT3,
         GIGACHAT35,
         GLM45,
@@ -87,8 +91,10 @@ FORMATS = {
         KIMI_K2,
         KIMI_K3,
         LFM2_JSON,
+        LFM2_PYTHONIC,
         LLAMA3_BARE,
         LLAMA3_JSON,
+        LLAMA4_PYTHONIC,
         LONGCAT,
         MIMO,
         MINICPM5,
@@ -98,8 +104,10 @@ FORMATS = {
         MISTRAL_V11,
         MUSE,
         NEMOTRON,
+        OLMO3,
         PHI4_MINI,
         PLAMO3,
+        PYTHONIC,
         QWEN3_CODER,
         REACT,
         SEED_OSS,
@@ -112,7 +120,7 @@ SETS = {
     "dots": (DOTS_JSON, DOTS_INVOKE),
     "granite": (GRANITE3, GRANITE31),
     "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
-    "lfm2": (LFM2_JSON,),
+    "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
     "llama3": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
     "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY),
@@ -142,6 +150,8 @@ __all__ = [
     "FORMATS",
     "FUNCTIONARY_V31",
     "FUNCTIONARY_V32",
+    "FUNCTIONGEMMA",
+    "GEMMA4",
     "GIGACHAT3",
     "GIGACHAT35",
     "GLM45",
@@ -163,8 +173,10 @@ __all__ = [
     "KIMI_K2",
     "KIMI_K3",
     "LFM2_JSON",
+    "LFM2_PYTHONIC",
     "LLAMA3_BARE",
     "LLAMA3_JSON",
+    "LLAMA4_PYTHONIC",
     "LONGCAT",
     "LOOSE_JSON",
     "MIMO",
@@ -175,8 +187,10 @@ __all__ = [
     "MISTRAL_V11",
     "MUSE",
     "NEMOTRON",
+    "OLMO3",
     "PHI4_MINI",
     "PLAMO3",
+    "PYTHONIC",
     "QWEN3_CODER",
     "REACT",
     "SEED_OSS",

@@ -178,7 +178,7 @@ MINICPM5 = Format(
                 Literal('<param name="'),
                 Key(_ATTRIBUTE_NAME),
                 Literal('">'),
-                Value(),
+                Value(quotes=("<![CDATA[", "]]>")),
                 Literal("</param>"),
                 Space(),
             )

@@ -31,7 +31,7 @@ HARMONY = Format(
     "harmony",
     (Literal("<|message|>"), Space(), Arguments()),
     envelope=Envelope(
-        opens=Literal("<|start|>", also=("<|channel|>", "to=functions.")),
+        opens=Literal("<|start|>", also=("<|channel|>", " to=", "to=functions.")),
         routes=(
             Route(
                 "call",
@@ -40,7 +40,11 @@ HARMONY = Format(
                 "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
             ),
             Route("reasoning", r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}", "<|message|>"),
-            Route("content", r"(?:[ \w=.-]|<\|(?:channel|constrain)\|>){0,160}", "<|message|>"),
+            Route(
+                "content",
+                r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}",
+                "<|message|>",
+            ),
         ),
         closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
     ),

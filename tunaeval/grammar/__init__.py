@@ -12,6 +12,7 @@ from .envelope import Channel, Envelope, Route
 from .faults import NAME
 from .format import Engine, Format, set_engine
 from .words import (
+    ANY_NAME,
     ANY_SPACE,
     THINK,
     TYPE_NAME,
@@ -25,6 +26,7 @@ from .words import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Reasoning,
     Space,
     Trim,
@@ -33,6 +35,7 @@ from .words import (
 )
 
 __all__ = [
+    "ANY_NAME",
     "ANY_SPACE",
     "NAME",
     "THINK",
@@ -51,6 +54,7 @@ __all__ = [
     "Markup",
     "Maybe",
     "Name",
+    "PythonCalls",
     "Reasoning",
     "Route",
     "Space",

@@ -18,6 +18,7 @@ from .words import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Reasoning,
     Space,
     Value,
@@ -36,12 +37,12 @@ def fault_of(
 ) -> str | None:
     """Why a format could never be read, if so."""
     flat = _flat(words)
-    call = next((word for word in words if isinstance(word, CallObject)), None)
+    call = next((word for word in words if isinstance(word, CallObject | PythonCalls)), None)
     if not NAME.fullmatch(name):
         return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
     if fault := envelope_fault(words, envelope):
         return fault
-    objects = sum(isinstance(word, CallObject) for word in flat)
+    objects = sum(isinstance(word, CallObject | PythonCalls) for word in flat)
     names = sum(isinstance(word, Name) for word in flat)
     names += not objects and envelope is not None and envelope.names
     if objects + names != 1:
@@ -51,15 +52,16 @@ def fault_of(
     return (
         _frame_fault(words, call)
         or _markup_fault(flat)
-        or (_arguments_fault(words) if names else _object_fault(words, call))
+        or _mark_fault(flat)
+        or (_arguments_fault(words) if names else None)
+        or (_object_fault(words, call) if isinstance(call, CallObject) else None)
+        or (_python_fault(words, call) if isinstance(call, PythonCalls) else None)
         or _reasoning_fault(flat, reasoning)
     )
 
 
-def _object_fault(words: tuple[Word, ...], call: CallObject | None) -> str | None:
+def _object_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
     """Why a call object could not be found, or could not be written and read back."""
-    if call is None:
-        return None
     for row in call.opens:
         text = "".join(part for part in row if part != ANY_SPACE)
         if not row or row[0] == ANY_SPACE or text[:1] not in ("{", "["):
@@ -76,6 +78,36 @@ def _object_fault(words: tuple[Word, ...], call: CallObject | None) -> str | Non
         swallowed = re.match(word.pattern, '{"')
         if swallowed and swallowed.end():
             return f"Markup({word.pattern!r}) would swallow the beginning of the call"
+    return None
+
+
+def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
+    """Why calls as Python writes them could not be told from what stands around them."""
+    for row in calls.opens:
+        if row[:1] != ("[",):
+            return f"`opens` has the row {row!r}; a list of calls begins with '['"
+    beside = [word for word in words[1:-1] if not isinstance(word, Space | PythonCalls)]
+    if beside:
+        return f"{beside[0]!r} stands between the markers and PythonCalls(); only Space() may"
+    closer = words[-1]
+    if not isinstance(closer, Literal):
+        return None if calls.listed else "calls that stand on lines never end; use a Literal"
+    for text in closer.spellings:
+        if re.match(r"[\w(.=*+-]", text):
+            return f"the closer {text!r} could be part of the calls before it"
+    return None
+
+
+def _mark_fault(words: tuple[Word, ...]) -> str | None:
+    """Why a text between two marks could not be told from what stands around it."""
+    texts = [text for word in words if isinstance(word, Literal) for text in word.spellings]
+    for mark in [word.mark for word in words if isinstance(word, Arguments) and word.mark]:
+        if re.match(r"[\w\s:,={}\[\]\"'+.-]", mark):
+            return f"the mark {mark!r} could be part of a value"
+        if any(mark.startswith(mark[at:]) for at in range(1, len(mark))):
+            return f"the mark {mark!r} ends as it begins, so two could overlap"
+        if any(mark.startswith(text) or text.startswith(mark) for text in texts):
+            return f"the mark {mark!r} stands in a Literal too"
     return None
 
 
@@ -96,19 +128,18 @@ def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for some in inner for word in some)
 
 
-def _frame_fault(words: tuple[Word, ...], call: CallObject | None) -> str | None:
+def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None) -> str | None:
     first, last = words[0], words[-1]
-    if isinstance(first, CallObject):
+    if isinstance(first, CallObject | PythonCalls):
+        word = type(first).__name__
         if not first.opens:
-            return "it begins with CallObject(), which then has to say what it `opens` with"
-        return (
-            f"{words[1]!r} follows a bare CallObject(), which ends by itself" if words[1:] else None
-        )
+            return f"it begins with {word}(), which then has to say what it `opens` with"
+        return f"{words[1]!r} follows a bare {word}(), which ends by itself" if words[1:] else None
     if not isinstance(first, Literal):
         return f"{first!r} stands first, so the format would begin everywhere; use a Literal"
     if call and call.opens:
         return "`opens` is for a CallObject() without an opening Literal"
-    if not isinstance(last, Literal | CallObject | Arguments):
+    if not isinstance(last, Literal | CallObject | PythonCalls | Arguments):
         return f"it ends with {last!r}, so a block never knows where it ends; use a Literal"
     json_last = not any(isinstance(word, Many | Elements) for word in words)
     for text in last.spellings if isinstance(last, Literal) else ():

@@ -10,7 +10,7 @@ from tunaeval.errors import FormatError
 
 from .envelope import Envelope
 from .faults import fault_of
-from .words import THINK, CallObject, Literal, Reasoning, Word
+from .words import THINK, CallObject, Literal, PythonCalls, Reasoning, Word
 
 if TYPE_CHECKING:
     from tunaeval.types import Level, ParseResult, Tools
@@ -48,6 +48,11 @@ class Format:
     def call(self) -> CallObject | None:
         """The word for a whole call object; None where the name stands outside."""
         return next((word for word in self.words if isinstance(word, CallObject)), None)
+
+    @property
+    def python(self) -> PythonCalls | None:
+        """The word for calls as Python writes them, if the format has it."""
+        return next((word for word in self.words if isinstance(word, PythonCalls)), None)
 
     @property
     def opener(self) -> Literal | None:

@@ -9,6 +9,9 @@ from typing import TypeAlias
 ANY_SPACE = " "
 """In an `opens` of a bare object: up to 24 characters of white space."""
 
+ANY_NAME = r"\w"
+"""In an `opens`: a name, perhaps with dots, of up to 64 characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:
@@ -60,6 +63,17 @@ class CallObject:
 
 
 @dataclass(frozen=True, slots=True)
+class PythonCalls:
+    """Calls as Python writes them, with literals for arguments: in a list, or one on each line.
+
+    `listed` says how they are written; both are read. `opens` is as in `CallObject`.
+    """
+
+    listed: bool = True
+    opens: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     """The tool's name, where it stands outside of the arguments.
 
@@ -76,7 +90,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """One JSON object that is the arguments."""
+    """One object that is the arguments, as JSON.
+
+    With a `mark` its keys are bare and its texts stand between two of these marks, unescaped.
+    """
+
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +128,11 @@ class Value:
 
     It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
     says what stands around it and is no part of it: "no", one "newline" each side, or all "space".
+    `quotes` are two texts that may stand around the rest, and then are no part of it either.
     """
 
     trim: Trim = "no"
+    quotes: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +167,7 @@ Word: TypeAlias = (
     | Space
     | Markup
     | CallObject
+    | PythonCalls
     | Name
     | Arguments
     | Key

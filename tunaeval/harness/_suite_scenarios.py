@@ -124,7 +124,7 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
         if schema is False:
             raise at.error(UnknownNameError(f"argument of {call.name}", name, properties))
         for plain in _plain_values(value):
-            fitted = fit(plain, schema)
+            fitted = fit(plain, schema, root=spec.parameters)
             if fitted.faults or fitted.repairs:
                 raise at.error(f"found {shown(plain)}, wanted {_wanted(schema)}")
 

@@ -17,11 +17,14 @@ from tunaeval.grammar import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Space,
     Word,
 )
 
 _SPACE = r"[ \t\r\n]{0,40}+"
+_ARRAY = r"(?:\{|\[[ \t\r\n]{0,24}+[^\w\s])"
+"""An object, or an array of anything that cannot be a list of Python calls."""
 _LITERALS = 3
 """So many fixed texts are looked at, and what stands between them."""
 
@@ -112,7 +115,9 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             behind = f"(?:{word.after})?" if isinstance(word, Name) and word.after else ""
             return f"{before}(?:{word.pattern}){behind}{_chain(rest, literals, end)}"
         case CallObject():
-            return r"[{\[]" if word.array else r"(?:\{|\[[ \t\r\n]{0,24}+\{)"
+            return _ARRAY if word.array else r"(?:\{|\[[ \t\r\n]{0,24}+\{)"
+        case PythonCalls():
+            return r"(?:\[[ \t\r\n]{0,24}+)?[^\W\d]"
     return r"[ \t\r\n]{0,24}+\{"
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
-from tunaeval.repair import MAX_DEPTH, Note, Unreadable
+from tunaeval.repair import ANY, MAX_DEPTH, Note, Unreadable, admitted
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
-from .typing import typed, types_of
+from .typing import typed
 
 TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
 _TAG_LENGTH = 131
@@ -53,6 +53,7 @@ class ElementsReader:
     def __init__(self, window: Window, word: Elements, schema: object) -> None:
         self._window = window
         self._word = word
+        self._root = schema
         self._open = [_Open("", schema)]
         self._repairs: list[Repair] = []
         self._notes: list[Note] = []
@@ -144,7 +145,8 @@ class ElementsReader:
     # --- values ------------------------------------------------------------------------------
 
     def _value(self, element: _Open) -> JsonValue:
-        types = types_of(element.schema) if isinstance(element.schema, Mapping) else set()
+        types = admitted(element.schema, self._root)
+        types = frozenset[str]() if types == ANY else types
         if element.inner:
             is_list = self._is_list(element, types)
             return [item for _, item in element.inner] if is_list else self._members(element)
@@ -152,12 +154,12 @@ class ElementsReader:
             empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
             if empty:
                 return empty()
-        made = typed(element.text, element.schema, None)
+        made = typed(element.text, element.schema, None, self._root)
         self._repairs += made.repairs
         self._notes += made.notes
         return made.value
 
-    def _is_list(self, element: _Open, types: set[str]) -> bool:
+    def _is_list(self, element: _Open, types: frozenset[str]) -> bool:
         """Whether its elements are items: its schema says so, or they are called that."""
         if types & {"array", "object"}:
             return "object" not in types

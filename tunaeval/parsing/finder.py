@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from tunaeval.grammar import ANY_SPACE, Format, Reasoning
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
 
 from .chains import start_of
 
@@ -25,7 +25,8 @@ TokenKind: TypeAlias = OneOf[
 _LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
 
-_SPACE = r"[ \t\r\n]{0,24}+"
+_PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}+", 64)}
+"""The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ class Finder:
     def __post_init__(self) -> None:
         tokens = _tokens(self.formats)
         probes = [
-            (row, form) for form in self.formats for row in (form.call.opens if form.call else ())
+            (row, form)
+            for form in self.formats
+            for word in (form.call or form.python,)
+            for row in (word.opens if word else ())
         ]
         branches = [*_trie(tokens), *(_probe(row) for row, _ in probes)]
         partials = [
@@ -138,6 +142,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             message = tokens.get(text, Token("message", text))
             tokens[text] = replace(message, formats=(*message.formats, form))
     around = {text for form in formats for text in _around(form)}
+    around.discard("")  # markers that are read, and not written
     first = {text for form in formats if form.around for text in form.around[0].spellings}
     for form in formats:
         for text in _openers(form):
@@ -193,7 +198,7 @@ def _trie(texts: Iterable[str]) -> list[str]:
 
 
 def _probe(row: tuple[str, ...]) -> str:
-    return "".join(_SPACE if part == ANY_SPACE else re.escape(part) for part in row)
+    return "".join(_PARTS[part][0] if part in _PARTS else re.escape(part) for part in row)
 
 
 def _prefixes(row: tuple[str, ...]) -> str:
@@ -201,7 +206,7 @@ def _prefixes(row: tuple[str, ...]) -> str:
     atoms = [
         atom
         for part in row
-        for atom in ([_SPACE] if part == ANY_SPACE else [re.escape(char) for char in part])
+        for atom in ([_PARTS[part][0]] if part in _PARTS else [re.escape(char) for char in part])
     ]
     pattern = ""
     for atom in reversed(atoms[1:-1]):
@@ -210,4 +215,4 @@ def _prefixes(row: tuple[str, ...]) -> str:
 
 
 def _length(row: tuple[str, ...]) -> int:
-    return sum(24 if part == ANY_SPACE else len(part) for part in row)
+    return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)

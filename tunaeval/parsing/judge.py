@@ -22,7 +22,7 @@ from tunaeval.types import (
     Tools,
 )
 
-_ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id", "description"})
+_ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
@@ -80,7 +80,7 @@ def judge(
     if tools is not None:
         fitted = fit(arguments, tools[claim.name].parameters, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
-        if level == "strict":
+        if level == "strict" or not isinstance(fitted.value, dict):
             notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
         else:
             repairs += fitted.repairs
@@ -228,6 +228,7 @@ def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
 _REFUSED_AS = {
     "truncated": "truncated",
     "unclosed": "unclosed",
+    "positional-arguments": "positional-arguments",
     "encoded-arguments": "invalid-arguments",
 }
 

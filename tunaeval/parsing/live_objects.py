@@ -55,7 +55,7 @@ class Marks:
             elif piece in _CLOSERS:
                 self._depth -= 1
                 marks.append(Mark(self._depth, "", at + 1))
-            elif piece[-1] == ":":
+            elif piece[-1:] == ":":
                 marks.append(Mark(self._depth, piece[:-1].removeprefix(","), at + 1))
         self._seen = len(pieces)
         return marks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 from tunaeval.errors import UsageError
@@ -12,7 +12,7 @@ from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
-from .collect import Collector
+from .collect import Collector, Kind
 from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
 from .finder import Finder
@@ -43,6 +43,10 @@ class Reader:
 
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
+
+    def __reduce__(self) -> tuple[partial[Reader], tuple[()]]:
+        """Another process makes its own, and compiles it."""
+        return partial(type(self), self.name, self.formats, summary=self.summary), ()
 
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
@@ -140,6 +144,11 @@ class Stream:
     def last_events(self) -> list[Event]:
         """What `finish` made certain: to be asked for once, after it."""
         return self._told()
+
+    @property
+    def tiles(self) -> tuple[tuple[Kind, int, int], ...]:
+        """Each stretch of the text and what it is; all of them once the text is complete."""
+        return tuple(self._collector.pieces)
 
     def read_whole(self, text: str) -> ParseResult:
         """All at once: the same engine over a window that is final from the start."""

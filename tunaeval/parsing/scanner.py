@@ -21,14 +21,16 @@ from .collect import MAX_CALLS, Collector
 from .ending import tell_end
 from .finder import FENCE, Finder, Token, TokenKind, closers_of
 from .mention import Mention
+from .python_block import PythonBlock
 from .routing import Router
 from .tagged import TaggedBlock
 
+_TICK = re.compile(r"(?<!`)``?(?!`)")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _PROBED = 320
 """Characters behind an opener that decide whose it is."""
 
-_LINE = 80
+_LINE = 240
 """How much of the present line is remembered, to tell its start and an ellipsis at its end."""
 
 
@@ -53,6 +55,7 @@ class Scanner:
         self._mention: Mention | None = None
         self._refused: Token | None = None
         self._in_code = False
+        self._quoting = False
         self._thought_at: int | None = None
         self._thought_marker = 0
         self._after_reasoning = False
@@ -102,6 +105,8 @@ class Scanner:
             offset += blank
         if self._mention:
             self._mention.hear(said)
+        if self._quoting:
+            self._quoting = "`" not in said and "\n" not in said
         self._line = (self._line + said[-_LINE:])[-_LINE:]
         if collector.last != "content" and said.isspace():
             if offset < window.offset:
@@ -137,6 +142,9 @@ class Scanner:
             self._only_text(FENCE)
             return
         start, quoted = window.offset, not fence and self._quoted()
+        # A bare object has no marker that would announce it, so it may be only part of some code.
+        quoted = quoted or (token.kind == "bare" and self._in_ticks())
+        self._quoting = quoted
         form = yield from self._chosen(token)
         if form is None:
             yield from self._around(token)
@@ -146,6 +154,16 @@ class Scanner:
             return
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted)
+
+    def _block(
+        self, form: Format, start: int, *, quoted: bool, name: str | None
+    ) -> Block | PythonBlock | TaggedBlock:
+        """What reads a block of this format."""
+        if form.call:
+            return Block(self._setting, form, start, quoted=quoted)
+        if form.python:
+            return PythonBlock(self._setting, form, start, quoted=quoted)
+        return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
 
     def _read(
         self,
@@ -159,11 +177,7 @@ class Scanner:
         """A block that began at offset `start`, from behind its opener on."""
         self._refused, fence = None, token.text == FENCE
         self._router.announced = None
-        block = (
-            Block(self._setting, form, start, quoted=quoted)
-            if form.call
-            else TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
-        )
+        block = self._block(form, start, quoted=quoted, name=name)
         yield from block.read()
         self._line = ""
         if block.had_body:
@@ -228,6 +242,7 @@ class Scanner:
     def _around(self, token: Token) -> Reading[None]:
         """What stands around all calls of a format, if it does stand around any."""
         if self._quoted():
+            self._quoting = True
             self._only_text(token.text)
         else:
             self._router.announced = self._window.offset if token.announces else None
@@ -236,9 +251,14 @@ class Scanner:
         yield  # a handler is a reading, even one that never waits
 
     def _quoted(self) -> bool:
-        """Whether a single backtick stands right before."""
+        """Whether a single backtick stands right before, or before other markers in its code."""
         before = self._window.preceding(self._window.pos)
-        return before.endswith("`") and before != "``"
+        return self._quoting or (before.endswith("`") and before != "``")
+
+    def _in_ticks(self) -> bool:
+        """Whether the present line, as far as it is remembered, has opened inline code."""
+        start, whole = self._line.rfind("\n"), len(self._line) < _LINE
+        return (whole or start >= 0) and len(_TICK.findall(self._line, start + 1)) % 2 == 1
 
     # --- messages ----------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.repair import QUOTES, JsonReader, Note, Read, Unreadable
+from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -187,14 +187,14 @@ class TaggedBlock:
     # --- arguments ---------------------------------------------------------------------------
 
     def _json(
-        self, _: Arguments, after: tuple[Word, ...]
+        self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         char = yield from next_char(self._window)
         if char != "{":
             if char == "" or self._name is None:
                 return False
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = JsonReader(self._window, stops_of(self._form, after))
+        reader = object_reader(self._window, word.mark, stops_of(self._form, after))
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
@@ -221,8 +221,9 @@ class TaggedBlock:
     def _value(
         self, word: Value, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        schema, live = self._schema(), None
-        if self._live and stays_text(schema, self._raw):
+        root, live = self._schema(), None
+        schema = member(root, self._key, root)
+        if self._live and stays_text(schema, self._raw, root) and not word.quotes[0]:
             live = LiveText(self._live, self._key, word.trim)
         text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
         if isinstance(text, Forgotten):
@@ -232,7 +233,7 @@ class TaggedBlock:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(trimmed(text, word.trim), schema, self._raw)
+        made = typed(trimmed(text, word), schema, self._raw, root)
         self._arguments[self._key] = made.value
         if live:
             live.end()
@@ -244,9 +245,8 @@ class TaggedBlock:
         return True
 
     def _schema(self) -> object:
-        """What the tools say of the present argument; None when they say nothing."""
-        properties = self._setting.parameters(self._name).get("properties")
-        return properties.get(self._key) if isinstance(properties, dict) else None
+        """What the tools say of all arguments; None when they say nothing."""
+        return self._setting.parameters(self._name) or None
 
     def _elements(
         self, word: Elements, _: tuple[Word, ...]
@@ -312,12 +312,13 @@ class TaggedBlock:
         span = Span(self._start, window.offset)
         self.failed = why is not None
         self.had_body = why is not None or at_end
-        if not self.had_body or self._quoted:
+        if not self.had_body:
             return
         cut = at_end if why is None else why.cut or at_end
         code = "truncated" if cut else why.code if why else "invalid-json"
         message = why.message if why else "the text ends before the call does"
-        self._ledger.refuse(code, message, span, cut=cut)
+        if not self._quoted:
+            self._ledger.refuse(code, message, span, cut=cut)
         self._ledger.content(span.end)
 
 

@@ -1,15 +1,22 @@
-"""Bare text to a value, by the tool's schema, an attribute or what it looks like; and back."""
+"""Bare text to a value, by the tool's schema, an attribute or what it looks like; and back.
+
+Where a format's values are bare text, typing them is reading, not mending. What the text says as it
+stands is all that is read here; whether it fits, and what has to be bent inside it, is asked once
+the call is whole, with the path from its top.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import Trim
-from tunaeval.repair import Note, Read, fit, read_json, scan
+from tunaeval.grammar import Value
+from tunaeval.repair import ANY, UNBENT, Note, Read, admitted, kind_of, of_text, read_json, scan
 from tunaeval.types import JsonValue, Repair
+
+_WORDS = ("null", "boolean", "number", "integer")
+_NESTED = ("array", "object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,55 +28,61 @@ class Typed:
     notes: tuple[Note, ...] = ()
 
 
-def typed(text: str, schema: object, said: str | None) -> Typed:
+def typed(text: str, schema: object, said: str | None, root: object = None) -> Typed:
     """The value of `text`. `said` is "text" or "json" where the format says which it is.
 
+    `schema` is what the tool says of the argument, and `root` the schema that its references lead
+    into. A text stays one where the schema admits no other type. Where it admits others beside it,
+    it stays one unless all of it is a value of such a type, spelled exactly: 7, true, null, [1].
     Without a schema, a number, true, false, null, an object or an array is what it looks like,
     and anything else is a text.
     """
     if said == "text":
         return Typed(text)
-    if said == "json" or not isinstance(schema, Mapping) or not schema:
+    wanted = ANY if said == "json" else admitted(schema, schema if root is None else root)
+    if wanted == ANY:
         return _as_it_looks(text)
-    wanted = types_of(schema)
-    if "string" in wanted or not wanted:
-        null = text.strip() in ("null", "None") and "null" in wanted
-        return Typed(None if null else text) if wanted else _as_it_looks(text)
-    if "null" in wanted and text.strip() in ("null", "None"):
-        return Typed(None)
-    if text.strip()[:1] in ("{", "["):
+    if "string" not in wanted:
+        return _written(text, wanted)
+    return _spelled(text, wanted) if len(wanted) > 1 and text == text.strip() else Typed(text)
+
+
+def _written(text: str, wanted: frozenset[str]) -> Typed:
+    """A value where no text is admitted, so that one which only looks like it is that value."""
+    for kind in _WORDS:
+        if kind in wanted and (value := of_text(text, kind)) is not UNBENT:
+            return Typed(value)
+    if not wanted.isdisjoint(_NESTED) and text.lstrip()[:1] in ("{", "["):
         inner = read_json(text)
         if isinstance(inner, Read):
-            fitted = fit(inner.value, schema)
-            return Typed(fitted.value, (*inner.repairs, *fitted.repairs), inner.notes)
-    return Typed(fit(text, schema).value)
+            return Typed(inner.value, inner.repairs, inner.notes)
+    return _as_it_looks(text)
 
 
-def stays_text(schema: object, said: str | None) -> bool:
+def stays_text(schema: object, said: str | None, root: object) -> bool:
     """Whether `typed` gives back any text as it is."""
-    if said == "text":
-        return True
-    return said is None and isinstance(schema, Mapping) and types_of(schema) == {"string"}
+    return said == "text" or (said is None and admitted(schema, root) == {"string"})
 
 
-def types_of(schema: Mapping[str, object]) -> set[str]:
-    """The types that a schema admits, as far as it names them."""
-    types = schema.get("type")
-    names = {types} if isinstance(types, str) else set(types) if isinstance(types, list) else set()
-    if schema.get("nullable") is True:
-        names.add("null")
-    for keyword in ("anyOf", "oneOf"):
-        options = schema.get(keyword)
-        for option in options if isinstance(options, list) else ():
-            names |= types_of(option) if isinstance(option, Mapping) else set()
-    return {name for name in names if isinstance(name, str)}
+def _spelled(text: str, wanted: frozenset[str]) -> Typed:
+    """A value of another type than text if the text is exactly that."""
+    looks = _as_it_looks(_PYTHON.get(text, text))
+    return looks if kind_of(looks.value) in wanted else Typed(text)
 
 
-def trimmed(text: str, trim: Trim) -> str:
+_PYTHON = {"None": "null", "True": "true", "False": "false"}
+
+
+def trimmed(text: str, word: Value) -> str:
     """A value's text without what only stands around it."""
-    if trim == "space":
-        return text.strip()
-    return text.removeprefix("\n").removesuffix("\n") if trim == "newline" else text
+    if word.trim == "space":
+        text = text.strip()
+    if word.trim == "newline":
+        text = text.removeprefix("\n").removesuffix("\n")
+    opener, closer = word.quotes
+    if opener and text.startswith(opener) and text.endswith(closer):
+        text = text[len(opener) : -len(closer)]
+    return text
 
 
 def unescaped(key: str) -> str:

@@ -18,23 +18,27 @@ from tunaeval.grammar import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Space,
     Value,
     Word,
 )
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from .elements_writing import written_elements
+from .notations import braces, python_call, python_calls
 from .typing import as_json, escaped
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
+_NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
+"""Where arguments are bare text, the example also shows one that is none."""
 
 
 def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """The calls as text; several share one block where the format holds an array."""
     if not calls:
         return ""
-    if form.call and (form.call.array or form.call.joined):
+    if form.python or (form.call and (form.call.array or form.call.joined)):
         blocks = _block(form, calls)
     else:
         blocks = form.separator.join(_block(form, [call]) for call in calls)
@@ -48,8 +52,9 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 def instructions_for(tools: Tools, form: Format) -> str:
     """What to put into a system prompt so that a model writes calls in this format."""
-    lines = "\n".join(json.dumps(spec.as_openai()["function"]) for spec in tools.values())
-    example = render_calls([_EXAMPLE], form)
+    lines = "\n".join(as_json(spec.as_openai()["function"], spec.name) for spec in tools.values())
+    bare = any(isinstance(word, Many) for word in form.words)
+    example = render_calls([_NESTED if bare else _EXAMPLE], form)
     return (
         f"You can call these tools, one JSON object a line:\n{lines}\n\n"
         f"To call a tool, write its name and its arguments in exactly this form:\n{example}\n\n"
@@ -83,16 +88,16 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
     match word:
         case Literal() | Space() | Markup():
             return word.text
-        case CallObject() if len(calls) == 1:
-            return _object(word, calls[0])
-        case CallObject() if word.joined:
-            return word.joined.join(_object(word, call) for call in calls)
         case CallObject():
-            return "[" + ", ".join(_object(word, call) for call in calls) + "]"
+            return _objects(word, calls)
         case Name():
             return word.before + calls[0].name + word.after_text
+        case PythonCalls():
+            written = [python_call(call.name, _plain(call)) for call in calls]
+            return python_calls(written, listed=word.listed)
         case Arguments():
-            return as_json(calls[0].arguments, calls[0].name)
+            plain = _plain(calls[0])
+            return braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
         case Maybe():
             return _written(word.words, calls) if word.written else ""
         case Elements():
@@ -127,6 +132,22 @@ def _kind(value: JsonValue, word: Attribute) -> str:
     names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
     name = names.get(type(value), "null")
     return name if name in word.json else word.json[0]
+
+
+def _plain(call: ToolCall) -> JsonObject:
+    """The arguments as JSON has them: nothing but its own types."""
+    plain: JsonObject = json.loads(as_json(call.arguments, call.name))
+    return plain
+
+
+def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
+    """The calls' objects: one alone, several joined or in a list."""
+    written = [_object(word, call) for call in calls]
+    return word.joined.join(written) if word.joined or len(written) == 1 else _listed(written)
+
+
+def _listed(written: Sequence[str]) -> str:
+    return f"[{', '.join(written)}]"
 
 
 def _object(word: CallObject, call: ToolCall) -> str:

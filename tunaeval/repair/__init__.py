@@ -1,25 +1,40 @@
 """Nearly right to right, every mend named."""
 
+from .braces import BRACE_KEY, BraceReader, object_reader
 from .json import JsonReader, Read, read_json
+from .kinds import UNBENT, kind_of, of_text
 from .mends import MENDS
+from .python import PYTHON_NAME, PythonReader
+from .references import ANY, admitted, member
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
 
 __all__ = [
+    "ANY",
+    "BRACE_KEY",
     "LONG_NUMBER",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MENDS",
+    "PYTHON_NAME",
     "QUOTES",
+    "UNBENT",
+    "BraceReader",
     "Fault",
     "Fitted",
     "JsonReader",
     "Note",
+    "PythonReader",
     "Read",
     "Unreadable",
+    "admitted",
     "fit",
+    "kind_of",
+    "member",
     "not_json",
+    "object_reader",
+    "of_text",
     "read_json",
     "scan",
     "too_deep",

@@ -1,25 +1,24 @@
 """Values against JSON schemas: bent where nothing is lost, with every change named.
 
-Keywords read: type (one or a list), properties, required, additionalProperties false, items, enum,
-const, anyOf, oneOf, allOf, nullable. What a schema says beyond that is not checked.
+Keywords read: type (one or a list), enum, const, nullable, $ref (local), allOf, anyOf, oneOf,
+properties, required, additionalProperties, items, prefixItems, additionalItems. What a schema says
+beyond that is not checked. Schemas come from anybody: whatever they hold, nothing here raises.
+
+A value meets a schema of several at most once (`_branch`), so the work is linear in the value,
+whatever alternatives are nested in each other.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
-from .json import Read, read_json
+from .kinds import UNBENT, bent, choices_of, is_of, kind_of, kinds_named, shown
+from .references import MAX_SCHEMA_DEPTH, Nowhere, Schema, alternatives_of, parts_of
 
-MAX_SCHEMA_DEPTH = 64
-
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
-_BOOLEANS = {"true": True, "false": False}
+_LONGEST_STEP = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,165 +39,245 @@ class Fitted:
     faults: tuple[Fault, ...] = ()
 
 
-def fit(value: JsonValue, schema: object, *, span: Span | None = None) -> Fitted:
+def fit(
+    value: JsonValue, schema: object, *, span: Span | None = None, root: object = None
+) -> Fitted:
     """Bend `value` to `schema` as little as possible.
 
     Only changes that lose nothing are made ("3" to 3, "true" to True, a lone item to a list of
     one); each is listed in `repairs`. What cannot be bent is left alone and listed in `faults`.
+    References lead into `root`, which is `schema` itself unless it is given.
     """
-    fitting = _Fitting(span)
-    fitted = fitting.value(value, schema, "$", 0)
-    return Fitted(fitted, tuple(fitting.repairs), tuple(fitting.faults))
+    repairs: list[Repair] = []
+    faults: list[Fault] = []
+    try:
+        outcome = _Fitting(schema if root is None else root).fit(value, schema, 0)
+        for path, code, message in _told(outcome, "$", set()):
+            if code == "type":
+                repairs.append(Repair("type", f"{path}: {message}", span))
+            else:
+                faults.append(Fault(code, path, message))
+    except RecursionError:  # a caller deep in its own stack
+        deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
+        return Fitted(value, (), (deep,))
+    return Fitted(outcome.value, tuple(repairs), tuple(faults))
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """A value as it came out, and what is to be told of it (a code and a message) and inside it
+    (a step and what came out there). Never changed once it has been handed on.
+    """
+
+    value: JsonValue
+    told: list[tuple[str, str | _Outcome]] = field(default_factory=list)
+    fits: bool = True
+    wrong: bool = False
+    """It is not even of the type that was asked for."""
+
+    def repair(self, value: JsonValue, message: str) -> None:
+        self.value = value
+        self.told.append(("type", message))
+
+    def fault(self, code: str, message: str) -> None:
+        self.fits = False
+        self.wrong = self.wrong or code == "wrong-type"
+        self.told.append((code, message))
+
+    def adopt(self, other: _Outcome) -> None:
+        """What came out of another schema for the same value."""
+        self.value = other.value
+        self.wrong = self.wrong or other.wrong
+        self.inside("", other)
+
+    def inside(self, step: str, inner: _Outcome) -> None:
+        if inner.told:
+            self.told.append((step, inner))
+            self.fits = self.fits and inner.fits
 
 
 class _Fitting:
     """One walk down a value and its schema."""
 
-    def __init__(self, span: Span | None) -> None:
-        self.repairs: list[Repair] = []
-        self.faults: list[Fault] = []
-        self._span = span
+    def __init__(self, root: object) -> None:
+        self._root = root
+        self._met: dict[tuple[int, int], tuple[JsonValue, object, _Outcome | None]] = {}
 
-    def value(self, value: JsonValue, schema: object, path: str, depth: int) -> JsonValue:
-        if not isinstance(schema, Mapping) or depth > MAX_SCHEMA_DEPTH:
-            return value
-        for keyword in ("anyOf", "oneOf"):
-            if isinstance(schema.get(keyword), list):
-                value = self._any_of(value, schema[keyword], path, depth)
-        for part in _listed(schema.get("allOf")):
-            value = self.value(value, part, path, depth + 1)
-        value = self._typed(value, schema, path)
-        if isinstance(value, dict):
-            value = self._object(value, schema, path, depth)
-        elif isinstance(value, list) and "items" in schema:
-            items = enumerate(value)
-            value = [self.value(v, schema["items"], f"{path}[{i}]", depth + 1) for i, v in items]
-        self._enumerated(value, schema, path)
-        return value
+    def fit(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
+        outcome = _Outcome(value)
+        if not isinstance(schema, (dict, Mapping)):  # dict first: the abstract class is slow to ask
+            if schema is False:
+                outcome.fault("not-allowed", "nothing is allowed here")
+            return outcome
+        if depth > MAX_SCHEMA_DEPTH:
+            outcome.fault("too-deep", f"more than {MAX_SCHEMA_DEPTH} steps into its schema")
+            return outcome
+        if value is None and schema.get("nullable") is True:
+            return outcome
+        self._typed(outcome, schema, depth)
+        if not (outcome.wrong or _COMBINING.isdisjoint(schema)):
+            self._combined(outcome, schema, depth)
+        if isinstance(outcome.value, dict):
+            self._object(outcome, outcome.value, schema, depth)
+        elif isinstance(outcome.value, list):
+            self._array(outcome, outcome.value, schema, depth)
+        if not outcome.wrong:
+            _choose(outcome, choices_of(schema))
+        return outcome
 
-    def _any_of(self, value: JsonValue, options: list[object], path: str, depth: int) -> JsonValue:
-        """The first option that fits as it is; else the first that fits when bent."""
+    def _combined(self, outcome: _Outcome, schema: Schema, depth: int) -> None:
+        for part in parts_of(schema, self._root):
+            if isinstance(part, Nowhere):
+                outcome.fault("unresolved-ref", part.message)
+            else:
+                outcome.adopt(self._branch(outcome.value, part, depth))
+        for options in alternatives_of(schema) if not outcome.wrong else ():
+            self._any_of(outcome, options, depth)
+
+    def _branch(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
+        """What comes of one of several schemas: looked at once, and never in a circle."""
+        met = (id(value), id(schema))
+        if met in self._met:
+            outcome = self._met[met][2]
+            return outcome or _circle(value)
+        self._met[met] = (value, schema, None)  # both are held, so that their ids stay theirs
+        outcome = self.fit(value, schema, depth + 1)
+        self._met[met] = (value, schema, outcome)
+        return outcome
+
+    def _typed(self, outcome: _Outcome, schema: Schema, depth: int) -> None:
+        wanted, value = kinds_named(schema), outcome.value
+        if not wanted or any(is_of(value, kind) for kind in wanted):
+            return
+        for kind in wanted:
+            found = bent(value, kind)
+            if found is not UNBENT:
+                outcome.repair(found, f"{shown(value)} read as {kind} {shown(found)}")
+                return
+        if "array" in wanted and self._is_lone_item(value, schema, depth):
+            outcome.repair([value], f"{shown(value)} read as array {shown([value])}")
+            return
+        names = " or ".join(str(kind)[:_LONGEST_STEP] for kind in wanted)
+        outcome.fault("wrong-type", f"{shown(value)} is not of type {names}")
+
+    def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
+        """Whether a value could stand in the list that is asked for."""
+        if value is None or value == "" or (isinstance(value, str) and value.lstrip()[:1] in "[{"):
+            return False
+        return self._branch(value, _item_schema(schema, 0), depth).fits
+
+    def _any_of(self, outcome: _Outcome, options: list[object], depth: int) -> None:
+        """The first option that fits as it is; else the first that fits when bent; else, for what
+        it has to say, the only one that is of the right type at least.
+        """
+        value = outcome.value
         tried = []
         for option in options:
-            trial = _Fitting(self._span)
-            bent = trial.value(value, option, path, depth + 1)
-            if not trial.faults and not trial.repairs:
-                return value
-            tried.append((trial, bent))
-        for trial, bent in tried:
-            if not trial.faults:
-                self.repairs += trial.repairs
-                return bent
-        self._fault("wrong-type", path, f"{_shown(value)} fits none of {len(options)} alternatives")
-        return value
+            found = self._branch(value, option, depth)
+            if not found.told:
+                return
+            tried.append(found)
+        near = [found for found in tried if found.fits] or [f for f in tried if not f.wrong]
+        if near and (near[0].fits or len(near) == 1):
+            outcome.adopt(near[0])
+        else:
+            many = len(options)
+            outcome.fault("wrong-type", f"{shown(value)} fits none of {many} alternatives")
 
-    def _typed(self, value: JsonValue, schema: Mapping[str, object], path: str) -> JsonValue:
-        types = schema.get("type")
-        wanted = [types] if isinstance(types, str) else types
-        if not isinstance(wanted, list) or any(_is(value, each) for each in wanted):
-            return value
-        if value is None and schema.get("nullable") is True:
-            return value
-        for each in wanted:
-            bent = _bent(value, each)
-            if bent is not _UNBENT:
-                message = f"{path}: {_shown(value)} read as {each} {_shown(bent)}"
-                self.repairs.append(Repair("type", message, self._span))
-                return bent
-        names = " or ".join(map(str, wanted))
-        self._fault("wrong-type", path, f"{_shown(value)} is not of type {names}")
-        return value
-
-    def _object(
-        self, value: JsonObject, schema: Mapping[str, object], path: str, depth: int
-    ) -> JsonObject:
+    def _object(self, outcome: _Outcome, value: JsonObject, schema: Schema, depth: int) -> None:
         properties = schema.get("properties")
         properties = properties if isinstance(properties, Mapping) else {}
-        for name in _listed(schema.get("required")):
+        required = schema.get("required")
+        for name in required if isinstance(required, list | tuple) else ():
             if isinstance(name, str) and name not in value:
-                self._fault("missing-argument", path, f"{name!r} is required")
-        if schema.get("additionalProperties") is False:
-            for name in value:
-                if name not in properties:
-                    self._fault("unknown-argument", path, f"{name[:60]!r} is no argument")
-        return {
-            name: self.value(inner, properties[name], f"{path}.{name}", depth + 1)
-            if name in properties
-            else inner
-            for name, inner in value.items()
-        }
+                outcome.fault("missing-argument", f"{name[:_LONGEST_STEP]!r} is required")
+        # Patterns are the schema's own, and are not run: what may match one is left alone.
+        others = True if schema.get("patternProperties") else schema.get("additionalProperties")
+        changed = {}
+        for name, inner in value.items():
+            if name not in properties and others is False:
+                outcome.fault("unknown-argument", f"{name[:_LONGEST_STEP]!r} is no argument")
+                continue
+            said = properties.get(name, others)
+            if _fits_plainly(inner, said):
+                continue
+            found = self.fit(inner, said, depth + 1)
+            outcome.inside(f".{name[:_LONGEST_STEP]}", found)
+            if found.value is not inner:
+                changed[name] = found.value
+        if changed:
+            outcome.value = {**value, **changed}
 
-    def _enumerated(self, value: JsonValue, schema: Mapping[str, object], path: str) -> None:
-        choices = schema.get("enum")
-        if "const" in schema:
-            choices = [schema["const"]]
-        if isinstance(choices, list) and not any(
-            type(choice) is type(value) and choice == value for choice in choices
-        ):
-            self._fault("not-allowed", path, f"{_shown(value)} is none of {_shown(choices)}")
-
-    def _fault(self, code: str, path: str, message: str) -> None:
-        self.faults.append(Fault(code, path, message))
-
-
-def _listed(keyword: object) -> list[object]:
-    return keyword if isinstance(keyword, list) else []
-
-
-class _Unbent:
-    pass
-
-
-_UNBENT = _Unbent()
+    def _array(self, outcome: _Outcome, value: list[JsonValue], schema: Schema, depth: int) -> None:
+        if schema.keys().isdisjoint(_ITEM_KEYWORDS):
+            return
+        changed = {}
+        for index, inner in enumerate(value):
+            said = _item_schema(schema, index)
+            if _fits_plainly(inner, said):
+                continue
+            found = self.fit(inner, said, depth + 1)
+            outcome.inside(f"[{index}]", found)
+            if found.value is not inner:
+                changed[index] = found.value
+        if changed:
+            outcome.value = [changed.get(index, inner) for index, inner in enumerate(value)]
 
 
-def _is(value: JsonValue, wanted: object) -> bool:
-    """Whether a value is of a schema's type. True is no number; 3.0 is no integer as it stands."""
-    match wanted:
-        case "string":
-            return isinstance(value, str)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, dict)
-        case "null":
-            return value is None
-    return True  # a type that JSON schema does not know asks for nothing
+_ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
+_COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_ASKING = _COMBINING | {"enum", "const"}
+_CLASSES = {"string": str, "integer": int, "number": float, "boolean": bool}
 
 
-def _bent(value: JsonValue, wanted: object) -> JsonValue | _Unbent:
-    """`value` as the wanted type if nothing is lost by it."""
-    match wanted, value:
-        case "integer", float() if value.is_integer() and abs(value) < 2**53:
-            return int(value)
-        case (("integer" | "number"), str()) if _INTEGER.fullmatch(value.strip()):
-            return int(value)
-        case "number", str() if _NUMBER.fullmatch(value.strip()):
-            number = float(value)
-            return number if isfinite(number) else _UNBENT
-        case "boolean", str():
-            return _BOOLEANS.get(value.strip().lower(), _UNBENT)
-        case "string", bool():
-            return _UNBENT
-        case "string", int():
-            return str(value)
-        case (("array" | "object"), str()):
-            inner = read_json(value)
-            sound = isinstance(inner, Read) and not inner.repairs and _is(inner.value, wanted)
-            if isinstance(inner, Read) and sound:
-                return inner.value
-            return [value] if wanted == "array" and value[:1] not in "[{" else _UNBENT
-        case "array", (int() | float() | dict()):
-            return [value]
-    return _UNBENT
+def _fits_plainly(value: JsonValue, schema: object) -> bool:
+    """Whether a lone value is of the one type that is asked for, as nearly all are."""
+    if type(schema) is not dict:
+        return schema is None
+    kind = schema.get("type")
+    return type(kind) is str and _CLASSES.get(kind) is type(value) and _ASKING.isdisjoint(schema)
 
 
-def _shown(value: JsonValue) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _item_schema(schema: Schema, index: int) -> object:
+    """What a schema says of the item at `index`. `items` as a list is what older drafts wrote."""
+    first, rest = schema.get("prefixItems"), schema.get("items")
+    if isinstance(rest, list | tuple):
+        first, rest = rest, schema.get("additionalItems")
+    return first[index] if isinstance(first, list | tuple) and index < len(first) else rest
+
+
+def _choose(outcome: _Outcome, choices: list[object] | None) -> None:
+    """Hold the value against `enum` or `const`; one that only differs in type is bent to it."""
+    value = outcome.value
+    if choices is None or any(_same(value, choice) for choice in choices):
+        return
+    for choice in choices:
+        found = bent(value, kind_of(choice))
+        if found is not UNBENT and _same(found, choice):
+            outcome.repair(found, f"{shown(value)} read as {shown(found)}")
+            return
+    outcome.fault("not-allowed", f"{shown(value)} is none of {shown(choices)}")
+
+
+def _same(value: JsonValue, choice: object) -> bool:
+    return type(choice) is type(value) and bool(choice == value)
+
+
+def _circle(value: JsonValue) -> _Outcome:
+    outcome = _Outcome(value)
+    outcome.fault("unresolved-ref", "the schema leads back to itself and asks for nothing")
+    return outcome
+
+
+def _told(
+    outcome: _Outcome, path: str, seen: set[tuple[str, int]]
+) -> Iterator[tuple[str, str, str]]:
+    """Path, code and message of all there is to tell; what several schemas say is told once."""
+    if (path, id(outcome)) in seen:
+        return
+    seen.add((path, id(outcome)))
+    for what, more in outcome.told:
+        if isinstance(more, _Outcome):
+            yield from _told(more, path + what, seen)
+        else:
+            yield path, what, more

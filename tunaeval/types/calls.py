@@ -76,6 +76,10 @@ class Tools(Mapping[str, ToolSpec]):
     def __repr__(self) -> str:
         return f"Tools({', '.join(self._by_name)})"
 
+    def __reduce__(self) -> tuple[type[Tools], tuple[tuple[ToolSpec, ...]]]:
+        """To another process goes the value alone, not what was prepared of it here."""
+        return Tools, (tuple(self._by_name.values()),)
+
     def as_openai(self) -> list[JsonObject]:
         """All tools in the shape of OpenAI's chat completions API."""
         return [spec.as_openai() for spec in self._by_name.values()]

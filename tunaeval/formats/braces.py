@@ -1,0 +1,36 @@
+"""Models that write `call:NAME{key:value}`, with a mark of their own around texts."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import THINK, Arguments, Format, Literal, Name, Reasoning, Space
+
+FUNCTIONGEMMA = Format(
+    "functiongemma",
+    (
+        Literal("<start_function_call>"),
+        Space(),
+        Name(before="call:"),
+        Arguments(mark="<escape>"),
+        Space(),
+        Literal("<end_function_call>"),
+    ),
+    separator="",
+    models=("FunctionGemma 270M",),
+    summary="call:NAME and braces with bare keys, texts between <escape> marks",
+)
+
+GEMMA4 = Format(
+    "gemma4",
+    (
+        Literal("<|tool_call>"),
+        Space(),
+        Name(before="call:"),
+        Arguments(mark='<|"|>'),
+        Space(),
+        Literal("<tool_call|>"),
+    ),
+    separator="",
+    reasoning=(Reasoning("<|channel>thought", "<channel|>"), THINK),
+    models=("Gemma 4",),
+    summary='call:NAME and braces with bare keys, texts between <|"|> marks',
+)

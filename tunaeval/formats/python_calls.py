@@ -1,0 +1,54 @@
+"""Models that write calls as Python does, with or without markers around them."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal, PythonCalls, Space
+
+_BARE = PythonCalls(opens=(("[", ANY_SPACE, ANY_NAME, "("),))
+
+PYTHONIC = Format(
+    "pythonic",
+    (_BARE,),
+    marked=False,
+    around=(Literal("", also=("<|python_start|>",)), Literal("", also=("<|python_end|>",))),
+    separator="",
+    models=("Llama 3.2 1B and 3B", "ToolACE", "Gorilla OpenFunctions", "xLAM-like fine-tunes"),
+    summary="a list of Python calls, without markers",
+)
+
+LLAMA4_PYTHONIC = Format(
+    "llama4-pythonic",
+    (_BARE,),
+    marked=False,
+    around=(Literal("<|python_start|>"), Literal("<|python_end|>")),
+    separator="",
+    aliases=("llama4_pythonic",),
+    models=("Llama 4",),
+    summary="a list of Python calls, with or without Python markers around it",
+)
+
+OLMO3 = Format(
+    "olmo3",
+    (
+        Literal("<function_calls>"),
+        Space("\n"),
+        PythonCalls(listed=False),
+        Space("\n"),
+        Literal("</function_calls>"),
+    ),
+    models=("OLMo 3",),
+    summary="Python calls on lines of their own between <function_calls> tags",
+)
+
+LFM2_PYTHONIC = Format(
+    "lfm2-pythonic",
+    (
+        Literal("<|tool_call_start|>"),
+        Space(),
+        PythonCalls(),
+        Space(),
+        Literal("<|tool_call_end|>"),
+    ),
+    models=("LFM2", "LFM2.5"),
+    summary="a list of Python calls between tool call markers",
+)

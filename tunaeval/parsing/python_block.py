@@ -1,0 +1,272 @@
+"""One block of calls as Python writes them: `[f(a=1), g()]`, or one on each line.
+
+Between markers a call that cannot be read is refused alone, if its end can be found. A list
+without markers is held to its end, for only one that is well-formed up to there is a list of calls:
+comprehensions, links and indices begin like it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+
+from tunaeval.grammar import CallObject, Format
+from tunaeval.repair import PythonReader, Read, Unreadable
+from tunaeval.types import Span
+from tunaeval.window import Reading
+
+from .block import Setting
+from .collect import MAX_CALLS
+from .judge import judge
+from .ledger import Ledger
+from .steps import bounded, literal, next_char
+
+_CALL = CallObject()
+_NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
+_CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
+"""What stands before a list that is part of a program: an index, an assignment, an argument."""
+_SEEN_BEFORE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A call where it stands, and what could be read of it."""
+
+    name: str
+    span: Span
+    read: Read | Unreadable
+
+
+class PythonBlock:
+    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`."""
+
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        self.had_body = False
+        self.failed = False
+        self.closed = False
+        self._setting = setting
+        self._window = setting.window
+        self._form = form
+        self._start = start
+        self._quoted = quoted
+        self._bare = form.opener is None
+        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
+        closers = (form.closer, (form.around or (None, None))[1])
+        self._stops = tuple(
+            text for word in closers for text in (word.spellings if word else ()) if text
+        )
+        self._held: list[_Found] = []
+        self._likely = not self._bare
+        self._broken = False
+        self._apart = False
+
+    def read(self) -> Reading[None]:
+        """Read it. Without a body nothing is handed on but what was cut off."""
+        window = self._window
+        if self._bare:
+            yield from self._read_bare()
+            return
+        char = yield from next_char(window)
+        if not char:
+            self._refuse_here("truncated", "the text ends behind the opener", cut=True)
+            return
+        self._apart = window.preceding(window.pos).endswith(" ")
+        listed = char == "["
+        if not (listed or _begins_name(char)):
+            return
+        window.pos += listed
+        self.had_body = listed
+        ended = yield from self._row(listed=listed)
+        if not self.had_body:
+            return
+        self.failed = not ended
+        if ended and not self._setting.collector.full:
+            yield from self._after()
+        self._ledger.close(window.offset)
+
+    def _read_bare(self) -> Reading[None]:
+        """A list without markers: all of it is calls, or all of it is text."""
+        window, self.had_body = self._window, True
+        before = window.text[max(0, window.pos - _SEEN_BEFORE) : window.pos]
+        window.pos += 1
+        if not _CODE_BEFORE.search(before):
+            ended = yield from self._row(listed=True)
+            if ended and self._convinces() and (yield from self._stands_alone()):
+                self._hand_on()
+            elif self._broken:
+                self._refuse(self._held[-1])
+        self._ledger.close(window.offset)
+
+    def _convinces(self) -> bool:
+        """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
+        reads = [found.read for found in self._held]
+        return self._likely or all(isinstance(read, Read) and not read.repairs for read in reads)
+
+    def _stands_alone(self) -> Generator[None, None, bool]:
+        """Whether the list is not the text of a link."""
+        window = self._window
+        while window.pos >= len(window.text) and not window.final:
+            yield
+        return not window.text.startswith("(", window.pos)
+
+    # --- the calls ---------------------------------------------------------------------------
+
+    def _row(self, *, listed: bool) -> Generator[None, None, bool]:
+        """Calls up to the end of their row; whether they could all be told apart."""
+        window, count, comma = self._window, 0, True
+        while True:
+            char = yield from next_char(window)
+            if _begins_name(char) and (comma or not self._bare):
+                if self._is_full():
+                    return True
+                if listed and not comma:
+                    self._ledger.mend("missing-comma", "no comma between two calls")
+                if not (yield from self._call()):
+                    return False
+                count, comma = count + 1, not listed
+            elif char == "," and count and (not comma or not listed):
+                comma = True
+                window.pos += 1
+            elif char == "]" and listed:
+                window.pos += 1
+                return count > 0 or self._refuse_here("invalid-json", "a list without calls")
+            else:
+                return (yield from self._ended(char, count, listed=listed))
+
+    def _ended(self, char: str, count: int, *, listed: bool) -> Generator[None, None, bool]:
+        """Something else than a call follows; whether the calls so far stand."""
+        if not count:
+            what = f"{char!r} where a call was expected" if char else "the text ends before a call"
+            return self._refuse_here("invalid-json" if char else "truncated", what, cut=not char)
+        over = not char or not self._bare or (yield from self._at_stop())
+        if not over or not self._convinces():
+            return False
+        if listed:
+            self._hand_on()
+            self._ledger.mend("unclosed", "a list of calls that was never closed")
+        return True
+
+    def _at_stop(self) -> Generator[None, None, bool]:
+        """Whether what ends the frame stands here; it is not passed over."""
+        start = self._window.pos
+        found = bool(self._stops) and (yield from literal(self._window, self._stops))
+        if found:
+            self._window.pos = start
+        return found
+
+    def _call(self) -> Generator[None, None, bool]:
+        """One call; false when what follows cannot be told apart from it."""
+        window, start = self._window, self._window.offset
+        name = yield from bounded(window, _NAME)
+        char = yield from next_char(window)
+        if char != "(":
+            return self._no_call(name, start, char)
+        self.had_body = True
+        reader = PythonReader(window, self._places(name), self._stops)
+        read = yield from reader.read()
+        if isinstance(read, Unreadable) and not reader.whole:
+            yield from reader.skip(lines=not self._bare)
+        tools = self._setting.tools
+        self._likely = self._likely or reader.named or (tools is not None and name in tools)
+        self._held.append(_Found(name, Span(start, window.offset), read))
+        if not self._bare:
+            self._hand_on()
+        self._broken = isinstance(read, Unreadable) and not reader.whole
+        return not self._broken
+
+    def _no_call(self, name: str, start: int, char: str) -> bool:
+        """A name without a parenthesis: cut off, or prose; whether the calls so far stand."""
+        cut = not char
+        self.had_body = self.had_body or (cut and not self._apart)
+        if self.had_body:
+            message = f"the text ends behind {name[:60]!r}" if cut else f"{char!r} behind a name"
+            why = Unreadable("truncated" if cut else "invalid-json", message, cut=cut)
+            self._held.append(_Found(name, Span(start, self._window.offset), why))
+            if not self._bare:
+                self._hand_on()
+        return cut
+
+    def _is_full(self) -> bool:
+        collector = self._setting.collector
+        known = len(collector.calls) + self._ledger.count + len(self._held)
+        collector.full = known >= MAX_CALLS
+        return collector.full
+
+    def _places(self, name: str) -> tuple[str, ...]:
+        """The parameters of the tool in their order."""
+        tools = self._setting.tools
+        properties = tools[name].parameters.get("properties") if tools and name in tools else None
+        return tuple(properties) if isinstance(properties, Mapping) else ()
+
+    # --- handing on --------------------------------------------------------------------------
+
+    def _hand_on(self) -> None:
+        """Judge what was held, in order."""
+        found, self._held = self._held, []
+        for each in found:
+            self._ledger.settle()
+            if self._quoted:
+                message = "a call in inline code is only quoted"
+                self._setting.collector.diagnose("quoted", message, *each.span)
+                self._ledger.content(each.span.end)
+            elif isinstance(each.read, Unreadable):
+                self._refuse(each)
+            else:
+                self._judge(each, each.read)
+
+    def _judge(self, found: _Found, read: Read) -> None:
+        collector, ledger, span = self._setting.collector, self._ledger, found.span
+        value = {_CALL.name: found.name, _CALL.arguments: read.value}
+        verdict = judge(
+            Read(value, read.repairs, read.notes, read.truncated),
+            word=_CALL,
+            form=self._form,
+            span=span,
+            tools=self._setting.tools,
+            level=self._setting.level,
+        )
+        if verdict.call or self._likely:
+            collector.truncated = collector.truncated or read.truncated
+            for note in verdict.notes:
+                collector.diagnose(note.code, note.message, *span)
+        if verdict.call:
+            ledger.accept(verdict.call)
+            return
+        if self._likely:
+            collector.attempt(span.start, cut=read.truncated)
+        ledger.content(span.end)
+
+    def _refuse(self, found: _Found) -> None:
+        """A call that could not be read; without markers only if it looked like one."""
+        why = found.read
+        if isinstance(why, Unreadable) and self._likely and not self._quoted:
+            self._ledger.refuse(why.code, why.message, found.span, cut=why.cut)
+        self._ledger.content(found.span.end)
+
+    def _refuse_here(self, code: str, message: str, *, cut: bool = False) -> bool:
+        """There is no call at all; between markers that is an attempt."""
+        end = self._window.offset
+        if self._likely and not self._quoted:
+            self._ledger.refuse(code, message, Span(self._start, end), cut=cut)
+        self._ledger.content(end)
+        return False
+
+    def _after(self) -> Reading[None]:
+        """The closer; one that is missing is a mend of the last call."""
+        window, closer = self._window, self._form.closer
+        if closer is None:
+            return
+        yield from next_char(window)
+        self.closed = yield from literal(window, closer.spellings)
+        if self.closed:
+            return
+        rest = window.text[window.pos : window.pos + len(closer.text)]
+        where = "other text follows" if rest else "the text ends"
+        self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
+        if window.final and any(text.startswith(rest) for text in closer.spellings):
+            window.pos += len(rest)
+
+
+def _begins_name(char: str) -> bool:
+    return char.isalpha() or char == "_"

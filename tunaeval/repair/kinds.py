@@ -1,0 +1,128 @@
+"""What is of which JSON schema type, and what can be made so without losing anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from reprlib import Repr
+
+from tunaeval.types import JsonValue
+
+from .json import Read, read_json
+
+KINDS = ("null", "boolean", "integer", "number", "array", "object", "string")
+"""The types that JSON schema knows."""
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
+_WORDS: dict[str, dict[str, JsonValue]] = {
+    "boolean": {"true": True, "false": False},
+    "null": {"null": None, "none": None},
+}
+_LONGEST = 1000
+"""Characters of the longest text that may be a word or a number."""
+
+_MOST_DIGITS = 4300
+"""What Python turns into text, whatever its limit is set to."""
+
+
+class Unbent:
+    """No value: nothing was found that says the same."""
+
+
+UNBENT = Unbent()
+
+
+def kind_of(value: JsonValue) -> str:
+    """The narrowest type of a value; "" for what is no JSON value."""
+    return next((kind for kind in KINDS if is_of(value, kind)), "")
+
+
+def is_of(value: JsonValue, kind: object) -> bool:
+    """Whether a value is of a schema's type. True is no number; 3.0 is no integer as it stands."""
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
+        case "null":
+            return value is None
+    return True  # a type that JSON schema does not know asks for nothing
+
+
+def kinds_named(schema: Mapping[str, object]) -> list[object]:
+    """What a schema's `type` names, one or several; some providers write them in capitals."""
+    named = schema.get("type")
+    several = [*named] if isinstance(named, list | tuple) else [] if named is None else [named]
+    return [each.lower() if isinstance(each, str) else each for each in several]
+
+
+def choices_of(schema: Mapping[str, object]) -> list[object] | None:
+    """The values that `const` or `enum` leaves; None if there is neither."""
+    if "const" in schema:
+        return [schema["const"]]
+    listed = schema.get("enum")
+    return [*listed] if isinstance(listed, list | tuple) else None
+
+
+def bent(value: JsonValue, kind: object) -> JsonValue | Unbent:
+    """`value` as that type, if nothing is lost by it."""
+    match kind, value:
+        case _, str():
+            return of_text(value, kind)
+        case "integer", float() if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        case "string", bool():
+            return UNBENT
+        case "string", int() if value.bit_length() <= 3 * _MOST_DIGITS:
+            return str(value)
+    return UNBENT
+
+
+def of_text(text: str, kind: object) -> JsonValue | Unbent:
+    """What a text says when it is a value of that type written out: "3", "true", "[1]"."""
+    match kind:
+        case "array" | "object":
+            inner = read_json(text) if text.lstrip()[:1] in ("[", "{") else None
+            sound = isinstance(inner, Read) and not inner.repairs and is_of(inner.value, kind)
+            return inner.value if isinstance(inner, Read) and sound else UNBENT
+        case "boolean" | "null" | "integer" | "number" if len(text) <= _LONGEST:
+            return _of_word(text.strip(), kind)
+    return UNBENT
+
+
+def _of_word(word: str, kind: str) -> JsonValue | Unbent:
+    if kind in _WORDS:
+        return _WORDS[kind].get(word.lower(), UNBENT)
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    if kind == "number" and _NUMBER.fullmatch(word):
+        number = float(word)
+        return number if isfinite(number) else UNBENT
+    return UNBENT
+
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 60
+_REPR.maxlevel = 2
+
+
+def shown(value: object) -> str:
+    """A value for people: its beginning, at a bounded cost."""
+    try:
+        return _cut(_REPR.repr(value))
+    except (ValueError, TypeError):  # an integer beyond Python's limit; keys of no order
+        return f"a {type(value).__name__}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
