@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from measuring import Work, in_turns, options, ratio, told
+from measuring import Aim, Work, in_turns, options, ratio, told
 
 from tunaeval.repair import Read, read_json
 
@@ -44,6 +44,12 @@ PEERS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "fast_json_repair": ("fast_json_repair", lambda value: value),
 }
 """What each is imported from, and how the value is taken from what it gives."""
+
+AIMS = {
+    "json_repair": ("at least 10 times faster than", 10.0),
+    "fast_json_repair": ("at most twice the time of", 0.5),
+}
+"""For damaged text, as the least that a peer may take, in times of ours."""
 
 
 def readers() -> dict[str, Callable[[str], Any]]:
@@ -76,7 +82,16 @@ def main() -> None:
         columns=[f"µs (times {OURS}), {len(SOUND)} characters", *peers],
         rows=rows,
         document={"damage": document},
+        aims=[aim for name in peers if name in AIMS for aim in [_aim(name, document)]],
     )
+
+
+def _aim(peer: str, document: dict[str, dict[str, dict[str, float | bool]]]) -> Aim:
+    wanted, least = AIMS[peer]
+    found = {damage: row[peer]["ratio"] for damage, row in document.items() if damage != "none"}
+    worst = min(found, key=lambda damage: found[damage])
+    said = f"{peer} takes {found[worst]:.2f} times ours at the least ({worst})"
+    return Aim(f"{wanted} {peer}, whatever the damage", said, found[worst] >= least)
 
 
 def _cell(figures: dict[str, float | bool]) -> str:

@@ -88,6 +88,22 @@ def test_what_is_cut_off_a_call_by_a_closer_too_early_is_lost_and_so_lenient() -
     assert not parse(text).calls
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "bash", "arguments": {"env": {}}, "command": "ls"}}',
+        '{"name": "bash", "arguments": {"env": {"A": {}}, "command": "ls"}}}',
+        '{"name": "bash", "arguments": {"env": 1}, "command": "ls"}}',
+        '{"name": "bash",} "arguments": {"command": "ls"}}',
+    ],
+)
+def test_a_bracket_that_may_have_ended_the_arguments_too_early_is_a_guess(text: str) -> None:
+    """Standard took it for one too many at the end, and lost or moved arguments."""
+    assert not parse(tagged(text)).calls
+    (call,) = parse(tagged(text), level="lenient").calls
+    assert {"extra-closer", "early-closer"} & {r.code for r in call.repairs if r.level == "lenient"}
+
+
 # --- outcomes and what is told ---------------------------------------------------------------
 
 

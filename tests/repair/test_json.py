@@ -9,43 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.repair.samples import FRAGMENTS, damaged_json, written
 from tunaeval.repair import MENDS, JsonReader, Read, Unreadable, read_json
-from tunaeval.testing import fragments, json_values
+from tunaeval.testing import fragments
 from tunaeval.types import LEVELS, JsonValue, Span
 from tunaeval.window import Window
-
-FRAGMENTS = (
-    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "a", "name",
-    '"k": ', "1", "-", ".5", "e3", "true", "None", "NaN", "/*", "*/", "//", "#", "\n", " ", "“",
-    "”", "=", "é",
-)  # fmt: skip
-
-
-def containers() -> st.SearchStrategy[JsonValue]:
-    """Objects and arrays: what stands at the top of a call."""
-    inner = json_values()
-    return st.dictionaries(st.text(max_size=6), inner, max_size=4) | st.lists(inner, max_size=4)
-
-
-def written() -> st.SearchStrategy[str]:
-    """Sound JSON, written in several ways."""
-    return st.builds(
-        lambda value, ascii_only, indent: json.dumps(value, ensure_ascii=ascii_only, indent=indent),
-        containers(),
-        st.booleans(),
-        st.sampled_from([None, 0, 2, "\t"]),
-    )
-
-
-@st.composite
-def damaged_json(draw: st.DrawFn) -> str:
-    """Sound JSON with some of it deleted, replaced or cut off."""
-    text = draw(written())
-    for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(text)))
-        piece = draw(st.sampled_from(["", *FRAGMENTS]))
-        text = text[:at] + piece + text[at + draw(st.integers(0, 2)) :]
-    return text[: draw(st.integers(0, len(text)))] if draw(st.booleans()) else text
 
 
 def streamed(chunks: Iterator[str], stops: tuple[str, ...] = ()) -> Read | Unreadable:
@@ -98,6 +66,21 @@ def test_every_split_of_a_damaged_text_gives_the_same(text: str) -> None:
     assert streamed(iter(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r"""["\bclass\s"]""", r"\bclass\s"),
+        (r"""["\s\b\f"]""", r"\s\b\f"),
+        (r"""["\b\f"]""", "\b\f"),
+        (r"""["\b\f\n", "\s"]""", "\b\f\n"),
+    ],
+)
+def test_a_backspace_beside_unknown_escapes_is_a_word_boundary(text: str, value: str) -> None:
+    for read in (read_json(text), streamed(iter(text))):
+        assert isinstance(read, Read)
+        assert read.value[0] == value
+
+
 @given(text=fragments() | st.lists(st.sampled_from(FRAGMENTS), max_size=20).map("".join))
 def test_nothing_raises_and_what_is_read_is_json(text: str) -> None:
     read = read_json(text)
@@ -129,6 +112,13 @@ def test_every_beginning_is_refused_or_truncated(text: str, data: st.DataObject)
         ("[1,, 2]", [1, 2], ["extra-comma"]),
         ('["a\tb\nc"]', ["a\tb\nc"], ["control-character"]),
         ('["a" "b"]', ["a", "b"], ["guessed-comma"]),
+        ('{"a": "x," "b": 1}', {"a": "x,", "b": 1}, ["guessed-comma"]),
+        ('{"a": {"b": 1,} "c": 2}', {"a": {"b": 1}, "c": 2}, ["trailing-comma", "guessed-comma"]),
+        (
+            '{"a": {"b": 1,}, "c": 2 "d": 3}',
+            {"a": {"b": 1}, "c": 2, "d": 3},
+            ["trailing-comma", "missing-comma"],
+        ),
         ('{"a" 1}', {"a": 1}, ["missing-colon"]),
         ('{"a" = 1, "b" => 2}', {"a": 1, "b": 2}, ["separator"] * 2),
         (r'["\w\."]', [r"\w\."], ["invalid-escape"] * 2),
@@ -153,6 +143,13 @@ def test_a_mend_is_named(text: str, value: JsonValue, mends: list[str]) -> None:
         assert (repair.level, repair.message) == MENDS[repair.code]
         assert repair.span is not None
         assert 0 <= repair.span.start < repair.span.end <= len(text) + 1
+
+
+def test_a_cut_is_told_even_where_mends_are_no_longer_listed() -> None:
+    read = read_json("[" + "a, " * 100)
+    assert isinstance(read, Read)
+    assert len(read.repairs) == 64
+    assert read.truncated
 
 
 def test_a_mend_tells_where() -> None:

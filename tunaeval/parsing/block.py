@@ -11,14 +11,14 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
-from tunaeval.repair import JsonReader, Read, Unreadable
+from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window
 
 from .chains import stops_of
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE
-from .judge import Verdict, judge, looks_like_a_call
+from .judge import Verdict, judge, looks_like_a_call, may_have_ended_early
 from .ledger import Ledger
 from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, skip_space
@@ -64,6 +64,7 @@ class Block:
         self._frame: tuple[Repair, ...] = ()
         self._fenced = False
         self._doubled = 0
+        self._last: JsonValue = None
 
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
@@ -185,7 +186,7 @@ class Block:
             elif char == "]" and listed:
                 listed = False
             elif char == "}" and count and not word.opens:
-                self._ledger.mend("extra-closer", "a bracket too many after a complete call")
+                self._extra_closer()
             else:
                 return self._ended(char, count, listed=listed, comma=comma)
             window.pos += 1
@@ -209,14 +210,19 @@ class Block:
         while window.pos >= len(window.text) and not window.final:
             yield
         if window.text.startswith("}", window.pos):
-            self._ledger.mend("extra-closer", "a bracket too many after a complete call")
+            self._extra_closer()
             window.pos += 1
+
+    def _extra_closer(self) -> None:
+        message = "a bracket too many after a complete call"
+        level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
+        self._ledger.mend("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """Something else than an object follows; whether the calls so far stand."""
         if listed and count:
             self._ledger.mend("unclosed", "an array of calls that was never closed")
-        elif comma and char:
+        elif char and (comma or char in QUOTES):
             message = "the call was closed before all of it was written"
             self._ledger.mend("early-closer", message, "lenient")
         if count:
@@ -240,6 +246,7 @@ class Block:
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
             return False
+        self._last = read.value
         verdict = judge(
             read,
             word=word,

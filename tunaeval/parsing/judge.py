@@ -23,6 +23,7 @@ from tunaeval.types import (
 )
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
+_CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
@@ -94,6 +95,28 @@ def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bo
     return any(f'"{key}":' in so_far for key in name_keys) and any(
         f'"{key}":' in so_far for key in ARGUMENTS_KEYS
     )
+
+
+def may_have_ended_early(value: JsonValue) -> bool:
+    """Whether a bracket too many behind a call may be one that ended a part of it too early.
+
+    That shows by a key that calls do not have, or by a container that ends in a container and is
+    not the last in its own: `{"name": "x", "arguments": {"a": {}}, "b": 1}}`.
+    """
+    if not (isinstance(value, dict) and value.keys() <= _CALL_KEYS):
+        return True
+    level: list[JsonValue] = [value]
+    while level:
+        rows = [list(outer.values()) if isinstance(outer, dict) else outer for outer in level]
+        if any(_ends_in_container(item) for row in rows for item in row[:-1]):
+            return True
+        level = [item for row in rows for item in row if isinstance(item, dict | list)]
+    return False
+
+
+def _ends_in_container(value: JsonValue) -> bool:
+    items = value.values() if isinstance(value, dict) else value
+    return isinstance(value, dict | list) and isinstance(next(reversed(items), None), dict | list)
 
 
 def _claim(value: JsonObject, word: CallObject, span: Span) -> _Claim:

@@ -26,7 +26,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.repair import JsonReader, Note, Read, Unreadable
+from tunaeval.repair import QUOTES, JsonReader, Note, Read, Unreadable
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -293,8 +293,11 @@ class TaggedBlock:
     def _unclosed(self, word: Word) -> None:
         window = self._window
         wanted = word.text if isinstance(word, Literal) else repr(word)
-        where = "other text follows" if window.pos < len(window.text) else "the text ends"
+        char = window.text[window.pos : window.pos + 1]
+        where = "other text follows" if char else "the text ends"
         self._ledger.mend("unclosed", f"{where} before {wanted!r}")
+        if char and self._object and char in f",{QUOTES}":
+            self._ledger.mend("early-closer", "more arguments follow their closer", "lenient")
         rest = window.text[window.pos :] if window.final else ""
         if rest and isinstance(word, Literal) and word.text.startswith(rest):
             window.pos = len(window.text)

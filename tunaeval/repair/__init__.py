@@ -3,6 +3,7 @@
 from .json import JsonReader, Read, read_json
 from .mends import MENDS
 from .schema import Fault, Fitted, fit
+from .strings import QUOTES
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MENDS",
+    "QUOTES",
     "Fault",
     "Fitted",
     "JsonReader",

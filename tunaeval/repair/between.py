@@ -1,4 +1,4 @@
-"""What stands between the tokens of nearly-JSON: white space, comments, and the end of the frame."""
+"""What stands between the tokens of nearly-JSON: white space, comments, the end of the frame."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from .members import (
     mended_key,
     mended_value,
 )
-from .mends import CLOSER, CutError, Draft, UnreadableError
+from .mends import CutError, Draft, UnreadableError
 from .strings import QUOTES, StringReader
 from .values import EXACT_DIGITS, MAX_DEPTH, Note, Unreadable, decode
 
@@ -80,8 +80,6 @@ class JsonReader:
     _exact = True
     """Whether any decoder reads the numbers so far alike."""
     _bare_key = False
-    _moved_comma = 0
-    """How many pieces there were right behind a closer that lost a comma."""
     _between: Between | None = None
 
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
@@ -99,7 +97,7 @@ class JsonReader:
 
     def advance(self) -> Read | Unreadable | None:
         """Go on as far as the text allows; None: the value goes on behind it."""
-        draft, step = self.draft, self._step
+        draft, step, truncated = self.draft, self._step, False
         try:
             if self._between and not self._between.leave_comment():
                 return None
@@ -114,11 +112,12 @@ class JsonReader:
         except CutError as cut:
             draft.close_all()
             draft.mend(cut.mend)
+            truncated = cut.mend == "truncated"
         written = "".join(draft.pieces)
         made = decode(written, exact=self._exact)
         if isinstance(made, Unreadable):
             return Unreadable(made.code, made.message, self._window.offset, written)
-        return Read(made[0], draft.repairs, made[1], draft.truncated)
+        return Read(made[0], draft.repairs, made[1], truncated)
 
     def _next(self) -> str:
         """The next character that belongs to the value; "" to wait."""
@@ -173,28 +172,9 @@ class JsonReader:
         return self._key if char == "{" else self._element
 
     def _close(self, char: str) -> _Step:
-        """A closer: of what is open, or of something around it, or of nothing."""
-        draft = self.draft
-        self._mend_trailing_comma()
-        if char not in [CLOSER[opener] for opener in draft.open]:
-            draft.mend("extra-closer")
-            self._window.pos += 1
-            return self._after
-        while CLOSER[draft.open[-1]] != char:
-            draft.mend("missing-closer")
-            draft.pieces.append(CLOSER[draft.open.pop()])
+        self.draft.close(char)
         self._window.pos += 1
-        draft.open.pop()
-        draft.pieces.append(char)
         return self._after
-
-    def _mend_trailing_comma(self) -> None:
-        """Drop the comma before a closer, if there is one."""
-        draft = self.draft
-        if draft.comma is not None:
-            draft.mend("trailing-comma", draft.comma)
-            draft.comma = None
-            self._moved_comma = len(draft.pieces) + 1
 
     def _after(self) -> _Step | None:
         """After a value."""
@@ -218,7 +198,9 @@ class JsonReader:
             if kind == END:
                 if "}" in self._stop_starts:
                     break
-                self._end_object(found)
+                if found.group(END)[0] == ",":
+                    draft.comma = window.base + found.start(END)
+                draft.close("}")
                 at = found.end()
                 if not opened or opened[-1] == "[":
                     window.pos = at
@@ -239,14 +221,6 @@ class JsonReader:
         window.pos = at
         return self._odd_key if match is _FIRST else self._odd_after
 
-    def _end_object(self, found: re.Match[str]) -> None:
-        draft = self.draft
-        if found.group(END)[0] == ",":
-            draft.comma = self._window.base + found.start(END)
-        self._mend_trailing_comma()
-        draft.open.pop()
-        draft.pieces.append("}")
-
     def _element(self) -> _Step | None:
         """A value is due in an array."""
         window, draft = self._window, self.draft
@@ -266,8 +240,7 @@ class JsonReader:
             return self._odd_after
         window.pos = found.end()
         if ends:
-            draft.open.pop()
-            draft.pieces.append("]")
+            draft.close("]")
         else:
             draft.pieces += (",", elements(found))
         return self._after
@@ -343,15 +316,10 @@ class JsonReader:
             at = self._window.offset
             self._window.pos += 1
         elif in_object and (char in QUOTES or char.isalpha() or char == "_"):
-            draft.mend("guessed-comma" if self._comma_is_elsewhere() else "missing-comma")
+            draft.mend("guessed-comma" if draft.comma_is_elsewhere() else "missing-comma")
         elif not in_object and (char in QUOTES or char in "{["):
             draft.mend("missing-comma" if char in "{[" else "guessed-comma")
         else:
             raise UnreadableError("invalid-json", f"{char!r} after a value")
         draft.comma = at
         return self._key if in_object else self._element
-
-    def _comma_is_elsewhere(self) -> bool:
-        """Whether a comma stands right before the end of the value that should be behind it."""
-        pieces = self.draft.pieces
-        return self._moved_comma == len(pieces) or "".join(pieces[-2:]).endswith(',"')

@@ -1,4 +1,4 @@
-"""Whole members of objects and elements of arrays, taken at once where nothing has to be thought of.
+"""Members of objects and elements of arrays that can be taken whole, because nothing is odd there.
 
 Each pattern is a shorter way to what the reader would do step by step, and never says otherwise:
 where it could, it does not match. That holds in a stream too, as all it looks at is there.
@@ -7,6 +7,7 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
+
 from .atoms import PYTHON_WORDS
 from .mends import Draft, escaped
 from .quotes import SURELY
@@ -54,7 +55,6 @@ _ONE_ELEMENT = re.compile(rf'{_STRING}|[^ \t\r\n,"]++')
 
 ELEMENTS, ELEMENTS_END = 1, 2
 """The groups of elements, or the end."""
-
 
 
 def elements(found: re.Match[str]) -> str:

@@ -62,7 +62,16 @@ class CutError(Exception):
 class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
-    __slots__ = ("_levels", "_mends", "_window", "comma", "open", "pending", "pieces")
+    __slots__ = (
+        "_levels",
+        "_lost_comma",
+        "_mends",
+        "_window",
+        "comma",
+        "open",
+        "pending",
+        "pieces",
+    )
 
     def __init__(self, window: Window) -> None:
         self.pieces: list[str] = []
@@ -72,6 +81,8 @@ class Draft:
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
+        self._lost_comma = 0
+        """How many pieces there were right behind a closer that lost the comma before it."""
         self._mends: list[tuple[str, int]] = []
         self._levels: set[str] = set()
 
@@ -88,6 +99,26 @@ class Draft:
         """Hold a key, written as JSON, back until its value begins."""
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
+
+    def close(self, char: str) -> None:
+        """A closer: of what is open, or of something around it, or of nothing."""
+        if self.comma is not None:
+            self.mend("trailing-comma", self.comma)
+            self.comma = None
+            self._lost_comma = len(self.pieces) + 1
+        if CLOSER[self.open[-1]] != char:
+            if char not in [CLOSER[opener] for opener in self.open]:
+                self.mend("extra-closer")
+                return
+            while CLOSER[self.open[-1]] != char:
+                self.mend("missing-closer")
+                self.pieces.append(CLOSER[self.open.pop()])
+        self.open.pop()
+        self.pieces.append(char)
+
+    def comma_is_elsewhere(self) -> bool:
+        """Whether right before the end of the last value is a comma that should be behind it."""
+        return self._lost_comma == len(self.pieces) or "".join(self.pieces[-2:]).endswith(',"')
 
     def close_all(self) -> None:
         """Close every bracket that is still open."""
@@ -115,11 +146,6 @@ class Draft:
             repair.__class__ = Repair
             made.append(repair)
         return tuple(made)
-
-    @property
-    def truncated(self) -> bool:
-        """Whether the text ended inside the value."""
-        return bool(self._mends) and self._mends[-1][0] == "truncated"
 
 
 class _Repair:

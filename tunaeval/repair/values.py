@@ -97,11 +97,11 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
 
 
 def decode(text: str, *, exact: bool) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
-    """The value of a text that a reader wrote, and what is odd about it.
+    r"""The value of a text that a reader wrote, and what is odd about it.
 
     `exact`: no number is longer than `EXACT_DIGITS`. The fast decoder hides duplicate keys and
     NUL. A key that was overwritten leaves its quotes behind in the text; an escape spelled
-    `\\u0022` could make up for them, so that goes the long way, and so does `\\u0000`.
+    `\u0022` could make up for them, so that goes the long way, and so does `\u0000`.
     """
     if exact and "\\u0000" not in text and "\\u0022" not in text:
         try:
