@@ -23,7 +23,7 @@ from tunaeval.types import (
 )
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
-_CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS}
+_CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 

@@ -22,16 +22,13 @@ from .ending import tell_end
 from .finder import FENCE, Finder, Token, TokenKind, closers_of
 from .mention import Mention
 from .python_block import PythonBlock
+from .quoting import LINE, Quoting, in_ticks
 from .routing import Router
 from .tagged import TaggedBlock
 
-_TICK = re.compile(r"(?<!`)``?(?!`)")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _PROBED = 320
 """Characters behind an opener that decide whose it is."""
-
-_LINE = 240
-"""How much of the present line is remembered, to tell its start and an ellipsis at its end."""
 
 
 class Scanner:
@@ -55,7 +52,7 @@ class Scanner:
         self._mention: Mention | None = None
         self._refused: Token | None = None
         self._in_code = False
-        self._quoting = False
+        self._quoting = Quoting()
         self._thought_at: int | None = None
         self._thought_marker = 0
         self._after_reasoning = False
@@ -105,9 +102,8 @@ class Scanner:
             offset += blank
         if self._mention:
             self._mention.hear(said)
-        if self._quoting:
-            self._quoting = "`" not in said and "\n" not in said
-        self._line = (self._line + said[-_LINE:])[-_LINE:]
+        self._quoting.hear(said)
+        self._line = (self._line + said[-LINE:])[-LINE:]
         if collector.last != "content" and said.isspace():
             if offset < window.offset:
                 collector.blank(offset, window.offset)
@@ -143,8 +139,7 @@ class Scanner:
             return
         start, quoted = window.offset, not fence and self._quoted()
         # A bare object has no marker that would announce it, so it may be only part of some code.
-        quoted = quoted or (token.kind == "bare" and self._in_ticks())
-        self._quoting = quoted
+        quoted = quoted or (token.kind == "bare" and in_ticks(self._line))
         form = yield from self._chosen(token)
         if form is None:
             yield from self._around(token)
@@ -243,7 +238,6 @@ class Scanner:
     def _around(self, token: Token) -> Reading[None]:
         """What stands around all calls of a format, if it does stand around any."""
         if self._quoted():
-            self._quoting = True
             self._only_text(token.text)
         else:
             self._router.announced = self._window.offset if token.announces else None
@@ -252,14 +246,7 @@ class Scanner:
         yield  # a handler is a reading, even one that never waits
 
     def _quoted(self) -> bool:
-        """Whether a single backtick stands right before, or before other markers in its code."""
-        before = self._window.preceding(self._window.pos)
-        return self._quoting or (before.endswith("`") and before != "``")
-
-    def _in_ticks(self) -> bool:
-        """Whether the present line, as far as it is remembered, has opened inline code."""
-        start, whole = self._line.rfind("\n"), len(self._line) < _LINE
-        return (whole or start >= 0) and len(_TICK.findall(self._line, start + 1)) % 2 == 1
+        return self._quoting.before(self._window)
 
     # --- messages ----------------------------------------------------------------------------
 

@@ -30,6 +30,8 @@ GROWTH, SECONDS, MEMORY = 2.3, 10.0, 12.0
 _CHUNK = 4
 _FIRST_LOOK = (64, 8)
 """The sizes of the first look, as parts of the largest."""
+_LEAST_HELD = 65536
+"""Memory is measured on no shorter text: what is capped is much for a short one."""
 _TAKEN_ON = 4
 """How many of the fastest growing, and of the slowest, go to the largest size."""
 _REPEATS = 4
@@ -144,7 +146,8 @@ def _seconds(read: Read, text: str, runs: int) -> float:
 
 def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
     """The memory at the largest size of the cases that need most at a sixteenth of it."""
-    small = max(1024, largest // 16)
+    largest = max(largest, _LEAST_HELD)
+    small = largest // 16
     first = [(_memory(case, small), case) for case in cases]
     taken = nlargest(2, first, key=lambda pair: pair[0])
     return [(_memory(case, largest), case) for _, case in taken]

@@ -36,9 +36,11 @@ def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
     """So many texts, each with its kind: every kind in turn, mixed with prose or with others."""
     random, templates = Random(f"{seed} negatives"), _templates()
     kinds = list(templates.kinds)
+    # Reasoning comes first or not at all: a text that has thought aloud is done with thinking.
+    besides = ["prose", *(kind for kind in kinds if kind != "reasoning")]
     for number in range(count):
         kind = kinds[number % len(kinds)]
-        others = random.choices(("prose", *kinds), k=random.choice((0, 0, 1, 2)))
+        others = random.choices(besides, k=random.choice((0, 0, 1, 2)))
         # What only thinks of calls, or is code all through, says so from its first line on.
         parts = [kind, *others] if kind in ("reasoning", "file") else [*others[:1], kind]
         pieces = [_filled(random, templates, part) for part in parts]

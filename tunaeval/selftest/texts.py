@@ -66,22 +66,24 @@ FRAGMENTS = (
 
 
 def fixed_texts(form: Format) -> tuple[str, ...]:
-    """Every spelling of every literal in a format, of the reasoning markers too, each once."""
-    found = [text for word in words_in((*form.words, *(form.around or ()))) for text in word]
+    """Every spelling of every literal in a format, and of all its other markers, each once."""
     markers = [text for each in form.reasoning for text in (each.open, each.close)]
-    return tuple(dict.fromkeys(text for text in (*found, *markers) if text))
+    routes = form.envelope.routes if form.envelope else ()
+    bodies = [route.body for route in routes]
+    found = (*_literals(form), *form.dropped, *bodies, *markers)
+    return tuple(dict.fromkeys(text for text in found if text))
 
 
-def words_in(words: Sequence[object]) -> Iterator[tuple[str, ...]]:
-    """The spellings of each literal among words and the words inside them."""
-    for word in words:
-        if isinstance(word, Literal):
-            yield word.spellings
-        elif is_dataclass(word):
-            for field in fields(word):
-                inner = getattr(word, field.name)
-                if isinstance(inner, tuple):
-                    yield from words_in(inner)
+def _literals(value: object) -> Iterator[str]:
+    """The spellings of each literal in a word, and in all that stands inside it."""
+    if isinstance(value, Literal):
+        yield from value.spellings
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _literals(inner)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _literals(getattr(value, field.name))
 
 
 def holds_bare_text(words: Sequence[Word]) -> bool:
