@@ -126,20 +126,32 @@ def test_every_cut_inside_a_call_is_told(form: Format) -> None:
 
 
 def hostile(most: int = 12) -> st.SearchStrategy[str]:
-    return st.lists(st.sampled_from(PIECES), max_size=most).map("".join)
+    """Braces that begin well, and what marks, keys and values are made of."""
+    starts = st.sampled_from(["{a:", "{", "{a:MARK", '{a:"', "{a:MARKxMARK,"])
+    body = st.lists(st.sampled_from(PIECES), max_size=most).map("".join)
+    return st.tuples(starts, body).map("".join)
+
+
+@every_form
+@pytest.mark.parametrize("body", ["{a:Os lo", "{a:OsloMAR", "{a:MAR", "{a:1,MAR", "{a:MARKx"])
+def test_a_cut_beside_a_mark_is_told(form: Format, body: str) -> None:
+    text = framed(form, body).removesuffix(form.closer.text if form.closer else "")
+    assert parse(text, form).outcome == "truncated"
+    (call,) = parse(text, form, level="lenient").calls
+    assert "truncated" in [repair.code for repair in call.repairs]
 
 
 @every_form
 @given(data=st.data(), body=hostile(), level=st.sampled_from(LEVELS))
 def test_chunks_do_not_matter(form: Format, data: st.DataObject, body: str, level: Level) -> None:
-    reader, text = reader_of(form), framed(form, "{a:" + body)
+    reader, text = reader_of(form), framed(form, body)
     found = stream_of(reader.stream(level=level), data.draw(chunkings(text)))[0]
     assert found == reader.parse(text, level=level)
 
 
 @given(body=hostile(), form=st.sampled_from(FORMS))
 def test_levels_are_monotone(body: str, form: Format) -> None:
-    text = framed(form, "{a:" + body)
+    text = framed(form, body)
     strict, standard, lenient = (parse(text, form, level=level) for level in LEVELS)
     assert strict.diagnoses or strict == standard
     assert standard.diagnoses or standard == lenient

@@ -43,6 +43,9 @@ IN_JSON = {
     "truncated": Mended('{"name": "bash", "arguments": {"command": "l', {"command": "l"}, ""),
 }
 
+IN_OTHER_NOTATIONS = {"other-quotes", "unknown-escape", "missing-quote", "positional-arguments"}
+"""Shown by the fixtures of `pythonic` and `gemma4`."""
+
 AROUND_IT = {
     "fence": Mended(tagged(f"```json\n{LS}\n```"), LS_ARGUMENTS, ""),
     "unclosed": Mended(f"<tool_call>\n{LS}", LS_ARGUMENTS, ""),
@@ -56,10 +59,10 @@ AROUND_IT = {
 
 
 def test_every_mend_of_json_is_shown_here() -> None:
-    assert IN_JSON.keys() == MENDS.keys()
+    assert IN_JSON.keys() | IN_OTHER_NOTATIONS == MENDS.keys()
 
 
-@pytest.mark.parametrize("code", MENDS)
+@pytest.mark.parametrize("code", IN_JSON)
 def test_a_mend_of_json_waits_for_its_level(code: str) -> None:
     text, arguments, at = IN_JSON[code]
     needed = MENDS[code][0]

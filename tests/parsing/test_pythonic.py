@@ -41,7 +41,7 @@ PIECES = (
     "'", '"', "'''", "\\", "\\n", "\\x41", "\\'", "\\101", "\\d", "\\u00e9", "\\N{BULLET}", ",",
     ":", "1", "-", "+", "1e5", "0x1f", "1_000", ".5", "1.", "True", "None", "null", "x", "r'",
     "u'", "f'", "b'", "**{", "{", "}", "(", ")", "[", "]", " ", "\n", "it", "'v'", '"v"', "b=",
-    "'k': ", "(1,)", "()", "01", "1j", "...", "[f(a=1)]", "f(b=2)", "<|tool_call_end|>", "`",
+    "'k': ", "(1,)", "(2)", "()", "01", "1j", "...", "[f(a=1)]", "f(b=2)", "<|tool_call_end|>", "`",
     "<|python_end|>", "</function_calls>", "for x in y", "](", "=", "\t", "é", "\ud800", "\x00",
 )  # fmt: skip
 
@@ -145,6 +145,11 @@ def test_numbers_are_spelled_as_in_python(spelled: str, number: str | None) -> N
     assert number_as_json(spelled) == number
 
 
+def test_a_value_in_parentheses_is_no_tuple() -> None:
+    result = parse("[f(a=(2), b=(2,), c=((1, 2)), d=())]", "pythonic", level="strict")
+    assert said(result) == [("f", {"a": 2, "b": [2], "c": [1, 2], "d": []})]
+
+
 # --- what is no call -------------------------------------------------------------------------
 
 NO_CALLS = (
@@ -179,6 +184,14 @@ def test_nothing_is_evaluated() -> None:
         assert said(result)[-1:] in ([], [("g", {"b": 2})]), value
         assert "f" not in [call.name for call in result.calls], value
         assert codes(result), value
+
+
+def test_a_text_that_never_ends_takes_no_other_block_with_it() -> None:
+    text = "<|tool_call_start|>[f(a='x)]<|tool_call_end|> <|tool_call_start|>[g(b='y')]"
+    for level in LEVELS[1:]:
+        result = parse(text + "<|tool_call_end|>", LFM2_PYTHONIC, level=level)
+        assert said(result) == [("g", {"b": "y"})]
+        assert codes(result) == ["invalid-json"]
 
 
 # --- arguments without a name ----------------------------------------------------------------
