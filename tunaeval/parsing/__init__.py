@@ -140,8 +140,8 @@ def parse_many(
     `multiprocessing` is set to, and gone when this returns or raises. That pays where reading a
     text takes longer than about 25 µs, twice of what it takes to move its result: damaged texts,
     calls of thousands of characters (1.6 to 1.8 times faster with two). Prose and short calls in
-    sound JSON are read faster than they are moved (`benchmarks/many.py`). To start a process costs
-    5 ms (fork) to 150 ms (spawn) more; fewer than 257 texts are read in this one.
+    sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
+    as long as reading thousands of short texts; fewer than 257 texts are read in this one.
     Raises `TunaevalError` when a process dies.
     """
     return read_many(texts, Setting(parser_for, format, to_tools(tools), level), workers)
