@@ -287,12 +287,13 @@ class TaggedBlock:
         span = Span(self._start, window.offset)
         self.failed = why is not None
         self.had_body = why is not None or at_end
-        if not self.had_body or self._quoted:
+        if not self.had_body:
             return
-        cut = at_end if why is None else why.cut or at_end
-        code = "truncated" if cut else why.code if why else "invalid-json"
-        message = why.message if why else "the text ends before the call does"
-        self._ledger.refuse(code, message, span, cut=cut)
+        if not self._quoted:
+            cut = at_end if why is None else why.cut or at_end
+            code = "truncated" if cut else why.code if why else "invalid-json"
+            message = why.message if why else "the text ends before the call does"
+            self._ledger.refuse(code, message, span, cut=cut)
         self._ledger.content(span.end)
 
 

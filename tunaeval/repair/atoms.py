@@ -60,6 +60,7 @@ def read_string(
     if quote != '"':
         draft.mend(_QUOTE_MENDS[quote])
     window.pos += 1
+    began = window.offset
     pieces.append('"')
     control, doubtful = False, _Doubtful(pieces)
     while True:
@@ -76,7 +77,7 @@ def read_string(
                 window.pos += 1
                 pieces.append('"')
                 return
-            yield from _refuse_swallowing(window)
+            yield from _refuse_swallowing(window, began)
             draft.mend("inner-quote")
         elif char < " " and not control:
             control = True
@@ -109,9 +110,12 @@ class _Doubtful:
         self._at = None
 
 
-def _refuse_swallowing(window: Window) -> Reading[None]:
-    """Give up, back where the string should have ended, if it has run into the next call."""
-    start = max(0, window.pos - MARGIN)
+def _refuse_swallowing(window: Window, began: int) -> Reading[None]:
+    """Give up, back where the string should have ended, if it has run into the next call.
+
+    Never back to before the offset where it `began`: the same text would be read for ever.
+    """
+    start = max(0, window.pos - MARGIN, began - window.base)
     behind = window.text[start : window.pos]
     restart = _RESTART.search(behind)
     if restart is None:

@@ -13,7 +13,17 @@ rendered is read back; chunks do not matter; the events tile the text; nothing r
 monotone; prose around changes no call; with tools given no other name is a call.
 """
 
-from .laws import LAWS, check_format, check_law, stream_of
+from .laws import (
+    LAWS,
+    LAWS_OF_CALLS,
+    LAWS_OF_TEXTS,
+    check_format,
+    check_law,
+    check_laws,
+    check_text,
+    stream_of,
+)
+from .parsers import check_parser
 from .strategies import (
     calls,
     chunkings,
@@ -30,9 +40,14 @@ from .tape import FRAGMENTS
 __all__ = [
     "FRAGMENTS",
     "LAWS",
+    "LAWS_OF_CALLS",
+    "LAWS_OF_TEXTS",
     "calls",
     "check_format",
     "check_law",
+    "check_laws",
+    "check_parser",
+    "check_text",
     "chunkings",
     "damaged",
     "fragments",

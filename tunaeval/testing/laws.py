@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,12 +56,57 @@ def check_format(format: Format | Reader) -> None:  # noqa: A002 - the field's w
 
     How many examples are looked at is hypothesis's `max_examples`, 100 if nothing else is set.
     """
-    _check(format, LAWS)
+    check_laws(LAWS, format)
 
 
 def check_law(name: str, format: Format | Reader) -> None:  # noqa: A002 - as in check_format
     """Check one of `LAWS`."""
-    _check(format, [name])
+    check_laws([name], format)
+
+
+def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: A002 - as above
+    """Check some of `LAWS`; those of one kind share their examples."""
+    reader = format if isinstance(format, Reader) else reader_of(format)
+    chosen = frozenset(names)
+    if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
+
+        @calm
+        @given(example=_written(reader))
+        def calls_keep_the_laws(example: Written) -> None:
+            for law in of_calls:
+                law(reader, example)
+
+        calls_keep_the_laws()
+    if of_texts := [law for name, law in _OF_TEXTS.items() if name in chosen]:
+
+        @calm
+        @given(example=any_texts(reader.formats))
+        def texts_keep_the_laws(example: AnyText) -> None:
+            _check_text(reader, example, of_texts)
+
+        texts_keep_the_laws()
+
+
+def check_text(
+    text: str,
+    format: Format | Reader,  # noqa: A002 - as above
+    *,
+    chunks: Sequence[str] | None = None,
+    tools: Tools | None = None,
+) -> None:
+    """Check the laws of any text for this one, each character a chunk unless `chunks` are given."""
+    reader = format if isinstance(format, Reader) else reader_of(format)
+    example = AnyText(text, list(text if chunks is None else chunks), "standard", tools)
+    _check_text(reader, example, _OF_TEXTS.values())
+
+
+def _check_text(reader: Reader, example: AnyText, laws: Iterable[Callable[[Seen], None]]) -> None:
+    text, tools = example.text, example.tools
+    wholes = {level: reader.parse(text, tools=tools, level=level) for level in LEVELS}
+    stream = reader.stream(tools=tools, level=example.level)
+    seen = Seen(example, wholes, *stream_of(stream, example.chunks))
+    for law in laws:
+        law(seen)
 
 
 def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[Event]]:
@@ -80,30 +124,6 @@ def calm(law: Callable[..., None]) -> Callable[..., None]:
 def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
     """Names and arguments."""
     return [(call.name, call.arguments) for call in calls]
-
-
-def _check(format_: Format | Reader, names: Iterable[str]) -> None:
-    reader = format_ if isinstance(format_, Reader) else reader_of(format_)
-    chosen = dict.fromkeys(names)
-    if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
-
-        @calm
-        @given(example=_written(reader))
-        def calls_keep_the_laws(example: Written) -> None:
-            for law in of_calls:
-                law(reader, example)
-
-        calls_keep_the_laws()
-    if of_texts := [law for name, law in _OF_TEXTS.items() if name in chosen]:
-
-        @calm
-        @given(example=any_texts(reader.formats))
-        def texts_keep_the_laws(example: AnyText) -> None:
-            seen = _read(reader, example)
-            for law in of_texts:
-                law(seen)
-
-        texts_keep_the_laws()
 
 
 # --- examples --------------------------------------------------------------------------------
@@ -146,13 +166,6 @@ def _written(reader: Reader) -> st.SearchStrategy[Written]:
     return taped(make, 256)
 
 
-def _read(reader: Reader, example: AnyText) -> Seen:
-    text, tools = example.text, example.tools
-    wholes = {level: reader.parse(text, tools=tools, level=level) for level in LEVELS}
-    stream = reader.stream(tools=tools, level=example.level)
-    return Seen(example, wholes, *stream_of(stream, example.chunks))
-
-
 # --- laws of what was written ----------------------------------------------------------------
 
 
@@ -183,18 +196,28 @@ def _prose_changes_no_call(reader: Reader, example: Written) -> None:
 def _nothing_raises(seen: Seen) -> None:
     """That nothing raised shows by our being here; and every result is one that can be used."""
     for level, result in seen.wholes.items():
-        check_shape(result, seen.of.text, f"{seen.of.text!r} at {level}")
+        where = f"{seen.of.text!r} at {level}"
+        check_shape(result, level, len(seen.of.text), where)
+        unplaced = [call.name for call in result.calls if call.span is None]
+        assert not unplaced, f"{where}: calls without a span: {unplaced}"
 
 
-def check_shape(result: ParseResult, text: str, where: str) -> None:
-    """Whether the outcome fits the calls, and the calls have arguments and places."""
+def check_shape(result: ParseResult, level: Level, length: int, where: str) -> None:
+    """Whether the outcome fits the calls, and calls and diagnoses stand within the text."""
     agrees = (result.outcome == "calls") == bool(result.calls)
     assert agrees, f"{where}: outcome {result.outcome!r} with {len(result.calls)} calls"
+    allowed, at = LEVELS[1 : LEVELS.index(level) + 1], 0
     for call in result.calls:
         assert isinstance(call.arguments, dict), f"{where}: arguments are no object: {call}"
-        assert call.span is not None, f"{where}: a call without a span: {call}"
-        inside = 0 <= call.span.start < call.span.end <= len(text)
-        assert inside, f"{where}: {call.span} is outside of the text"
+        forbidden = [repair.code for repair in call.repairs if repair.level not in allowed]
+        assert not forbidden, f"{where}: mended by {forbidden}"
+        if call.span is not None:
+            inside = at <= call.span.start < call.span.end <= length
+            assert inside, f"{where}: {call.span} overlaps another call or leaves the text"
+            at = call.span.end
+    for diagnosis in result.diagnoses:
+        start, end = diagnosis.span or (0, 0)
+        assert 0 <= start <= end <= length, f"{where}: {diagnosis} stands outside of the text"
 
 
 def _chunks_do_not_matter(seen: Seen) -> None:
@@ -256,7 +279,7 @@ _OF_CALLS: dict[str, Callable[[Reader, Written], None]] = {
     "rendered-is-read-back": _rendered_is_read_back,
     "prose-changes-no-call": _prose_changes_no_call,
 }
-_OF_TEXTS: dict[str, Callable[[Seen], Any]] = {
+_OF_TEXTS: dict[str, Callable[[Seen], None]] = {
     "nothing-raises": _nothing_raises,
     "chunks-do-not-matter": _chunks_do_not_matter,
     "events-tile-the-text": _events_tile_the_text,
@@ -264,5 +287,10 @@ _OF_TEXTS: dict[str, Callable[[Seen], Any]] = {
     "only-tools-are-called": _only_tools_are_called,
 }
 
-LAWS: tuple[str, ...] = (*_OF_CALLS, *_OF_TEXTS)
-"""The names of the laws."""
+LAWS_OF_CALLS = tuple(_OF_CALLS)
+"""The names of the laws that hold for what was written."""
+
+LAWS_OF_TEXTS = tuple(_OF_TEXTS)
+"""The names of the laws that hold for any text."""
+
+LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)

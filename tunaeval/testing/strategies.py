@@ -18,9 +18,10 @@ from .tape import Tape
 T = TypeVar("T")
 
 
-def taped(make: Callable[[Tape], T], size: int = 96) -> st.SearchStrategy[T]:
+@st.composite
+def taped(draw: st.DrawFn, make: Callable[[Tape], T], size: int = 96) -> T:
     """What `make` makes of a tape of `size` bytes."""
-    return st.binary(min_size=size, max_size=size).map(lambda raw: make(Tape(raw)))
+    return make(Tape(draw(st.binary(min_size=size, max_size=size))))
 
 
 def json_values(leaves: int = 8) -> st.SearchStrategy[JsonValue]:

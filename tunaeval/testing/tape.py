@@ -39,7 +39,9 @@ NAMES = ("f", "bash", "read_file", "get_weather", "add")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _USUAL = f"{_LETTERS}ABCXYZ0123456789 _-./:,;=+*!?%&|~^$@#()[]{{}}<>'\"`\\\n\t"
-_ODD = "\x00\x01\x0b\x1b\x7f\x85\xa0\xad\u200b\u200d\u2028\u2029\ufeff\ufffe\ud800\udfff“”‘’…é中🙂\r"
+_ODD = (
+    "\x00\x01\x0b\x1b\x7f\x85\xa0\xad\u200b\u200d\u2028\u2029\ufeff\ufffe\ud800\udfff“”‘’…é中🙂\r"
+)
 _NUMBERS = (1.5, -0.0, 1e300, 5e-324, 0.1, 1e16, -2.5e-8, 1e22)
 _INTEGERS = (0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**25)
 
