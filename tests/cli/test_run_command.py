@@ -14,6 +14,8 @@ from typing import Protocol
 
 import pytest
 
+from tests.interrupts import heed_interrupts
+
 Tuna = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -228,6 +230,7 @@ def test_an_interrupted_run_keeps_and_tells_what_was_finished(
         [sys.executable, "-m", "tunaeval", "run", "--suite", suite, "--base-url", server.url,
          "--concurrency", "1"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - nothing here that a fork could break
     )  # fmt: skip
     assert server.stuck.wait(20)
     child.send_signal(signal.SIGINT)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
+from tests.interrupts import heed_interrupts
 from tunaeval.clients import ScriptedClient
 from tunaeval.errors import ClientSetupError, PluginError, RecordError, SuiteError, TransportFailure
 from tunaeval.harness import RunOptions, SuiteRun, load_report
@@ -170,6 +171,7 @@ def test_ctrl_c_leaves_readable_files(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": here},
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - nothing here that a fork could break
     ) as child:
         assert child.stdout is not None
         for _ in range(5):

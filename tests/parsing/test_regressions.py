@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import LS, TOOLS, WHERE, call_with, codes, said, tagged
-from tunaeval import parse, parse_message, stream
+from tunaeval import parse, parse_message, render, stream
 from tunaeval.errors import UsageError
 from tunaeval.repair import Read, Unreadable, fit, read_json
 from tunaeval.testing import json_values
-from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult
+from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult, ToolCall
 
 LS_CALL = [("bash", {"command": "ls"})]
 
@@ -278,3 +278,32 @@ def test_levels_never_take_a_call_back() -> None:
     for text in (tagged(f"{LS}\n{WHERE}"), f"```\n{tagged(LS)}\n```", LS + "}"):
         results = [said(parse(text, level=level)) for level in LEVELS]
         assert all(len(lower) <= len(higher) for lower, higher in pairwise(results))
+
+
+def test_a_string_that_ran_into_the_next_call_is_left_where_it_began() -> None:
+    """Not at a closer before it: the engine would read the same block for ever."""
+    call = '{"name": "ping", "arguments": {}}'
+    broken = f'{{"name": "x", "ool>\n{call}'
+    result = parse(
+        f"<tool_call>\n{call}\n</tool_call>\n<tool_call>\n{broken}\n</tool_call>", "hermes"
+    )
+    assert [found.name for found in result.calls] == ["ping"]
+    assert codes(result) == ["invalid-json"]
+
+
+def test_a_value_that_is_never_closed_does_not_swallow_the_next_call() -> None:
+    broken = "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</function>\n</tool_call>\n"
+    sound = (
+        "<tool_call>\n<function=ping>\n<parameter=n>\n1\n</parameter>\n</function>\n</tool_call>"
+    )
+    result = parse(broken + sound, "qwen3-coder")
+    assert [(call.name, call.arguments) for call in result.calls] == [("ping", {"n": 1})]
+    assert codes(result) == ["invalid-arguments"]
+    assert result.content == broken
+
+
+def test_a_whole_call_quoted_in_a_value_belongs_to_it_when_its_closer_comes() -> None:
+    """Where the call's own end is not followed by another call."""
+    quoted = "as in </function>\n</tool_call> and so on"
+    text = render([ToolCall("bash", {"command": quoted})], "qwen3-coder")
+    assert parse(text, "qwen3-coder").calls[0].arguments == {"command": quoted}

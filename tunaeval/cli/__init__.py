@@ -22,6 +22,7 @@ from .output import Output
 COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
     "parse": "show the tool calls in a text or in JSON lines",
+    "stream": "tell what becomes certain while a text or a server's answer arrives",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",
     "plugins": "list everything that is registered, and what is broken",
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.note("tunaeval: interrupted")
         return INTERRUPTED
     finally:
-        output.close()
+        output.flush()
 
 
 def _command(argv: list[str], output: Output) -> int:

@@ -34,7 +34,7 @@ class Output:
         """Say `text` beside the results."""
         print(text, file=self.err, flush=True)
 
-    def close(self) -> None:
+    def flush(self) -> None:
         """Have stdout written now, while a failure can still be kept quiet."""
         try:
             self.out.flush()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from .listing import add_json
 from .output import Output
+from .reading import add_reading
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to parse, not for --help.
@@ -29,16 +30,7 @@ _WANTED = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", default="-", help="what to read; - (the default): stdin")
-    parser.add_argument("--format", default="auto", help="wire format (see `tunaeval formats`)")
-    parser.add_argument(
-        "--level",
-        default="standard",
-        choices=("strict", "standard", "lenient"),
-        help="which mends are allowed (default: standard)",
-    )
-    parser.add_argument(
-        "--tools", help="the tools that may be called: a JSON file, or the name of a catalogue"
-    )
+    add_reading(parser)
     parser.add_argument(
         "--jsonl", action="store_true", help="read a record on each line (as for a .jsonl file)"
     )

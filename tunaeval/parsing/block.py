@@ -19,6 +19,7 @@ from .collect import MAX_CALLS, Collector
 from .finder import FENCE
 from .judge import Verdict, judge, looks_like_a_call
 from .ledger import Ledger
+from .live import LiveObject
 from .steps import bounded, literal, next_char, skip_space
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
@@ -227,7 +228,7 @@ class Block:
         window, ledger = self._window, self._ledger
         ledger.settle()
         start = window.offset
-        read = yield from JsonReader(window, stops).read()
+        read = yield from self._told(JsonReader(window, stops), word, start)
         span = Span(start, window.offset)
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
@@ -243,6 +244,18 @@ class Block:
         )
         return self._judged(verdict, read, span)
 
+    def _told(
+        self, reader: JsonReader, word: CallObject, start: int
+    ) -> Generator[None, None, Read | Unreadable]:
+        """Read an object, and tell of it while it grows."""
+        collector, setting = self._setting.collector, self._setting
+        call = None if self._quoted else collector.begin(self._ledger.count, start, setting.tools)
+        if call is None:
+            return (yield from reader.read())
+        keys = None if word.keyed else (word.name, word.arguments)
+        live = LiveObject(call, reader.draft, depth=2, keys=keys, marked=self._form.marked)
+        return (yield from collector.follow(live, reader))
+
     def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:
         """Hand on what was judged; whether more of its kind may follow."""
         collector, ledger = self._setting.collector, self._ledger
@@ -256,6 +269,7 @@ class Block:
             if verdict.call:
                 ledger.accept(verdict.call)
                 return True
+            collector.drop(ledger.count)
             if verdict.attempt:
                 collector.attempt(span.start, cut=verdict.truncated)
             if read.truncated and "truncated" not in [note.code for note in notes]:
@@ -265,6 +279,7 @@ class Block:
 
     def _unreadable(self, read: Unreadable, span: Span) -> None:
         self.failed = True
+        self._setting.collector.drop(self._ledger.count)
         attempt = self._form.marked or looks_like_a_call(read.so_far)
         if attempt and not self._quoted:
             self._ledger.refuse(read.code, read.message, span, cut=read.cut)

@@ -6,7 +6,7 @@ They tell formats apart that begin alike, and the closer of a value from the sam
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from dataclasses import dataclass
 
 from tunaeval.grammar import (
     CallObject,
@@ -31,11 +31,54 @@ def start_of(form: Format) -> str:
     return _chain(form.words[1:], _LITERALS, "")
 
 
-@lru_cache(maxsize=1024)
-def follow_of(after: tuple[Word, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A value's closer with what the grammar allows behind it: in the text, and at its end."""
-    chain = _chain(after, _LITERALS, "")
-    return re.compile(chain), re.compile(_chain(after, _LITERALS, r"\Z"))
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a bare value ends: at `closer`, if `follow` (in the text) or `at_end` fits there.
+
+    `restart`, if it comes first, is the end of the call and the beginning of the next one, which
+    shows that the closer was forgotten; `call_closer` is the text it begins with.
+    """
+
+    closer: str
+    call_closer: str
+    follow: re.Pattern[str]
+    at_end: re.Pattern[str]
+    restart: re.Pattern[str]
+    first: re.Pattern[str]
+    """Either text, whichever stands first."""
+
+
+_closings: dict[tuple[int, int, int], tuple[Format, Word, Closing]] = {}
+
+
+def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
+    """How a value of `form` ends that stands in front of `after`; made once for each.
+
+    By identity: to hash a whole format costs more than to read a short value.
+    """
+    key = id(form), id(word), len(after)
+    known = _closings.get(key)
+    if known is None:
+        _closings[key] = known = (form, word, _closing(form, after))
+    return known[2]
+
+
+def _closing(form: Format, after: tuple[Word, ...]) -> Closing:
+    closer, last = after[0], form.closer
+    assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
+    restart, texts = "(?!)", [closer.text]
+    if last and form.opener and last.text != closer.text:
+        opener = "|".join(map(re.escape, form.opener.spellings))
+        restart = f"{re.escape(last.text)}{_SPACE}(?:{opener}){start_of(form)}"
+        texts.append(last.text)
+    return Closing(
+        closer.text,
+        texts[-1],
+        re.compile(_chain(after, _LITERALS, "")),
+        re.compile(_chain(after, _LITERALS, r"\Z")),
+        re.compile(restart),
+        re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True)))),
+    )
 
 
 def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-import orjson
+from tunaeval.repair import JsonReader, Read, Unreadable
+from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
+from tunaeval.window import Reading
 
-from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall
-
-from .events import Event
+from .events import Event, event
+from .live import LiveCall, LiveObject
 
 Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
@@ -29,6 +30,9 @@ class Collector:
         self.has_reasoning = False
         self.full = False
         """As many calls as are read at the most have been read, and another follows."""
+        self.live: LiveObject | None = None
+        """The object of a call that is being read, if anybody listens."""
+        self._started: dict[int, LiveCall] = {}
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
         self._attempts: list[tuple[int, bool]] = []
@@ -64,19 +68,46 @@ class Collector:
         else:
             self.pieces.append((kind, start, end))
         if self.events is not None and kind != "call":
-            self.events.append(Event(kind, Span(start, end)))
+            self.events.append(event(kind, start, end))
+
+    def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
+        """A call may begin at offset `start`, behind so many that wait; None if nobody listens."""
+        if self.events is None:
+            return None
+        index = len(self.calls) + waiting
+        self._started[index] = live = LiveCall(self.events, index, start, tools)
+        return live
+
+    def follow(self, live: LiveObject, reader: JsonReader) -> Reading[Read | Unreadable]:
+        """Read an object, and tell of it while it grows."""
+        self.live = live
+        read = yield from reader.read()
+        live.tell()
+        self.live = None
+        return read
+
+    def take(self) -> list[Event]:
+        """What was told since the last time."""
+        if not self.events:
+            return []
+        taken = self.events[:]
+        self.events.clear()
+        return taken
+
+    def drop(self, waiting: int = 0) -> None:
+        """What began behind so many calls that wait is no call."""
+        least = len(self.calls) + waiting
+        for index in [index for index in self._started if index >= least]:
+            self._started.pop(index).drop()
 
     def call(self, call: ToolCall) -> None:
         """A call that stands, at its span."""
         span = call.span or Span(0, 0)
         self.piece("call", *span)
         if self.events is not None:
-            index, name = len(self.calls), call.name
-            self.events += [
-                Event("call_started", span, index=index, name=name),
-                Event("arguments", span, arguments_text(call), index, name),
-                Event("call_finished", span, index=index, name=name, call=call),
-            ]
+            index = len(self.calls)
+            live = self._started.pop(index, None) or LiveCall(self.events, index, span.start, None)
+            live.finish(call)
         self.calls.append(call)
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
@@ -84,7 +115,7 @@ class Collector:
         diagnosis = Diagnosis(code, message, Span(start, end))
         self._diagnoses.append(diagnosis)
         if self.events is not None:
-            self.events.append(Event("diagnosis", Span(start, end), diagnosis=diagnosis))
+            self.events.append(event("diagnosis", start, end, diagnosis=diagnosis))
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
         """Something tried to be a call and is none; `cut` when the text ended inside it."""
@@ -108,7 +139,7 @@ class Collector:
         self._diagnoses = [d for d in self._diagnoses if d.span and d.span.start < start]
         self._attempts = [attempt for attempt in self._attempts if attempt[0] < start]
         if start < end and self.events is not None:
-            self.events.append(Event("reclassified", Span(start, end)))
+            self.events.append(event("reclassified", start, end))
         listened, self.events = self.events, None
         self.piece("markup", start, start + marker)
         self.piece("reasoning", start + marker, end)
@@ -134,13 +165,3 @@ class Collector:
         if any(cut for _, cut in self._attempts):
             return "truncated"
         return "malformed" if self._attempts else "no_call"
-
-
-def arguments_text(call: ToolCall) -> str:
-    """The arguments as JSON text; integers of any size and lone surrogates included."""
-    try:
-        return orjson.dumps(call.arguments).decode()
-    except orjson.JSONEncodeError:
-        import json  # noqa: PLC0415 - only for what orjson refuses
-
-        return json.dumps(call.arguments)

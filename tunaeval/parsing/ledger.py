@@ -88,6 +88,7 @@ class Ledger:
                 self._done = span.end
 
     def _forbid(self, repair: Repair, span: Span) -> None:
+        self._collector.drop()
         code = repair.code if repair.code == "unclosed" else "invalid-json"
         message = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
         self.refuse(code, message, span)
@@ -103,6 +104,7 @@ class Ledger:
         """The block ends: its rest is markup if there were calls in it, else content."""
         self.settle()
         self._release()
+        self._collector.drop()
         if self.accepted:
             self.markup(end)
         else:

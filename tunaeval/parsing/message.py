@@ -7,7 +7,7 @@ the structured calls stands, the text is read as if there had been none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
@@ -36,7 +36,7 @@ _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
-_REASONING_KEYS = ("reasoning_content", "reasoning")
+REASONING_KEYS = ("reasoning_content", "reasoning")
 
 
 def read_message(
@@ -47,35 +47,44 @@ def read_message(
         raise UsageError(
             f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
         )
-    structured = [*_listed(_get(message, "tool_calls")), *_legacy(message)]
-    text = read(_text(_get(message, "content")))
-    reasoning = next(filter(None, (_get(message, key) for key in _REASONING_KEYS)), None)
-    if isinstance(reasoning, str):
-        text = replace(text, reasoning=reasoning + (text.reasoning or ""))
-    return _joined(_structured(structured, tools, level), text) if structured else text
+    items = [*_listed(_get(message, "tool_calls")), *_legacy(message)]
+    text = read(text_of(_get(message, "content")))
+    reasoning = next(filter(None, (_get(message, key) for key in REASONING_KEYS)), None)
+    text = reasoned(text, reasoning if isinstance(reasoning, str) else "")
+    return joined(structured(items, tools, level)[0], text) if items else text
 
 
-def _joined(structured: ParseResult, text: ParseResult) -> ParseResult:
+def reasoned(text: ParseResult, reasoning: str, faults: Sequence[Diagnosis] = ()) -> ParseResult:
+    """What the text says, with what came beside it."""
+    if not reasoning and not faults:
+        return text
+    said = reasoning + (text.reasoning or "")
+    return replace(text, reasoning=said or text.reasoning, diagnoses=(*faults, *text.diagnoses))
+
+
+def joined(server: ParseResult, text: ParseResult) -> ParseResult:
     """What the server parsed, with what the text says beside it."""
-    diagnoses = structured.diagnoses
-    if structured.calls:
+    diagnoses = server.diagnoses
+    if server.calls:
         told = () if text.calls else text.diagnoses
-        outcome, calls = structured.outcome, structured.calls
+        outcome, calls = server.outcome, server.calls
     else:
         told, calls = text.diagnoses, text.calls
-        outcome = text.outcome if text.outcome != "no_call" else structured.outcome
+        outcome = text.outcome if text.outcome != "no_call" else server.outcome
     return replace(
         text,
         calls=calls,
         diagnoses=(*diagnoses, *told),
-        truncated=text.truncated or structured.truncated,
+        truncated=text.truncated or server.truncated,
         outcome=outcome,
     )
 
 
-def _structured(items: list[object], tools: Tools | None, level: Level) -> ParseResult:
-    """The calls that a server had parsed, and why some of them are none."""
-    calls: list[ToolCall] = []
+def structured(
+    items: Sequence[object], tools: Tools | None, level: Level
+) -> tuple[ParseResult, list[ToolCall | None]]:
+    """The calls that a server had parsed, and why some of them are none; also item by item."""
+    calls: list[ToolCall | None] = []
     diagnoses: list[Diagnosis] = []
     truncated = False
     for index, item in enumerate(items[:MAX_CALLS]):
@@ -83,13 +92,18 @@ def _structured(items: list[object], tools: Tools | None, level: Level) -> Parse
         where = f"tool_calls[{index}]: "
         diagnoses += [Diagnosis(note.code, where + note.message) for note in verdict.notes]
         truncated = truncated or verdict.truncated
-        if verdict.call:
-            repairs = tuple(replace(repair, span=None) for repair in verdict.call.repairs)
-            calls.append(replace(verdict.call, span=None, repairs=repairs))
+        calls.append(_placeless(verdict.call) if verdict.call else None)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    outcome: Outcome = "calls" if calls else "truncated" if truncated else "malformed"
-    return ParseResult(tuple(calls), "", None, tuple(diagnoses), truncated, outcome)
+    stand = tuple(call for call in calls if call)
+    outcome: Outcome = "calls" if stand else "truncated" if truncated else "malformed"
+    return ParseResult(stand, "", None, tuple(diagnoses), truncated, outcome), calls
+
+
+def _placeless(call: ToolCall) -> ToolCall:
+    """The call without spans: it stands in no text."""
+    repairs = tuple(replace(repair, span=None) for repair in call.repairs)
+    return replace(call, span=None, repairs=repairs)
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
@@ -133,7 +147,7 @@ def _listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _text(content: JsonValue) -> str:
+def text_of(content: JsonValue) -> str:
     """The text of a message's content: a string, null, or a list of parts."""
     if isinstance(content, str):
         return content

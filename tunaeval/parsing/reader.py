@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import cast
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
-from tunaeval.types import LEVELS, Level, ParseResult, Tools
+from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
 from .collect import Collector
+from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
 from .finder import Finder
+from .message import text_of
 from .ordinary import OrdinaryReader, ordinary_reader
 from .scanner import Scanner
 
 _LEVELS = frozenset(LEVELS)
 
+_set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 MAX_TEXT = 16 * 1024 * 1024
 """Characters of one text that are looked at; what stands behind them is content."""
 
@@ -88,6 +91,10 @@ class Stream:
     ) -> None:
         if level not in _LEVELS:
             raise UsageError(f"there is no level {level!r}; choose one of {', '.join(LEVELS)}")
+        self._tools = tools
+        self._level: Level = level
+        self._deltas: Deltas | None = None
+        self._lines = Lines()
         self._window = Window()
         self._collector = Collector(listened=listened)
         scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
@@ -99,21 +106,35 @@ class Stream:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next piece of the text; returns what became certain with it."""
-        if self._result is not None:
-            raise UsageError("the stream is finished; make a new one for another text")
-        room = MAX_TEXT - self._length
-        self._keep(chunk)
-        if room > 0 and chunk:
-            self._window.feed(chunk[:room])
-            next(self._scan)
+        self._take(chunk)
+        return self._told()
+
+    def feed_delta(self, delta: Mapping[str, JsonValue]) -> list[Event]:
+        """Take the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
+
+        Where the server has parsed calls, those are the calls of the result, and what the text
+        told of its own does not count (see `parse_message`).
+        """
+        self._take_delta(delta)
+        return self._told()
+
+    def feed_sse(self, piece: str | bytes) -> list[Event]:
+        """Take the next piece of an OpenAI-compatible stream as it comes from the server.
+
+        Pieces may end anywhere, inside a line or a letter. A chunk that cannot be understood is a
+        diagnosis, "invalid-chunk", and nothing else is lost.
+        """
+        self._take_lines(piece)
         return self._told()
 
     def finish(self) -> ParseResult:
         """The text is complete; the result. May be called again."""
         if self._result is None:
+            self._take_lines("\n")
             self._window.final = True
             self._run_out()
-            self._result = self._collector.result("".join(self._chunks))
+            result = self._collector.result("".join(self._chunks))
+            self._result = self._deltas.finish(result) if self._deltas else result
         return self._result
 
     def last_events(self) -> list[Event]:
@@ -125,6 +146,36 @@ class Stream:
         self._keep(text)
         self._window.text = text[:MAX_TEXT]
         return self.finish()
+
+    def _take(self, chunk: str) -> None:
+        if self._result is not None:
+            raise UsageError("the stream is finished; make a new one for another text")
+        room = MAX_TEXT - self._length
+        self._keep(chunk)
+        if room > 0 and chunk:
+            self._window.feed(chunk[:room])
+            next(self._scan)
+
+    def _take_delta(self, delta: Mapping[str, JsonValue]) -> None:
+        self._beside().take(delta, self._length)
+        if content := text_of(delta.get("content")):
+            self._take(content)
+
+    def _take_lines(self, piece: str | bytes) -> None:
+        for data in self._lines.feed(piece):
+            delta = delta_of(data)
+            if isinstance(delta, str):
+                self._beside().unreadable(delta)
+            else:
+                self._take_delta(delta)
+
+    def _beside(self) -> Deltas:
+        """What arrives beside the text."""
+        if self._deltas is None:
+            events = self._collector.events
+            told = [] if events is None else events
+            self._deltas = Deltas(told, self._tools, self._level)
+        return self._deltas
 
     def _run_out(self) -> None:
         for _ in self._scan:  # pragma: no cover - a final window is never waited for
@@ -140,13 +191,14 @@ class Stream:
         self._length += len(chunk)
 
     def _told(self) -> list[Event]:
-        events = self._collector.events or []
-        if events:
-            self._collector.events = []
-        return [
-            replace(event, text=self._slice(*event.span)) if event.kind in TEXTS else event
-            for event in events
-        ]
+        collector = self._collector
+        if collector.live is not None:
+            collector.live.tell()
+        events = collector.take()
+        for event in events:
+            if event.kind in TEXTS and not event.text:
+                _set_text(event, self._slice(*event.span))
+        return events
 
     def _slice(self, start: int, end: int) -> str:
         """Characters of the text so far, without joining it."""

@@ -29,17 +29,17 @@ from tunaeval.repair import JsonReader, Note, Read, Unreadable
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
+from .bare import AHEAD, Forgotten, bare_text, trimmed
 from .block import Setting
-from .chains import follow_of
+from .chains import closing_of
 from .judge import judge
 from .ledger import Ledger
+from .live import LiveCall, LiveObject, LiveText, arguments_text
 from .steps import bounded, literal, next_char, skip_space
-from .typing import typed
+from .typing import stays_text, typed
 
 _CALL = CallObject()
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
-_AHEAD = 160
-"""Characters behind a closer that decide whether it ends its value."""
 
 
 class TaggedBlock:
@@ -58,6 +58,7 @@ class TaggedBlock:
         self._name: str | None = None
         self._key = ""
         self._raw: str | None = None
+        self._live: LiveCall | None = None
         self._tried: tuple[str, ...] = ()
         self._arguments: JsonObject = {}
         self._object: Read | None = None
@@ -99,7 +100,7 @@ class TaggedBlock:
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
         window = self._window
-        rest = window.text[window.pos : window.pos + _AHEAD]
+        rest = window.text[window.pos : window.pos + AHEAD]
         return window.final and (not rest or any(t.startswith(rest) for t in self._tried))
 
     # --- words -------------------------------------------------------------------------------
@@ -118,7 +119,18 @@ class TaggedBlock:
         """Whether the text stands here; what was tried in vain is remembered."""
         found = yield from literal(self._window, word.spellings)
         self._tried = () if found else (*self._tried, *word.spellings)
+        if found and self._name and self._live is None:
+            self._begin(self._name)
         return found
+
+    def _begin(self, name: str) -> None:
+        """The name stands, and what has to follow it."""
+        setting = self._setting
+        if not self._quoted:
+            waiting = self._ledger.count
+            self._live = setting.collector.begin(waiting, self._start, setting.tools)
+        if self._live:
+            self._live.start(name)
 
     def _space(self, _word: Space, _: tuple[Word, ...]) -> Generator[None, None, bool]:
         yield from skip_space(self._window)
@@ -176,7 +188,14 @@ class TaggedBlock:
             if char == "" or self._name is None:
                 return False
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        read = yield from JsonReader(self._window, _stops(after)).read()
+        reader = JsonReader(self._window, _stops(after))
+        if self._live is None:
+            self._begin(self._name or "")
+        if self._live:
+            live = LiveObject(self._live, reader.draft, depth=1)
+            read = yield from self._setting.collector.follow(live, reader)
+        else:
+            read = yield from reader.read()
         if isinstance(read, Unreadable):
             return read
         self._object = read
@@ -195,43 +214,27 @@ class TaggedBlock:
     def _value(
         self, word: Value, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        text = yield from self._text(after)
+        schema, live = self._schema(), None
+        if self._live and stays_text(schema, self._raw):
+            live = LiveText(self._live, self._key, word.trim)
+        text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
+        if isinstance(text, Forgotten):
+            message = f"the argument {self._key[:60]!r} is never closed"
+            return Unreadable("invalid-arguments", message)
         if text is None:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
         if self._key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(_trimmed(text, word), self._schema(), self._raw)
+        made = typed(trimmed(text, word.trim), schema, self._raw)
         self._arguments[self._key] = made.value
+        if live:
+            live.end()
+        elif self._live:
+            key = self._live.member(arguments_text(self._key))
+            self._live.grow(key + arguments_text(made.value))
         self._repairs += made.repairs
         self._notes += made.notes
         return True
-
-    def _text(self, after: tuple[Word, ...]) -> Generator[None, None, str | None]:
-        """The value's text up to the closer that fits; None if the text ends before it."""
-        window, pieces = self._window, []
-        closer = after[0]
-        assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
-        follow, at_end = follow_of(after)
-        while True:
-            end = window.text.find(closer.text, window.pos)
-            if end < 0:
-                held = 0 if window.final else len(closer.text) - 1
-                end, waits = max(window.pos, len(window.text) - held), True
-            elif follow.match(window.text, end) or (
-                window.final and at_end.match(window.text, end)
-            ):
-                pieces.append(window.text[window.pos : end])
-                window.pos = end
-                return "".join(pieces)
-            else:
-                waits = not window.final and len(window.text) - end <= _AHEAD
-                end += 0 if waits else len(closer.text)
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
-            if waits:
-                if window.final:
-                    return None
-                yield
 
     def _schema(self) -> object:
         """What the tools say of the present argument; None when they say nothing."""
@@ -267,6 +270,7 @@ class TaggedBlock:
         if verdict.call:
             ledger.accept(verdict.call)
         else:
+            collector.drop(ledger.count)
             collector.attempt(span.start, cut=verdict.truncated)
 
     def _unclosed(self, word: Word) -> None:
@@ -281,6 +285,7 @@ class TaggedBlock:
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""
         window = self._window
+        self._setting.collector.drop(self._ledger.count)
         at_end = self._at_end()
         if at_end:
             window.pos = len(window.text)
@@ -295,15 +300,6 @@ class TaggedBlock:
             message = why.message if why else "the text ends before the call does"
             self._ledger.refuse(code, message, span, cut=cut)
         self._ledger.content(span.end)
-
-
-def _trimmed(text: str, word: Value) -> str:
-    if word.trim == "space":
-        return text.strip()
-    if word.trim == "newline":
-        text = text.removeprefix("\n")
-        text = text.removesuffix("\n")
-    return text
 
 
 def _stops(after: tuple[Word, ...]) -> tuple[str, ...]:

@@ -42,6 +42,13 @@ def typed(text: str, schema: object, said: str | None) -> Typed:
     return Typed(fit(text, schema).value)
 
 
+def stays_text(schema: object, said: str | None) -> bool:
+    """Whether `typed` gives back any text as it is."""
+    if said == "text":
+        return True
+    return said is None and isinstance(schema, Mapping) and _types(schema) == {"string"}
+
+
 def _types(schema: Mapping[str, object]) -> set[str]:
     """The types that a schema admits, as far as it names them."""
     types = schema.get("type")

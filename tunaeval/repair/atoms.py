@@ -60,9 +60,8 @@ def read_string(
     if quote != '"':
         draft.mend(_QUOTE_MENDS[quote])
     window.pos += 1
-    began = window.offset
     pieces.append('"')
-    control, doubtful = False, _Doubtful(pieces)
+    control, doubtful, began = False, _Doubtful(draft), window.offset
     while True:
         run = plain.match(window.text, window.pos)
         if run:
@@ -76,6 +75,7 @@ def read_string(
             if (yield from quote_ends(window, role, stops)):
                 window.pos += 1
                 pieces.append('"')
+                draft.doubtful = None
                 return
             yield from _refuse_swallowing(window, began)
             draft.mend("inner-quote")
@@ -92,14 +92,17 @@ class _Doubtful:
     A regular expression like `\bclass\s` would else become half backspace, half text.
     """
 
-    def __init__(self, pieces: list[str]) -> None:
-        self._pieces = pieces
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._pieces = draft.pieces
         self._at: list[int] | None = []
 
     def add(self, char: str) -> None:
         if self._at is None:
             self._pieces.append("\\\\" + char)
         else:
+            if not self._at:
+                self._draft.doubtful = len(self._pieces)
             self._at.append(len(self._pieces))
             self._pieces.append("\\" + char)
 
@@ -107,14 +110,11 @@ class _Doubtful:
         """The string has an unknown escape."""
         for index in self._at or ():
             self._pieces[index] = "\\" + self._pieces[index]
-        self._at = None
+        self._at = self._draft.doubtful = None
 
 
 def _refuse_swallowing(window: Window, began: int) -> Reading[None]:
-    """Give up, back where the string should have ended, if it has run into the next call.
-
-    Never back to before the offset where it `began`: the same text would be read for ever.
-    """
+    """Give up, back where the string should have ended, if it has run into the next call."""
     start = max(0, window.pos - MARGIN, began - window.base)
     behind = window.text[start : window.pos]
     restart = _RESTART.search(behind)

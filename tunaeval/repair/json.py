@@ -58,14 +58,14 @@ class JsonReader:
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
         self._window = window
         self._stops = stops
-        self._draft = Draft(window)
+        self.draft = Draft(window)
 
     def read(self) -> Reading[Read | Unreadable]:
         """The value. The window stands behind it, or where it stopped making sense."""
         sound = self._sound()
         if sound:
             return sound
-        window, draft, truncated = self._window, self._draft, False
+        window, draft, truncated = self._window, self.draft, False
         try:
             yield from self._value()
         except UnreadableError as reason:
@@ -102,12 +102,12 @@ class JsonReader:
         while True:
             char = yield from self._next()
             step = yield from step(char)
-            if not self._draft.open:
+            if not self.draft.open:
                 return
 
     def _element(self, char: str) -> Generator[None, None, _Step]:
         """A value is due: after a colon, in an array, or at the start."""
-        window, draft = self._window, self._draft
+        window, draft = self._window, self.draft
         in_array = bool(draft.open) and draft.open[-1] == "["
         if in_array and char in "]}":
             return self._close(char)
@@ -129,7 +129,7 @@ class JsonReader:
         return self._after
 
     def _open(self, char: str) -> _Step:
-        draft = self._draft
+        draft = self.draft
         if len(draft.open) >= MAX_DEPTH:
             raise UnreadableError("too-deep", f"nested deeper than {MAX_DEPTH}")
         self._window.pos += 1
@@ -140,7 +140,7 @@ class JsonReader:
 
     def _close(self, char: str) -> _Step:
         """A closer: of what is open, or of something around it, or of nothing."""
-        draft = self._draft
+        draft = self.draft
         if draft.comma is not None:
             draft.mend("trailing-comma", draft.comma)
             draft.comma = None
@@ -150,13 +150,13 @@ class JsonReader:
             return self._after
         while CLOSER[draft.open[-1]] != char:
             draft.mend("missing-closer")
-            draft.pieces.append(CLOSER[draft.open.pop()])
+            draft.close()
         self._window.pos += 1
-        draft.pieces.append(CLOSER[draft.open.pop()])
+        draft.close()
         return self._after
 
     def _key(self, char: str) -> Generator[None, None, _Step]:
-        window, draft = self._window, self._draft
+        window, draft = self._window, self.draft
         if char in "}]":
             return self._close(char)
         if char == "," and draft.comma is not None:
@@ -174,7 +174,7 @@ class JsonReader:
 
     def _quoted_key(self, char: str) -> Generator[None, None, str]:
         """A key, kept apart from the draft until its value begins."""
-        draft = self._draft
+        draft = self.draft
         pieces, draft.pieces = draft.pieces, []
         try:
             yield from read_string(self._window, draft, char, "key", self._stops)
@@ -183,7 +183,7 @@ class JsonReader:
             draft.pieces = pieces
 
     def _colon(self, char: str) -> Generator[None, None, _Step]:
-        window, draft = self._window, self._draft
+        window, draft = self._window, self.draft
         if char == ":":
             window.pos += 1
         elif char == "=":
@@ -199,7 +199,7 @@ class JsonReader:
 
     def _after(self, char: str) -> Generator[None, None, _Step]:
         """After a value: a comma, a closer, or the next member without its comma."""
-        draft, at = self._draft, self._window.offset
+        draft, at = self.draft, self._window.offset
         in_object = draft.open[-1] == "{"
         if char in "}]":
             return self._close(char)
@@ -256,7 +256,7 @@ class JsonReader:
         if not window.text.startswith(closer, at):
             raise UnreadableError("invalid-json", "a comment that never ends")
         window.pos += len(closer)
-        self._draft.mend("comment", start)
+        self.draft.mend("comment", start)
         return True
 
     def _at_stop(self, char: str) -> Generator[None, None, bool]:

@@ -6,7 +6,7 @@ a key is held back until the value behind it begins.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from tunaeval.types import Repair, Span
 from tunaeval.window import Window
@@ -58,11 +58,27 @@ class CutError(Exception):
         super().__init__(mend)
 
 
+class Mark(NamedTuple):
+    """Where a member begins (its key as JSON, the number of its value's first piece).
+
+    Without a key: where an object or array ends, by the number of the piece behind it. `depth`
+    counts the brackets that are open around it.
+    """
+
+    depth: int
+    key: str
+    at: int
+
+
+_MARKED_DEPTH = 2
+
+
 class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     def __init__(self, window: Window) -> None:
         self.pieces: list[str] = []
+        self._written = self.pieces
         self.repairs: list[Repair] = []
         self.open: list[str] = []
         self.pending = ""
@@ -70,6 +86,10 @@ class Draft:
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self.bare_key = False
+        self.marks: list[Mark] = []
+        """The members of the outer two objects, for those who follow the value while it grows."""
+        self.doubtful: int | None = None
+        """The first piece that may still be written otherwise."""
         self._window = window
         self._levels: set[str] = set()
 
@@ -77,20 +97,35 @@ class Draft:
         """Write what was held back until a value came."""
         if self.pending or self.comma is not None:
             self.pieces.append(self.pending or ",")
+        if self.pending and len(self.open) <= _MARKED_DEPTH:
+            self.marks.append(Mark(len(self.open), self.pending.strip(",:"), len(self.pieces)))
 
     def drop_value(self) -> NoReturn:
         """The text ends inside a word or number: take back what was written for it, and stop."""
         if self.pending or self.comma is not None:
             self.pieces.pop()
+            if self.pending and len(self.open) <= _MARKED_DEPTH:
+                self.marks.pop()
         self._window.pos = len(self._window.text)
         raise CutError("truncated")
 
     def end_value(self) -> None:
         self.pending, self.comma = "", None
 
+    def close(self) -> None:
+        """Close the innermost bracket."""
+        self.pieces.append(CLOSER[self.open.pop()])
+        if len(self.open) <= _MARKED_DEPTH:
+            self.marks.append(Mark(len(self.open), "", len(self.pieces)))
+
     def close_all(self) -> None:
         """Close every bracket that is still open."""
-        self.pieces += [CLOSER[opener] for opener in reversed(self.open)]
+        while self.open:
+            self.close()
+
+    def firm(self) -> int:
+        """How many pieces will not change any more."""
+        return len(self._written) if self.doubtful is None else self.doubtful
 
     def mend(self, code: str, at: int | None = None) -> None:
         """Note a mend, at the window's position unless said otherwise."""

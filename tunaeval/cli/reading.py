@@ -1,0 +1,19 @@
+"""The options of every command that reads calls out of text."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """`--format`, `--level` and `--tools`."""
+    parser.add_argument("--format", default="auto", help="wire format (see `tunaeval formats`)")
+    parser.add_argument(
+        "--level",
+        default="standard",
+        choices=("strict", "standard", "lenient"),
+        help="which mends are allowed (default: standard)",
+    )
+    parser.add_argument(
+        "--tools", help="the tools that may be called: a JSON file, or the name of a catalogue"
+    )

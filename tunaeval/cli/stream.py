@@ -1,0 +1,91 @@
+"""`tunaeval stream`: what becomes certain while a text, or a server's answer, arrives on stdin."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .listing import add_json
+from .output import Output
+from .reading import add_reading
+
+if TYPE_CHECKING:
+    # At run time it is imported when there is something to read, not for --help.
+    from tunaeval.parsing import Event
+
+_MOST = 1 << 16
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_reading(parser)
+    parser.add_argument(
+        "--sse",
+        action="store_true",
+        help="stdin is the body of an OpenAI-compatible stream (lines of `data: {...}`)",
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.parsing import stream  # noqa: PLC0415 - not for --help
+
+    from .tools import read_tools  # noqa: PLC0415 - as above
+
+    tools = read_tools(arguments.tools) if arguments.tools else None
+    reader = stream(arguments.format, tools, arguments.level)
+    feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
+    told = _json_line if arguments.json else _line
+    for piece in _pieces():
+        _tell(feed(piece), told, output)
+    if not arguments.sse:
+        _tell(feed(b""), told, output)
+    result = reader.finish()
+    _tell(reader.last_events(), told, output)
+    output.note(f"tunaeval: {result.outcome}, {len(result.calls)} calls")
+    return 0
+
+
+def _pieces() -> Iterator[bytes]:
+    """What arrives, as it arrives."""
+    while piece := os.read(sys.stdin.fileno(), _MOST):
+        yield piece
+
+
+def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:
+    """The same for bytes: UTF-8 whose letters may be cut, and whose end is an empty piece."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    return lambda piece: feed(decoder.decode(piece, final=not piece))
+
+
+def _tell(events: Sequence[Event], told: Callable[[Event], str], output: Output) -> None:
+    for event in events:
+        output.result(told(event))
+    output.flush()
+
+
+def _json_line(event: Event) -> str:
+    from dataclasses import asdict  # noqa: PLC0415 - as above
+
+    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
+
+    return json_text({name: value for name, value in asdict(event).items() if value is not None})
+
+
+def _line(event: Event) -> str:
+    from tunaeval.reports import call_words, visible  # noqa: PLC0415 - as above
+
+    match event:
+        case _ if event.call:
+            what = call_words(event.call.name, event.call.arguments)
+        case _ if event.diagnosis:
+            what = f"{event.diagnosis.code}: {visible(event.diagnosis.message)}"
+        case _ if event.kind in ("call_started", "call_dropped"):
+            what = visible(event.name or "")
+        case _:
+            what = visible(repr(event.text))
+    number = "" if event.index is None else f" {event.index + 1}"
+    return f"{event.kind + number:16} {what}"
