@@ -5,6 +5,7 @@ All laws of one kind look at the same examples, and each example is read once fo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -253,6 +254,24 @@ def _after_reclassification(events: Sequence[Event]) -> list[Event]:
     return tiles
 
 
+def _deltas_are_the_arguments(seen: Seen) -> None:
+    """What is told of a call while it grows is what it is in the end."""
+    growing: dict[int | None, tuple[str | None, list[str]]] = {}
+    for event in seen.events:
+        if event.kind == "call_started":
+            growing[event.index] = (event.name, [])
+        elif event.kind == "arguments":
+            growing[event.index][1].append(event.text)
+        elif event.kind == "call_dropped":
+            del growing[event.index]
+        elif event.kind == "call_finished" and event.call:
+            name, pieces = growing.pop(event.index)
+            told, call = (name, json.loads("".join(pieces))), event.call
+            wanted = (call.name, call.arguments)
+            assert told == wanted, f"{seen.of.chunks}: {told} was told of {wanted}"
+    assert not growing, f"{seen.of.chunks}: begun, and never ended: {growing}"
+
+
 def _levels_are_monotone(seen: Seen) -> None:
     check_levels(seen.wholes, repr(seen.of.text))
 
@@ -283,6 +302,7 @@ _OF_TEXTS: dict[str, Callable[[Seen], None]] = {
     "nothing-raises": _nothing_raises,
     "chunks-do-not-matter": _chunks_do_not_matter,
     "events-tile-the-text": _events_tile_the_text,
+    "deltas-are-the-arguments": _deltas_are_the_arguments,
     "levels-are-monotone": _levels_are_monotone,
     "only-tools-are-called": _only_tools_are_called,
 }
