@@ -117,7 +117,7 @@ BREAKAGES = (
     ),
     Breakage(
         "the first closer ends a value, whatever follows", "parsing",
-        "follow.match(window.text, end)", "True",
+        "closing.follow.match(text, at)", "True",
         (FORMATS, "-k", "qwen3-coder or glm45 or minimax"),
     ),
     Breakage(
