@@ -19,7 +19,7 @@ from .collect import MAX_CALLS, Collector
 from .finder import FENCE
 from .judge import Verdict, judge, looks_like_a_call
 from .ledger import Ledger
-from .live import LiveObject
+from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, skip_space
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
@@ -253,7 +253,7 @@ class Block:
         if call is None:
             return (yield from reader.read())
         keys = None if word.keyed else (word.name, word.arguments)
-        live = LiveObject(call, reader.draft, depth=2, keys=keys, marked=self._form.marked)
+        live = LiveObject(call, reader.draft.pieces, depth=2, keys=keys, marked=self._form.marked)
         return (yield from collector.follow(live, reader))
 
     def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:

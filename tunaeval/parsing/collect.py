@@ -12,7 +12,8 @@ from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tool
 from tunaeval.window import Reading
 
 from .events import Event, event
-from .live import LiveCall, LiveObject
+from .live import LiveCall
+from .live_objects import LiveObject
 
 Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 

@@ -17,7 +17,8 @@ from tunaeval.window import Window
 
 from .collect import MAX_CALLS
 from .events import Event, event
-from .live import LiveCall, LiveObject
+from .live import LiveCall
+from .live_objects import LiveObject
 from .message import REASONING_KEYS, joined, reasoned, structured
 
 
@@ -31,7 +32,7 @@ class _Fragments:
         self._text: list[str] = []
         self._window = Window()
         reader = JsonReader(self._window)
-        self._object = LiveObject(self.call, reader.draft, depth=1)
+        self._object = LiveObject(self.call, reader.draft.pieces, depth=1)
         self._reading = reader.read()
         self._ended = False
 

@@ -118,7 +118,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
         return Verdict(None, (read,))
     call = {"name": _get(source, "name"), "arguments": read.value, "id": _get(item, "id")}
     return judge(
-        replace(read, value=call),
+        read._replace(value=call),
         word=_CALL,
         form=_STRUCTURED,
         span=Span(0, 0),

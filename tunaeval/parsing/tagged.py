@@ -34,7 +34,8 @@ from .block import Setting
 from .chains import closing_of
 from .judge import judge
 from .ledger import Ledger
-from .live import LiveCall, LiveObject, LiveText, arguments_text
+from .live import LiveCall, LiveText, arguments_text
+from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, skip_space
 from .typing import stays_text, typed
 
@@ -192,7 +193,7 @@ class TaggedBlock:
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
-            live = LiveObject(self._live, reader.draft, depth=1)
+            live = LiveObject(self._live, reader.draft.pieces, depth=1)
             read = yield from self._setting.collector.follow(live, reader)
         else:
             read = yield from reader.read()

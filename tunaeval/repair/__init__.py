@@ -1,7 +1,7 @@
 """Nearly right to right, every mend named."""
 
 from .json import JsonReader, Read, read_json
-from .mends import MENDS, Draft, Mark
+from .mends import MENDS
 from .schema import Fault, Fitted, fit
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
 
@@ -10,11 +10,9 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MENDS",
-    "Draft",
     "Fault",
     "Fitted",
     "JsonReader",
-    "Mark",
     "Note",
     "Read",
     "Unreadable",

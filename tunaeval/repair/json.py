@@ -4,31 +4,50 @@
 as pieces of sound JSON and lets the decoder make the value of them; there is no second builder of
 values. Where it has to decide, it decides from the next few characters only, and never again.
 
+It is a machine of steps. A step passes over what it has understood and gives the next step, or
+None to wait for more text; it is then taken again, from where the window stands. Whole members
+are taken at once by patterns (`members`), which only say sooner what the steps would say.
+
 Mends of level "standard" change no value; those of level "lenient" lose or guess (see `MENDS`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from tunaeval.types import JsonValue, Repair
-from tunaeval.window import Reading, Window, read_all
+from tunaeval.window import Reading, Window
 
-from .atoms import QUOTES, char_at, read_key_word, read_number, read_string, read_word
+from .atoms import read_key_word, read_number, read_word
+from .between import Between, first_characters
+from .members import (
+    BEHIND_ELEMENT,
+    BEHIND_MEMBER,
+    ELEMENTS_END,
+    END,
+    FIRST_ELEMENTS,
+    FIRST_MEMBER,
+    KEY,
+    OPENER,
+    SOUND,
+    elements,
+    mended_key,
+    mended_value,
+)
 from .mends import CLOSER, CutError, Draft, UnreadableError
-from .values import LONG_NUMBER, MAX_DEPTH, Note, Unreadable, scan
+from .strings import QUOTES, StringReader
+from .values import EXACT_DIGITS, MAX_DEPTH, Note, Unreadable, decode
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
+_Step: TypeAlias = Callable[[], Any]
+"""Gives the step after it, or None to wait (a type that holds itself)."""
 
-_Step: TypeAlias = Callable[[str], Generator[None, None, Any]]
-"""What to do with the next character; returns the step after it (a type that holds itself)."""
+_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+_FIRST, _BEHIND = FIRST_MEMBER.match, BEHIND_MEMBER.match
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A value and what it took to read it; `truncated` when the text ended inside it."""
 
     value: JsonValue
@@ -41,9 +60,11 @@ def read_json(text: str) -> Read | Unreadable:
     """Read a text that is one object or array, white space around it apart."""
     window = Window(text, final=True)
     window.pos = len(text) - len(text.lstrip())
-    result = read_all(text, JsonReader(window).read())
-    rest = text[window.pos :].strip()
-    if isinstance(result, Read) and rest:
+    result = JsonReader(window).advance()
+    if result is None:
+        raise AssertionError(f"a reader asked for more than all of {text[:60]!r}")
+    rest = text[window.pos :].strip() if window.pos < len(text) else ""
+    if rest and isinstance(result, Read):
         return Unreadable("invalid-json", f"{rest[:40]!r} stands after the value", window.pos)
     return result
 
@@ -52,229 +73,285 @@ class JsonReader:
     """Reads the value at the window's position; used once.
 
     `stops` are texts that end the frame around the value (a closing tag): met outside a string
-    they close whatever is still open.
+    they close whatever is still open. `draft` is what has been understood so far.
     """
 
+    _done = False
+    _exact = True
+    """Whether any decoder reads the numbers so far alike."""
+    _bare_key = False
+    _moved_comma = 0
+    """How many pieces there were right behind a closer that lost a comma."""
+    _between: Between | None = None
+
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
+        self.draft = Draft(window)
         self._window = window
         self._stops = stops
-        self.draft = Draft(window)
+        self._stop_starts = first_characters(stops)
+        self._step: _Step = self._start
 
     def read(self) -> Reading[Read | Unreadable]:
         """The value. The window stands behind it, or where it stopped making sense."""
-        sound = self._sound()
-        if sound:
-            return sound
-        window, draft, truncated = self._window, self.draft, False
+        while (result := self.advance()) is None:
+            yield
+        return result
+
+    def advance(self) -> Read | Unreadable | None:
+        """Go on as far as the text allows; None: the value goes on behind it."""
+        draft, step = self.draft, self._step
         try:
-            yield from self._value()
+            if self._between and not self._between.leave_comment():
+                return None
+            while (following := step()) is not None:
+                step = following
+            if not self._done:
+                self._step = step
+                return None
         except UnreadableError as reason:
-            so_far = "".join(draft.pieces)
-            return Unreadable(reason.code, str(reason), window.offset, so_far, reason.cut)
+            so_far = "".join(draft.pieces) + draft.pending
+            return Unreadable(reason.code, str(reason), self._window.offset, so_far, reason.cut)
         except CutError as cut:
-            truncated = cut.mend == "truncated"
             draft.close_all()
             draft.mend(cut.mend)
         written = "".join(draft.pieces)
-        made = scan(written, 0)
+        made = decode(written, exact=self._exact)
         if isinstance(made, Unreadable):
-            return Unreadable(made.code, made.message, window.offset, written)
-        return Read(made[0], tuple(draft.repairs), made[2], truncated)
+            return Unreadable(made.code, made.message, self._window.offset, written)
+        return Read(made[0], draft.repairs, made[1], draft.truncated)
 
-    def _sound(self) -> Read | None:
-        """The value at once, if the text is complete and right."""
+    def _next(self) -> str:
+        """The next character that belongs to the value; "" to wait."""
+        if self._between is None:
+            self._between = Between(self._window, self.draft, self._stops)
+        return self._between.next()
+
+    # --- values ------------------------------------------------------------------------------
+
+    def _start(self) -> _Step | None:
         window = self._window
-        if not window.final:
-            return None
-        sound = scan(window.text, window.pos)
-        if isinstance(sound, Unreadable):
-            return None
-        value, end, notes = sound
-        if LONG_NUMBER.search(window.text, window.pos, end):
-            return None
-        window.pos = end
-        return Read(value, notes=notes)
+        if window.text.startswith("{", window.pos):
+            return self._open("{", window.pos)
+        return self._begin(self._next(), "value")
 
-    # --- the value, token by token -----------------------------------------------------------
+    def _value(self) -> _Step | None:
+        """A value is due after a colon."""
+        return self._begin(self._next(), "value")
 
-    def _value(self) -> Reading[None]:
-        step: _Step = self._element
-        while True:
-            char = yield from self._next()
-            step = yield from step(char)
-            if not self.draft.open:
-                return
-
-    def _element(self, char: str) -> Generator[None, None, _Step]:
-        """A value is due: after a colon, in an array, or at the start."""
-        window, draft = self._window, self.draft
-        in_array = bool(draft.open) and draft.open[-1] == "["
-        if in_array and char in "]}":
-            return self._close(char)
-        if in_array and char == "," and draft.comma is not None:
-            draft.mend("extra-comma")
-            window.pos += 1
-            return self._element
-        draft.begin_value()
+    def _begin(self, char: str, role: str) -> _Step | None:
+        """The value that begins with `char`."""
+        if not char:
+            return None
+        draft = self.draft
         if char in "{[":
-            return self._open(char)
+            draft.begin_value()
+            return self._open(char, self._window.pos)
         if char in QUOTES:
-            role = "element" if in_array else "value"
-            yield from read_string(window, draft, char, role, self._stops)
-        elif char == "-" or char.isdigit():
-            yield from read_number(window, draft, self._stops)
-        else:
-            yield from read_word(window, draft, self._stops)
-        draft.end_value()
+            draft.begin_value()
+            string = StringReader(self._window, draft, draft.pieces, role, self._stops)
+            return lambda: self._after if string.advance() else None
+        read = read_number if char == "-" or char.isdigit() else read_word
+        return self._atom(read)
+
+    def _atom(self, read: Callable[[Window, Draft, tuple[str, ...]], str | None]) -> _Step | None:
+        draft = self.draft
+        if (atom := read(self._window, draft, self._stops)) is None:
+            return None
+        self._exact = self._exact and len(atom) <= EXACT_DIGITS
+        draft.begin_value()
+        draft.pieces.append(atom)
         return self._after
 
-    def _open(self, char: str) -> _Step:
-        draft = self.draft
+    def _open(self, char: str, at: int) -> _Step:
+        """The bracket in the window at `at`, whose value was begun."""
+        draft, self._window.pos = self.draft, at
         if len(draft.open) >= MAX_DEPTH:
             raise UnreadableError("too-deep", f"nested deeper than {MAX_DEPTH}")
         self._window.pos += 1
         draft.pieces.append(char)
         draft.open.append(char)
-        draft.end_value()
         return self._key if char == "{" else self._element
 
     def _close(self, char: str) -> _Step:
         """A closer: of what is open, or of something around it, or of nothing."""
         draft = self.draft
-        if draft.comma is not None:
-            draft.mend("trailing-comma", draft.comma)
-            draft.comma = None
+        self._mend_trailing_comma()
         if char not in [CLOSER[opener] for opener in draft.open]:
             draft.mend("extra-closer")
             self._window.pos += 1
             return self._after
         while CLOSER[draft.open[-1]] != char:
             draft.mend("missing-closer")
-            draft.close()
+            draft.pieces.append(CLOSER[draft.open.pop()])
         self._window.pos += 1
-        draft.close()
+        draft.open.pop()
+        draft.pieces.append(char)
         return self._after
 
-    def _key(self, char: str) -> Generator[None, None, _Step]:
+    def _mend_trailing_comma(self) -> None:
+        """Drop the comma before a closer, if there is one."""
+        draft = self.draft
+        if draft.comma is not None:
+            draft.mend("trailing-comma", draft.comma)
+            draft.comma = None
+            self._moved_comma = len(draft.pieces) + 1
+
+    def _after(self) -> _Step | None:
+        """After a value."""
+        opened = self.draft.open
+        if not opened:
+            self._done = True
+            return None
+        return self._members(_BEHIND, ",") if opened[-1] == "{" else self._behind_element()
+
+    # --- objects and arrays as they are usually written --------------------------------------
+
+    def _key(self) -> _Step:
+        return self._members(_FIRST, "" if self.draft.comma is None else ",")
+
+    def _members(self, match: _Match, comma: str) -> _Step:
+        """Members of an object and what opens and closes it, as long as they are ordinary."""
         window, draft = self._window, self.draft
+        text, at, pieces, opened = window.text, window.pos, draft.pieces, draft.open
+        while found := match(text, at):
+            kind = found.lastindex or END
+            if kind == END:
+                if "}" in self._stop_starts:
+                    break
+                self._end_object(found)
+                at = found.end()
+                if not opened or opened[-1] == "[":
+                    window.pos = at
+                    return self._after
+            else:
+                key, value = found.group(KEY, kind)
+                pieces.append(f"{comma}{key or mended_key(found, draft, window.base)}:")
+                draft.comma = None
+                if kind == OPENER:
+                    step = self._open(value, found.end() - 1)
+                    if value == "[":
+                        return step
+                    match, comma, at = _FIRST, "", window.pos
+                    continue
+                at = found.end()
+                pieces.append(value if kind == SOUND else mended_value(found, draft, window.base))
+            match, comma = _BEHIND, ","
+        window.pos = at
+        return self._odd_key if match is _FIRST else self._odd_after
+
+    def _end_object(self, found: re.Match[str]) -> None:
+        draft = self.draft
+        if found.group(END)[0] == ",":
+            draft.comma = self._window.base + found.start(END)
+        self._mend_trailing_comma()
+        draft.open.pop()
+        draft.pieces.append("}")
+
+    def _element(self) -> _Step | None:
+        """A value is due in an array."""
+        window, draft = self._window, self.draft
+        found = FIRST_ELEMENTS.match(window.text, window.pos)
+        if found is None:
+            return self._odd_element()
+        draft.begin_value()
+        draft.pieces.append(elements(found))
+        window.pos = found.end()
+        return self._after
+
+    def _behind_element(self) -> _Step:
+        window, draft = self._window, self.draft
+        found = BEHIND_ELEMENT.match(window.text, window.pos)
+        ends = found is not None and found.lastindex == ELEMENTS_END
+        if found is None or (ends and "]" in self._stop_starts):
+            return self._odd_after
+        window.pos = found.end()
+        if ends:
+            draft.open.pop()
+            draft.pieces.append("]")
+        else:
+            draft.pieces += (",", elements(found))
+        return self._after
+
+    # --- and as they are not -----------------------------------------------------------------
+
+    def _odd_element(self) -> _Step | None:
+        char = self._next()
+        if char and char in "]}":
+            return self._close(char)
+        if char == "," and self.draft.comma is not None:
+            return self._extra_comma(self._element)
+        return self._begin(char, "element")
+
+    def _odd_key(self) -> _Step | None:
+        window, draft = self._window, self.draft
+        char = self._next()
+        if not char:
+            return None
         if char in "}]":
             return self._close(char)
         if char == "," and draft.comma is not None:
-            draft.mend("extra-comma")
-            window.pos += 1
-            return self._key
-        draft.bare_key = char not in QUOTES
-        if draft.bare_key:
-            key = yield from read_key_word(window, draft, char)
-        else:
-            key = yield from self._quoted_key(char)
-        draft.pending = ("" if draft.comma is None else ",") + key + ":"
-        draft.comma = None
+            return self._extra_comma(self._key)
+        self._bare_key = char not in QUOTES
+        if self._bare_key:
+            word = read_key_word(window, draft, char)
+            return None if word is None else self._hold_key(word)
+        pieces: list[str] = []
+        string = StringReader(window, draft, pieces, "key", self._stops)
+        return lambda: self._hold_key("".join(pieces)) if string.advance() else None
+
+    def _extra_comma(self, step: _Step) -> _Step:
+        self.draft.mend("extra-comma")
+        self._window.pos += 1
+        return step
+
+    def _hold_key(self, key: str) -> _Step:
+        self.draft.hold_key(key)
         return self._colon
 
-    def _quoted_key(self, char: str) -> Generator[None, None, str]:
-        """A key, kept apart from the draft until its value begins."""
-        draft = self.draft
-        pieces, draft.pieces = draft.pieces, []
-        try:
-            yield from read_string(self._window, draft, char, "key", self._stops)
-            return "".join(draft.pieces)
-        finally:
-            draft.pieces = pieces
-
-    def _colon(self, char: str) -> Generator[None, None, _Step]:
-        window, draft = self._window, self.draft
+    def _colon(self) -> _Step | None:
+        char = self._next()
+        if not char:
+            return None
         if char == ":":
-            window.pos += 1
+            self._window.pos += 1
         elif char == "=":
-            draft.mend("separator")
-            window.pos += 1
-            if (yield from char_at(window, 0)) == ">":
-                window.pos += 1
-        elif not draft.bare_key and (char in QUOTES or char in "{[-" or char.isalnum()):
-            draft.mend("missing-colon")
+            return self._separator()
+        elif not self._bare_key and (char in QUOTES or char in "{[-" or char.isalnum()):
+            self.draft.mend("missing-colon")
         else:
             raise UnreadableError("invalid-json", f"{char!r} where a colon was expected")
-        return self._element
+        return self._value
 
-    def _after(self, char: str) -> Generator[None, None, _Step]:
-        """After a value: a comma, a closer, or the next member without its comma."""
-        draft, at = self.draft, self._window.offset
-        in_object = draft.open[-1] == "{"
+    def _separator(self) -> _Step | None:
+        """An equals sign, perhaps with an arrow's head."""
+        window = self._window
+        if window.pos + 1 >= len(window.text) and not window.final:
+            return None
+        self.draft.mend("separator")
+        window.pos += 2 if window.text.startswith("=>", window.pos) else 1
+        return self._value
+
+    def _odd_after(self) -> _Step | None:
+        """After a value: a comma, a closer, or what should stand behind a comma."""
+        draft, at, in_object = self.draft, self._window.offset, self.draft.open[-1] == "{"
+        char = self._next()
+        if not char:
+            return None
         if char in "}]":
             return self._close(char)
         if char == ",":
+            at = self._window.offset
             self._window.pos += 1
         elif in_object and (char in QUOTES or char.isalpha() or char == "_"):
-            draft.mend("missing-comma")
+            draft.mend("guessed-comma" if self._comma_is_elsewhere() else "missing-comma")
         elif not in_object and (char in QUOTES or char in "{["):
             draft.mend("missing-comma" if char in "{[" else "guessed-comma")
         else:
             raise UnreadableError("invalid-json", f"{char!r} after a value")
         draft.comma = at
         return self._key if in_object else self._element
-        yield  # a step is a generator, even one that never waits
 
-    # --- between the tokens ------------------------------------------------------------------
-
-    def _next(self) -> Generator[None, None, str]:
-        """The next character that is neither white space nor part of a comment."""
-        window = self._window
-        while True:
-            space = _SPACE.match(window.text, window.pos)
-            window.pos = space.end() if space else window.pos
-            if window.pos < len(window.text):
-                char = window.text[window.pos]
-                if char in "/#" and (yield from self._comment(char)):
-                    continue
-                if self._stops and (yield from self._at_stop(char)):
-                    raise CutError("missing-closer")
-                return char
-            if window.final:
-                raise CutError("truncated")
-            yield
-
-    def _comment(self, char: str) -> Generator[None, None, bool]:
-        """Whether a comment stands here; if so it is passed over, as it arrives."""
-        window, start, closer = self._window, self._window.offset, "\n"
-        if char == "/":
-            second = yield from char_at(window, 1)
-            if second not in ("/", "*"):
-                return False
-            window.pos += 1
-            closer = "*/" if second == "*" else "\n"
-        window.pos += 1
-        ends = (closer, *self._stops)
-        held = max(map(len, ends)) - 1
-        while (at := _first(window, ends)) < 0:
-            if window.final:
-                window.pos = len(window.text)
-                raise CutError("truncated")
-            window.pos = max(window.pos, len(window.text) - held)
-            yield
-        window.pos = at
-        if not window.text.startswith(closer, at):
-            raise UnreadableError("invalid-json", "a comment that never ends")
-        window.pos += len(closer)
-        self.draft.mend("comment", start)
-        return True
-
-    def _at_stop(self, char: str) -> Generator[None, None, bool]:
-        window = self._window
-        while True:
-            near = False
-            for stop in self._stops:
-                if stop[0] != char:
-                    continue
-                if window.text.startswith(stop, window.pos):
-                    return True
-                near = near or stop.startswith(window.text[window.pos :])
-            if not near or window.final:
-                return False
-            yield
-
-
-def _first(window: Window, texts: tuple[str, ...]) -> int:
-    """Where the first of `texts` stands in the window; -1 if none does."""
-    found = [window.text.find(text, window.pos) for text in texts]
-    return min((at for at in found if at >= 0), default=-1)
+    def _comma_is_elsewhere(self) -> bool:
+        """Whether a comma stands right before the end of the value that should be behind it."""
+        pieces = self.draft.pieces
+        return self._moved_comma == len(pieces) or "".join(pieces[-2:]).endswith(',"')

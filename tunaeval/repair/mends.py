@@ -1,12 +1,12 @@
 """What can be mended in nearly-JSON, at which level, and the draft that a reader writes.
 
 The draft is sound JSON at any moment, once the brackets that are still open are closed: a comma or
-a key is held back until the value behind it begins.
+a key is held back until the value behind it begins. What was written is never taken back.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import Any
 
 from tunaeval.types import Repair, Span
 from tunaeval.window import Window
@@ -21,7 +21,7 @@ MENDS = {
     "missing-comma": ("standard", "no comma between two members"),
     "extra-comma": ("standard", "a comma too many"),
     "control-character": ("standard", "a raw control character in a string"),
-    "guessed-comma": ("lenient", "no comma between two strings; they could be one"),
+    "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
     "missing-colon": ("lenient", "no colon after a key"),
     "separator": ("lenient", "'=' where a colon belongs"),
     "invalid-escape": ("lenient", "an escape that JSON does not know"),
@@ -38,6 +38,7 @@ MAX_REPAIRS = 64
 
 CLOSER = {"{": "}", "[": "]"}
 
+_new_tuple = tuple.__new__
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -58,82 +59,77 @@ class CutError(Exception):
         super().__init__(mend)
 
 
-class Mark(NamedTuple):
-    """Where a member begins (its key as JSON, the number of its value's first piece).
-
-    Without a key: where an object or array ends, by the number of the piece behind it. `depth`
-    counts the brackets that are open around it.
-    """
-
-    depth: int
-    key: str
-    at: int
-
-
-_MARKED_DEPTH = 2
-
-
 class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
+    __slots__ = ("_levels", "_mends", "_window", "comma", "open", "pending", "pieces")
+
     def __init__(self, window: Window) -> None:
         self.pieces: list[str] = []
-        self._written = self.pieces
-        self.repairs: list[Repair] = []
         self.open: list[str] = []
         self.pending = ""
         """A key with its colon, written when its value begins."""
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
-        self.bare_key = False
-        self.marks: list[Mark] = []
-        """The members of the outer two objects, for those who follow the value while it grows."""
-        self.doubtful: int | None = None
-        """The first piece that may still be written otherwise."""
         self._window = window
+        self._mends: list[tuple[str, int]] = []
         self._levels: set[str] = set()
 
     def begin_value(self) -> None:
         """Write what was held back until a value came."""
-        if self.pending or self.comma is not None:
-            self.pieces.append(self.pending or ",")
-        if self.pending and len(self.open) <= _MARKED_DEPTH:
-            self.marks.append(Mark(len(self.open), self.pending.strip(",:"), len(self.pieces)))
+        if self.pending:
+            self.pieces.append(self.pending)
+            self.pending = ""
+        elif self.comma is not None:
+            self.pieces.append(",")
+        self.comma = None
 
-    def drop_value(self) -> NoReturn:
-        """The text ends inside a word or number: take back what was written for it, and stop."""
-        if self.pending or self.comma is not None:
-            self.pieces.pop()
-            if self.pending and len(self.open) <= _MARKED_DEPTH:
-                self.marks.pop()
-        self._window.pos = len(self._window.text)
-        raise CutError("truncated")
-
-    def end_value(self) -> None:
-        self.pending, self.comma = "", None
-
-    def close(self) -> None:
-        """Close the innermost bracket."""
-        self.pieces.append(CLOSER[self.open.pop()])
-        if len(self.open) <= _MARKED_DEPTH:
-            self.marks.append(Mark(len(self.open), "", len(self.pieces)))
+    def hold_key(self, key: str) -> None:
+        """Hold a key, written as JSON, back until its value begins."""
+        self.pending = f"{key}:" if self.comma is None else f",{key}:"
+        self.comma = None
 
     def close_all(self) -> None:
         """Close every bracket that is still open."""
-        while self.open:
-            self.close()
-
-    def firm(self) -> int:
-        """How many pieces will not change any more."""
-        return len(self._written) if self.doubtful is None else self.doubtful
+        self.pieces += [CLOSER[opener] for opener in reversed(self.open)]
 
     def mend(self, code: str, at: int | None = None) -> None:
         """Note a mend, at the window's position unless said otherwise."""
-        level, message = MENDS[code]
-        if len(self.repairs) < MAX_REPAIRS or level not in self._levels:
-            self._levels.add(level)
-            at = self._window.offset if at is None else at
-            self.repairs.append(Repair(code, message, Span(at, at + 1), level))
+        if len(self._mends) >= MAX_REPAIRS:
+            if not self._levels:
+                self._levels = {MENDS[listed][0] for listed, _ in self._mends}
+            if MENDS[code][0] in self._levels:
+                return
+            self._levels.add(MENDS[code][0])
+        self._mends.append((code, self._window.offset if at is None else at))
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """The mends, in the order in which they were made."""
+        made: list[Any] = []
+        for code, at in self._mends:
+            repair: Any = _Repair()
+            repair.code = code
+            repair.level, repair.message = MENDS[code]
+            repair.span = _new_tuple(Span, (at, at + 1))
+            repair.__class__ = Repair
+            made.append(repair)
+        return tuple(made)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the text ended inside the value."""
+        return bool(self._mends) and self._mends[-1][0] == "truncated"
+
+
+class _Repair:
+    """The same slots as `Repair`, cheap to fill; becomes one by its `__class__`."""
+
+    __slots__ = Repair.__slots__
+    code: str
+    message: str
+    span: Span | None
+    level: str
 
 
 def escaped(char: str) -> str:
