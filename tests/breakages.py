@@ -78,7 +78,7 @@ BREAKAGES = (
     Breakage(
         "a tool's definition is a call of it", "parsing",
         "if _is_schema(value, claim.name, tools):", "if not isinstance(value, dict):",
-        ("tests/parsing",),
+        (LEVELS, MISSION),
     ),
     Breakage(
         "a call in inline code counts", "parsing",
