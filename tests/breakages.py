@@ -51,8 +51,8 @@ BREAKAGES = (
         ("tests/parsing/test_truncation.py",),
     ),
     Breakage(
-        "NaN is a value", "repair",
-        'raise ValueError(f"{text} is no JSON value")', "return float(text)",
+        "NaN is a text that lost its quotes", "repair",
+        'text.lstrip("-") in _NEVER or', "",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
