@@ -112,3 +112,20 @@ def test_up_to_standard_no_argument_is_ever_lost_to_a_cut(
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
     for call in parse(cut, level=level).calls:
         assert json.dumps(call.arguments) == json.dumps(made[0].arguments)
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in FORMATS.values() if form.around], ids=lambda form: form.name
+)
+def test_calls_that_were_announced_and_never_came_are_cut_off(form: Format) -> None:
+    """The text ends between what stands around all calls and the first of them."""
+    assert form.around is not None
+    text = render([ToolCall("f", {})], form)
+    opener = form.around[0].text
+    cut = text[: text.index(opener) + len(opener)]
+    for end in ("", "\n"):
+        result = parse(f"I look.\n{cut}{end}", form)
+        assert (result.outcome, result.truncated) == ("truncated", True)
+        assert codes(result) == ["truncated"]
+    assert not parse(text, form).truncated
+    assert not parse(f"{cut} are what stands there.", form).truncated

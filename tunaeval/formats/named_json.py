@@ -114,3 +114,29 @@ FUNCTIONARY_V31 = Format(
     models=("Functionary 3.1", "Llama 3.1 with custom tools"),
     summary="JSON in a tag that holds the name",
 )
+
+FUNCTIONARY_V32 = Format(
+    "functionary-v3.2",
+    (Literal(">>>"), Name(), Literal("\n"), Space(), Arguments()),
+    marked=False,
+    dropped=(">>>all\n",),
+    aliases=("functionary",),
+    models=("Functionary 3.2",),
+    summary="a recipient behind >>>, then JSON; all is the user",
+)
+
+REACT = Format(
+    "react",
+    (
+        Literal("Action:"),
+        Space(" "),
+        Name(),
+        Space("\n"),
+        Literal("Action Input:"),
+        Space(" "),
+        Arguments(),
+    ),
+    marked=False,
+    models=("any model that is told to", "Qwen 1.5 agents", "LangChain prompts"),
+    summary="a line with the action and a line with its input",
+)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Format, Key, Literal, Many, Maybe, Name, Space, Value
+from tunaeval.grammar import (
+    TYPE_NAME,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Maybe,
+    Name,
+    Space,
+    Value,
+)
+
+from .tagged_json import K2_THINK
 
 _PAIRS = Many(
     (
@@ -91,6 +103,14 @@ K2_HORIZON_XML = Format(
                 Key(),
                 Literal("</ifm|arg_key>"),
                 Space("\n"),
+                Maybe(
+                    (
+                        Literal("<ifm|arg_type>"),
+                        TYPE_NAME,
+                        Literal("</ifm|arg_type>"),
+                        Space("\n"),
+                    )
+                ),
                 Literal("<ifm|arg_value>"),
                 Value(),
                 Literal("</ifm|arg_value>"),
@@ -100,6 +120,7 @@ K2_HORIZON_XML = Format(
         Literal("</ifm|tool_call>"),
     ),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
+    reasoning=K2_THINK,
     models=("K2 Horizon",),
     summary="name, then <ifm|arg_key> and <ifm|arg_value>",
 )

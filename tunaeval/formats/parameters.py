@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Attribute, Format, Key, Literal, Many, Name, Space, Value
+from dataclasses import replace
 
-_ATTRIBUTE_NAME = r"[^\"<>\n]{1,200}"
+from tunaeval.grammar import (
+    Attribute,
+    Elements,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Maybe,
+    Name,
+    Reasoning,
+    Space,
+    Value,
+)
+
+_ATTRIBUTE_NAME = r"[^\"'<>\n]{1,200}"
+_QUOTE = Literal('"', also=("'",))
 _TRIMMED = Many(
     (
         Literal("<parameter="),
@@ -77,6 +92,7 @@ SEED_OSS = Format(
         Space("\n"),
         Literal("</seed:tool_call>"),
     ),
+    reasoning=(Reasoning("<seed:think>", "</seed:think>"),),
     aliases=("seed_oss",),
     models=("Seed-OSS",),
     summary="as qwen3-coder, inside <seed:tool_call>",
@@ -87,15 +103,18 @@ MINIMAX_M2 = Format(
     (
         Literal("<invoke name="),
         Space(),
-        Literal('"', also=("'",)),
+        Maybe((_QUOTE,), written=True),
         Name(),
-        Literal('">', also=("'>",)),
+        Maybe((_QUOTE,), written=True),
+        Literal(">"),
         Space("\n"),
         Many(
             (
-                Literal('<parameter name="', also=("<parameter name='",)),
+                Literal("<parameter name="),
+                Maybe((_QUOTE,), written=True),
                 Key(_ATTRIBUTE_NAME),
-                Literal('">', also=("'>",)),
+                Maybe((_QUOTE,), written=True),
+                Literal(">"),
                 Value(),
                 Literal("</parameter>"),
                 Space("\n"),
@@ -108,8 +127,43 @@ MINIMAX_M2 = Format(
         Literal("</minimax:tool_call>", also=("</function_calls>", "</dots_function_call>")),
     ),
     aliases=("minimax_m2",),
-    models=("MiniMax M2", "dots", "Claude 2 and 3 in text"),
+    models=("MiniMax M2",),
     summary='<invoke name="NAME"> with <parameter name="KEY"> inside',
+)
+
+ANTHROPIC = replace(
+    MINIMAX_M2,
+    name="anthropic",
+    around=(Literal("<function_calls>"), Literal("</function_calls>")),
+    aliases=("claude", "function_calls"),
+    models=("Claude 2 and 3 in text",),
+    summary="as minimax-m2, inside <function_calls>",
+)
+
+DOTS_INVOKE = replace(
+    MINIMAX_M2,
+    name="dots-invoke",
+    around=(Literal("<dots_function_call>"), Literal("</dots_function_call>")),
+    aliases=(),
+    models=("dots",),
+    summary="as minimax-m2, inside <dots_function_call>",
+)
+
+_M3 = "]<]minimax[>["
+
+MINIMAX_M3 = Format(
+    "minimax-m3",
+    (
+        Literal(f'{_M3}<invoke name="'),
+        Name(),
+        Literal('">'),
+        Elements(_M3),
+        Literal(f"{_M3}</invoke>"),
+    ),
+    around=(Literal(f"{_M3}<tool_call>"), Literal(f"{_M3}</tool_call>")),
+    aliases=("minimax_m3",),
+    models=("MiniMax M3",),
+    summary="arguments as nested elements, a prefix before every tag",
 )
 
 MINICPM5 = Format(

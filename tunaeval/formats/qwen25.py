@@ -6,6 +6,8 @@ Qwen2.5-Coder writes instead (`<tools>` with an object or an array, JSON in code
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tunaeval.grammar import (
     ANY_SPACE,
     CallObject,
@@ -25,9 +27,18 @@ HERMES = Format(
         Space("\n"),
         Literal("</tool_call>"),
     ),
-    aliases=("qwen3_json", "qwen", "trinity", "granite4", "ernie45"),
+    aliases=("qwen3_json", "qwen", "trinity", "granite4"),
     models=("Hermes 2/3", "Qwen2.5", "QwQ", "Qwen3 dense"),
     summary="one JSON object between <tool_call> tags",
+)
+
+ERNIE45 = replace(
+    HERMES,
+    name="ernie45",
+    dropped=("<response>", "</response>"),
+    aliases=(),
+    models=("ERNIE 4.5",),
+    summary="as hermes, with prose in <response>",
 )
 
 TOOLS_TAG = Format(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import CallObject, Format, Literal, Markup, Reasoning, Space
+from dataclasses import replace
+
+from tunaeval.grammar import ANY_SPACE, CallObject, Format, Literal, Reasoning, Space
 
 _ONE = CallObject()
 _SEVERAL = CallObject(array=True)
@@ -51,23 +53,10 @@ INTERNLM = Format(
     summary="one JSON object behind <|plugin|>",
 )
 
-INKLING = Format(
-    "inkling",
-    (
-        Literal("<|message_model|>"),
-        Markup("", r"[A-Za-z0-9_.-]{0,128}"),
-        Literal("<|content_invoke_tool_json|>"),
-        CallObject(arguments="args"),
-        Literal("<|end_message|>"),
-    ),
-    separator="",
-    models=("Inkling",),
-    summary="one JSON object in a message that says so",
-)
-
 GIGACHAT3 = Format(
     "gigachat3",
     (Literal("<|function_call|>", also=("function call<|role_sep|>\n",)), _ONE),
+    dropped=("<|message_sep|>",),
     separator="",
     models=("GigaChat 3",),
     summary="one JSON object behind <|function_call|>, without a closer",
@@ -81,12 +70,19 @@ GRANITE_20B_FC = Format(
     summary="one JSON object behind <function_call>, without a closer",
 )
 
+K2_THINK = (
+    Reasoning("<ifm|think>", "</ifm|think>"),
+    Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
+    Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
+)
+"""K2 Horizon thinks at three speeds."""
+
 K2_HORIZON_JSON = Format(
     "k2-horizon-json",
     (Literal("<ifm|tool_call>"), Space(), _ONE, Space(), Literal("</ifm|tool_call>")),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
     separator="",
-    reasoning=(Reasoning("<ifm|think>", "</ifm|think>"),),
+    reasoning=K2_THINK,
     models=("K2 Horizon",),
     summary="one JSON object between <ifm|tool_call> tags",
 )
@@ -101,9 +97,17 @@ MISTRAL_ARRAY = Format(
 JAMBA = Format(
     "jamba",
     (Literal("<tool_calls>"), Space(), _SEVERAL, Space(), Literal("</tool_calls>")),
-    aliases=("hunyuan_a13b",),
-    models=("Jamba 1.5", "Apriel", "Hunyuan-A13B"),
+    models=("Jamba 1.5", "Apriel"),
     summary="a JSON array between <tool_calls> tags",
+)
+
+HUNYUAN_A13B = replace(
+    JAMBA,
+    name="hunyuan-a13b",
+    dropped=("<answer>", "</answer>"),
+    aliases=("hunyuan_a13b",),
+    models=("Hunyuan-A13B",),
+    summary="as jamba, with prose in <answer>",
 )
 
 NEMOTRON = Format(
@@ -116,15 +120,22 @@ NEMOTRON = Format(
 GRANITE3 = Format(
     "granite3",
     (Literal("<|tool_call|>"), Space(), _SEVERAL),
-    aliases=("granite",),
     models=("Granite 3.0",),
     summary="a JSON array behind <|tool_call|>, without a closer",
+)
+
+GRANITE31 = Format(
+    "granite3.1",
+    (Literal("<tool_call>"), Space(), _SEVERAL),
+    dropped=("<response>", "</response>"),
+    models=("Granite 3.1", "Granite 3.2", "Granite 3.3"),
+    summary="a JSON array behind <tool_call>, without a closer",
 )
 
 PHI4_MINI = Format(
     "phi4-mini",
     (Literal("functools"), Space(), _SEVERAL),
-    aliases=("phi4_mini_json",),
+    aliases=("phi4_mini_json", "firefunction"),
     models=("Phi-4-mini", "FireFunction v2"),
     summary="a JSON array behind the word functools",
 )
@@ -137,6 +148,12 @@ COHERE = Format(
         CallObject(name="tool_name", arguments="parameters", array=True),
         Space("\n"),
         Literal("<|END_ACTION|>"),
+    ),
+    dropped=(
+        "<|START_RESPONSE|>",
+        "<|END_RESPONSE|>",
+        "<|START_TEXT|>",
+        "<|END_TEXT|>",
     ),
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"),),
     aliases=("cohere_command3", "cohere_command4"),
@@ -158,9 +175,17 @@ LLAMA3_JSON = Format(
         Space(),
         CallObject(arguments="parameters", joined="; "),
     ),
-    aliases=("llama3_json", "llama4_json", "llama3"),
+    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>"),
     models=("Llama 3.1", "Llama 3.2", "Llama 3.3", "Llama 4"),
     summary="JSON objects behind <|python_tag|>, separated by semicolons",
+)
+
+LLAMA3_BARE = Format(
+    "llama3-bare",
+    (CallObject(arguments="parameters", opens=(("{", ANY_SPACE, '"'),)),),
+    marked=False,
+    models=("Llama 3.1", "Llama 3.2", "Llama 3.3", "Llama 4"),
+    summary="as llama3-json, without its tag",
 )
 
 APERTUS = Format(

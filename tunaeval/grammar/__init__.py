@@ -8,14 +8,17 @@ refused when it is built.
                       Literal("</tool_call>")))
 """
 
+from .envelope import Channel, Envelope, Route
 from .faults import NAME
 from .format import Engine, Format, set_engine
 from .words import (
     ANY_SPACE,
     THINK,
+    TYPE_NAME,
     Arguments,
     Attribute,
     CallObject,
+    Elements,
     Key,
     Literal,
     Many,
@@ -33,10 +36,14 @@ __all__ = [
     "ANY_SPACE",
     "NAME",
     "THINK",
+    "TYPE_NAME",
     "Arguments",
     "Attribute",
     "CallObject",
+    "Channel",
+    "Elements",
     "Engine",
+    "Envelope",
     "Format",
     "Key",
     "Literal",
@@ -45,6 +52,7 @@ __all__ = [
     "Maybe",
     "Name",
     "Reasoning",
+    "Route",
     "Space",
     "Trim",
     "Value",

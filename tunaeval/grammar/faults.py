@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from .envelope import Envelope
+from .patterns import pattern_fault
+from .routing_faults import envelope_fault
 from .words import (
     ANY_SPACE,
     Arguments,
     CallObject,
+    Elements,
     Key,
     Literal,
     Many,
@@ -24,14 +28,22 @@ NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 """What a format may be called: kebab-case."""
 
 
-def fault_of(name: str, words: tuple[Word, ...], reasoning: tuple[Reasoning, ...]) -> str | None:
+def fault_of(
+    name: str,
+    words: tuple[Word, ...],
+    reasoning: tuple[Reasoning, ...],
+    envelope: Envelope | None = None,
+) -> str | None:
     """Why a format could never be read, if so."""
     flat = _flat(words)
     call = next((word for word in words if isinstance(word, CallObject)), None)
     if not NAME.fullmatch(name):
         return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
+    if fault := envelope_fault(words, envelope):
+        return fault
     objects = sum(isinstance(word, CallObject) for word in flat)
     names = sum(isinstance(word, Name) for word in flat)
+    names += not objects and envelope is not None and envelope.names
     if objects + names != 1:
         return f"it needs one CallObject() or one Name(), and has {objects} and {names}"
     if any(not text for word in flat if isinstance(word, Literal) for text in word.spellings):
@@ -39,7 +51,7 @@ def fault_of(name: str, words: tuple[Word, ...], reasoning: tuple[Reasoning, ...
     return (
         _frame_fault(words, call)
         or _markup_fault(flat)
-        or (_tagged_fault(words) if names else _object_fault(words, call))
+        or (_arguments_fault(words) if names else _object_fault(words, call))
         or _reasoning_fault(flat, reasoning)
     )
 
@@ -98,12 +110,19 @@ def _frame_fault(words: tuple[Word, ...], call: CallObject | None) -> str | None
         return "`opens` is for a CallObject() without an opening Literal"
     if not isinstance(last, Literal | CallObject | Arguments):
         return f"it ends with {last!r}, so a block never knows where it ends; use a Literal"
+    json_last = not any(isinstance(word, Many | Elements) for word in words)
     for text in last.spellings if isinstance(last, Literal) else ():
-        if text[0] in "{}[],\"'" or text[0].isspace():
+        if (json_last and text[0] in "{}[],\"'") or text[0].isspace():
             return f"the closer {text!r} could be part of the JSON before it"
         if text in first.spellings and len(text) < 3:
             return f"{text!r} both opens and closes"
     return None
+
+
+def _arguments_fault(words: tuple[Word, ...]) -> str | None:
+    if not any(isinstance(word, Arguments | Many | Elements) for word in words):
+        return "it has a name and no arguments; give it Arguments(), Many() or Elements()"
+    return _tagged_fault(words)
 
 
 def _tagged_fault(words: tuple[Word, ...]) -> str | None:
@@ -116,6 +135,10 @@ def _tagged_fault(words: tuple[Word, ...]) -> str | None:
                 return inner
         if isinstance(word, Value) and not isinstance(after, Literal):
             return f"{after!r} follows Value(), so a value never knows where it ends; use a Literal"
+        if isinstance(word, Elements) and not (
+            word.prefix and isinstance(after, Literal) and after.text.startswith(word.prefix)
+        ):
+            return f"{after!r} follows {word!r}, which ends only at a Literal with its prefix"
     return None
 
 
@@ -124,13 +147,8 @@ def _markup_fault(words: tuple[Word, ...]) -> str | None:
         if isinstance(word, Space) and word.text.strip():
             return f"{word!r} writes more than white space"
         pattern = word.pattern if isinstance(word, Markup | Name | Key) else ""
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            return f"the pattern {pattern!r} is none: {error}"
-        outside_classes = re.sub(r"\[(?:\\.|[^\]])*\]", "x", pattern)
-        if re.search(r"(?<!\\)[*+]|,\}", outside_classes):
-            return f"the pattern {pattern!r} has no bound; write {{0,24}} instead of * or +"
+        if fault := pattern_fault(pattern):
+            return fault
         if isinstance(word, Markup) and not re.fullmatch(word.pattern, word.text):
             return f"Markup({word.pattern!r}) does not read what it writes: {word.text!r}"
     return None

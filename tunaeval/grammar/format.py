@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import FormatError
 
+from .envelope import Envelope
 from .faults import fault_of
 from .words import THINK, CallObject, Literal, Reasoning, Word
 
@@ -21,14 +22,18 @@ class Format:
 
     `marked` says that the opener alone announces a call, so that what follows it is an attempt
     even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
-    around all calls together; it is written, and read wherever it is met. `aliases` are the names
-    that vLLM (`--tool-call-parser`) and SGLang have for the same text.
+    around all calls together; it is written, and read wherever it is met. `envelope` is for models
+    whose every word stands in a message with a header. `dropped` are tokens around what is said;
+    they are never written, and are no content. `aliases` are the names that vLLM
+    (`--tool-call-parser`) and SGLang have for the same text.
     """
 
     name: str
     words: tuple[Word, ...]
     marked: bool = True
     around: tuple[Literal, Literal] | None = None
+    envelope: Envelope | None = None
+    dropped: tuple[str, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = (THINK,)
     aliases: tuple[str, ...] = ()
@@ -36,7 +41,7 @@ class Format:
     summary: str = ""
 
     def __post_init__(self) -> None:
-        if fault := fault_of(self.name, self.words, self.reasoning):
+        if fault := fault_of(self.name, self.words, self.reasoning, self.envelope):
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @property
@@ -49,6 +54,11 @@ class Format:
         """What a block begins with; None for bare objects."""
         first = self.words[0]
         return first if isinstance(first, Literal) else None
+
+    @property
+    def addressed(self) -> bool:
+        """Whether the tool's name stands in a message's header, so a call begins only there."""
+        return self.envelope is not None and self.envelope.names and self.call is None
 
     @property
     def closer(self) -> Literal | None:

@@ -81,9 +81,10 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An argument's name."""
+    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`."""
 
     pattern: str = r"[^<>\"'\s]{1,200}"
+    escaped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,11 @@ class Attribute:
     text: tuple[str, ...]
     json: tuple[str, ...]
 
+
+TYPE_NAME = Attribute(
+    text=("string",), json=("object", "array", "number", "integer", "boolean", "null")
+)
+"""The types of JSON schema, where a value is told with its type."""
 
 Trim: TypeAlias = OneOf["no", "newline", "space"]
 
@@ -123,6 +129,18 @@ class Many:
     words: tuple[Word, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """All arguments as nested elements, each named after its argument: `<key>value</key>`.
+
+    `prefix` stands before every tag; the items of a list are elements called `item`. Bare texts
+    in them are typed by the tool's schema.
+    """
+
+    prefix: str
+    item: str = "item"
+
+
 Word: TypeAlias = (
     Literal
     | Space
@@ -135,6 +153,7 @@ Word: TypeAlias = (
     | Value
     | Maybe
     | Many
+    | Elements
 )
 
 

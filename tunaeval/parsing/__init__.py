@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import CHAIN, FORMATS, SETS
+from tunaeval.formats import CHAIN, FORMATS, SET_ALIASES, SETS
 from tunaeval.grammar import Format, set_engine
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
@@ -26,7 +26,9 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
-dots, k2_horizon, mistral = (Reader(name, forms) for name, forms in SETS.items())
+dots, granite, k2_horizon, lfm2, llama3, mistral, xlam = (
+    Reader(name, forms) for name, forms in SETS.items()
+)
 
 
 def _constant(name: str) -> str:
@@ -34,7 +36,10 @@ def _constant(name: str) -> str:
     return name.upper().replace("-", "_").replace(".", "")
 
 
-_SETS: dict[str, Parser] = {reader.name: reader for reader in (qwen25, dots, k2_horizon, mistral)}
+_SETS: dict[str, Parser] = {
+    reader.name: reader
+    for reader in (qwen25, dots, granite, k2_horizon, lfm2, llama3, mistral, xlam)
+}
 _READERS: dict[str, Parser] = {
     "auto": qwen25,
     **_SETS,
@@ -50,6 +55,7 @@ formats: Registry[Parser] = Registry(
     },
     aliases={
         "auto": "qwen25",
+        **SET_ALIASES,
         **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
     },
     check=instance_of(Parser),

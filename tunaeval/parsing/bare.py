@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
-from tunaeval.grammar import Trim
 from tunaeval.window import Window
 
 from .chains import Closing
@@ -58,12 +57,3 @@ def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | b
     elif closing.restart.match(text, at):
         return FORGOTTEN
     return None if not window.final and len(text) - at <= AHEAD else False
-
-
-def trimmed(text: str, trim: Trim) -> str:
-    """The value without what stands around it."""
-    if trim == "space":
-        return text.strip()
-    if trim == "newline":
-        return text.removeprefix("\n").removesuffix("\n")
-    return text

@@ -7,14 +7,15 @@ What was refused becomes content again, what frames the calls is markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
 from tunaeval.repair import JsonReader, Read, Unreadable
-from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.types import JsonValue, Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window
 
+from .chains import stops_of
 from .collect import MAX_CALLS, Collector
 from .finder import FENCE
 from .judge import Verdict, judge, looks_like_a_call
@@ -33,6 +34,12 @@ class Setting:
     collector: Collector
     tools: Tools | None
     level: Level
+
+    def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
+        """The schema of a tool's arguments; an empty one where the tools say nothing."""
+        if self.tools is None or name is None or name not in self.tools:
+            return {}
+        return self.tools[name].parameters
 
 
 class Block:
@@ -68,7 +75,7 @@ class Block:
         if not (yield from self._before(before)):
             return
         self.had_body = True
-        spellings = closer.spellings if closer else ()
+        spellings = stops_of(self._form, words[-1:])
         stops = (*spellings, FENCE) if self._fenced else spellings
         closed = yield from self._calls(call, stops)
         if closer:

@@ -81,6 +81,13 @@ def _closing(form: Format, after: tuple[Word, ...]) -> Closing:
     )
 
 
+def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
+    """The fixed text behind a JSON object, which closes what was left open in it."""
+    ends = form.envelope.closes if form.envelope else None
+    found = next((word for word in after if isinstance(word, Literal)), ends)
+    return found.spellings if found and found.text.strip() else ()
+
+
 def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
     """The first words as a pattern; `end` is what may stand instead of any fixed text."""
     if not literals or not words:

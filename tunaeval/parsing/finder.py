@@ -18,7 +18,9 @@ from .chains import start_of
 
 FENCE = "```"
 
-TokenKind: TypeAlias = OneOf["open", "bare", "close", "around", "reasoning", "end_reasoning"]
+TokenKind: TypeAlias = OneOf[
+    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
+]
 
 _LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
@@ -28,10 +30,12 @@ _SPACE = r"[ \t\r\n]{0,24}+"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What stands at a hit: an opener, a closer, a reasoning marker, or a bare object's start.
+    """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
+    stands around them, or a bare object's start.
 
     An opener may be that of several formats; each has a probe for what has to stand behind it.
-    `around` tells that it also stands around the calls of some format.
+    `around` tells that it, or a closer, also stands around the calls of some format, `announces`
+    that it does so before the first of them.
     """
 
     kind: TokenKind
@@ -39,6 +43,7 @@ class Token:
     formats: tuple[Format, ...] = ()
     probes: tuple[re.Pattern[str], ...] = ()
     around: bool = False
+    announces: bool = False
     reasoning: Reasoning | None = None
 
 
@@ -101,6 +106,11 @@ class Finder:
         return found.group() if found else ""
 
 
+def closers_of(formats: tuple[Format, ...]) -> list[str]:
+    """The texts that end a block of one of the formats."""
+    return [text for form in formats if form.closer for text in form.closer.spellings]
+
+
 def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
     """A pattern for what is left of an opener when the text ends in it."""
     cuts = {
@@ -108,7 +118,7 @@ def _cut_openers(formats: tuple[Format, ...]) -> re.Pattern[str]:
         for form in formats
         if form.opener and form.marked
         for word in (form.opener, *(form.around or ())[:1])
-        for text in word.spellings
+        for text in (*word.spellings, *_opens(form))
         for length in range(_LEAST_CUT, len(text))
     }
     return re.compile(
@@ -124,18 +134,42 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             opener, closer = reasoning.open, reasoning.close
             tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
             tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
-    around = {text for form in formats for word in form.around or () for text in word.spellings}
+        for text in _opens(form):
+            message = tokens.get(text, Token("message", text))
+            tokens[text] = replace(message, formats=(*message.formats, form))
+    around = {text for form in formats for text in _around(form)}
+    first = {text for form in formats if form.around for text in form.around[0].spellings}
     for form in formats:
-        for text in form.opener.spellings if form.opener else ():
-            known = tokens.get(text, Token("open", text, around=text in around))
+        for text in _openers(form):
+            fresh = Token("open", text, around=text in around, announces=text in first)
+            known = tokens.get(text, fresh)
             own = (*known.formats, form), (*known.probes, re.compile(start_of(form)))
             tokens[text] = replace(known, formats=own[0], probes=own[1])
     for form in formats:
         for text in form.closer.spellings if form.closer else ():
-            tokens.setdefault(text, Token("close", text, (form,)))
+            tokens.setdefault(text, Token("close", text, (form,), around=text in around))
+        for text in form.envelope.closes.spellings if form.envelope else ():
+            tokens.setdefault(text, Token("end", text))
     for text in around:
-        tokens.setdefault(text, Token("around", text))
+        tokens.setdefault(text, Token("around", text, announces=text in first))
     return tokens
+
+
+def _openers(form: Format) -> tuple[str, ...]:
+    """What may begin a block by itself; a block behind a header that has its name may not."""
+    return form.opener.spellings if form.opener and not form.addressed else ()
+
+
+def _opens(form: Format) -> tuple[str, ...]:
+    """What the messages of a format begin with, if it has any."""
+    return form.envelope.opens.spellings if form.envelope else ()
+
+
+def _around(form: Format) -> Iterable[str]:
+    """The texts of a format that are markup wherever they stand."""
+    yield from form.dropped
+    yield from (text for word in form.around or () for text in word.spellings)
+    yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
 def _trie(texts: Iterable[str]) -> list[str]:

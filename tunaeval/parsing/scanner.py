@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from tunaeval.grammar import Format
@@ -19,28 +18,18 @@ from tunaeval.window import Reading, Window
 
 from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
-from .finder import FENCE, Finder, Token, TokenKind
+from .ending import tell_end
+from .finder import FENCE, Finder, Token, TokenKind, closers_of
+from .mention import Mention
+from .routing import Router
 from .tagged import TaggedBlock
 
-_BODY = re.compile(r"""[{}\[\]("'=\n]""")
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _PROBED = 320
 """Characters behind an opener that decide whose it is."""
 
 _LINE = 80
 """How much of the present line is remembered, to tell its start and an ellipsis at its end."""
-
-
-@dataclass(slots=True)
-class _Mention:
-    """An opener that nothing like a call followed: content, unless its closer shows otherwise."""
-
-    start: int
-    token: Token
-    format: Format
-    calls: int
-    body: bool = False
-    words: bool = False
 
 
 class Scanner:
@@ -59,8 +48,9 @@ class Scanner:
         self._window = window
         self._collector = collector
         self._setting = Setting(window, collector, tools, level)
+        self._router = Router(finder, window, collector)
         self._line = ""
-        self._mention: _Mention | None = None
+        self._mention: Mention | None = None
         self._refused: Token | None = None
         self._in_code = False
         self._thought_at: int | None = None
@@ -110,9 +100,8 @@ class Scanner:
             collector.piece("markup", offset, offset + blank)
             self._after_reasoning = blank == len(said)
             offset += blank
-        if self._mention and not self._mention.body:
-            self._mention.body = bool(_BODY.search(said))
-            self._mention.words = self._mention.words or not said.isspace()
+        if self._mention:
+            self._mention.hear(said)
         self._line = (self._line + said[-_LINE:])[-_LINE:]
         if collector.last != "content" and said.isspace():
             if offset < window.offset:
@@ -132,18 +121,11 @@ class Scanner:
         self._say(self._window.pos + len(text))
 
     def _finish(self) -> None:
-        window, collector = self._window, self._collector
+        collector, line = self._collector, self._line
         collector.settle_blank("markup" if collector.pieces else "content")
-        end = window.offset
-        if self._in_code:
-            collector.truncated = True
-            collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
-        elif cut := self._finder.cut(self._line):
-            collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
-            collector.attempt(end - len(cut), cut=True)
-        elif self._line.rstrip().endswith(("...", "…")):
-            collector.truncated = True
-            collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
+        cut, announced = self._finder.cut(line), self._router.announced
+        end = self._window.offset
+        tell_end(collector, end, line, cut=cut, announced=announced, in_code=self._in_code)
 
     # --- blocks ------------------------------------------------------------------------------
 
@@ -159,21 +141,40 @@ class Scanner:
         if form is None:
             yield from self._around(token)
             return
+        if self._router.bars(form):
+            self._only_text(token.text)
+            return
         window.pos += len(token.text)
-        self._refused = None
-        kind = Block if form.call else TaggedBlock
-        block = kind(self._setting, form, start, quoted=quoted)
+        yield from self._read(token, form, start, quoted=quoted)
+
+    def _read(
+        self,
+        token: Token,
+        form: Format,
+        start: int,
+        *,
+        quoted: bool = False,
+        name: str | None = None,
+    ) -> Reading[None]:
+        """A block that began at offset `start`, from behind its opener on."""
+        self._refused, fence = None, token.text == FENCE
+        self._router.announced = None
+        block = (
+            Block(self._setting, form, start, quoted=quoted)
+            if form.call
+            else TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
+        )
         yield from block.read()
         self._line = ""
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return
-        self._collector.piece("content", max(start, self._collector.end), window.offset)
+        self._collector.piece("content", max(start, self._collector.end), self._window.offset)
         if fence:
             self._in_code = True
         elif not quoted:
-            self._mention = _Mention(start, token, form, len(self._collector.calls))
+            self._mention = Mention(start, token, form, len(self._collector.calls))
 
     def _chosen(self, token: Token) -> Generator[None, None, Format | None]:
         """The format of those that begin with this token whose next words stand behind it.
@@ -205,24 +206,19 @@ class Scanner:
 
     def _close(self, token: Token) -> Reading[None]:
         """A closer that no block read: of a mention, of something refused, or one too many."""
-        collector, mention, offset = self._collector, self._mention, self._window.offset
-        framed = (self._refused and token.text in _closers(self._refused.formats)) or mention
-        if mention and token.text in _closers((mention.format,)) and not self._quoted():
-            tried = mention.body or not mention.words
-            if tried and mention.calls == len(collector.calls):
-                end = offset + len(token.text)
-                message = f"nothing readable between {mention.token.text!r} and {token.text!r}"
-                collector.diagnose("invalid-json", message, mention.start, end)
-                collector.attempt(mention.start)
+        collector, mention = self._collector, self._mention
+        framed = (self._refused and token.text in closers_of(self._refused.formats)) or mention
+        if mention and token.text in closers_of((mention.format,)) and not self._quoted():
+            mention.closed(collector, token.text, self._window.offset + len(token.text))
             self._mention = None
         self._refused = None
-        if collector.last in ("call", "markup") and not framed:
+        if token.around and not framed:
+            yield from self._around(token)
+        elif collector.last in ("call", "markup") and not framed:
             self._diagnose_stray(token)
             self._markup(token.text)
         else:
             self._only_text(token.text)
-        return
-        yield  # a handler is a reading, even one that never waits
 
     def _diagnose_stray(self, token: Token) -> None:
         start = self._window.offset
@@ -234,20 +230,54 @@ class Scanner:
         if self._quoted():
             self._only_text(token.text)
         else:
+            self._router.announced = self._window.offset if token.announces else None
             self._markup(token.text)
         return
-        yield  # as in _close
+        yield  # a handler is a reading, even one that never waits
 
     def _quoted(self) -> bool:
         """Whether a single backtick stands right before."""
         before = self._window.preceding(self._window.pos)
         return before.endswith("`") and before != "``"
 
+    # --- messages ----------------------------------------------------------------------------
+
+    def _message(self, token: Token) -> Reading[None]:
+        """A message, if a header stands here; what may stand in it depends on where it goes."""
+        window, router, start = self._window, self._router, self._window.offset
+        quoted = self._quoted()
+        header = None if quoted else (yield from router.header(token))
+        if header is None:
+            cut = not quoted and router.is_cut(token)
+            self._say(len(window.text) if cut else window.pos + len(token.text))
+            self._line = "" if cut else self._line
+            return
+        self._mention = self._refused = None
+        self._in_code = False
+        router.channel = header.route.channel
+        if header.opens_call:
+            window.pos += header.length
+            yield from self._read(token, header.form, start, name=header.name)
+            return
+        router.announced = start if router.channel == "call" else None
+        self._markup(window.text[window.pos : window.pos + header.length])
+        if router.channel == "reasoning":
+            yield from router.think()
+            self._after_reasoning = True
+
+    def _end_message(self, token: Token) -> Reading[None]:
+        """What ends a message; outside of all of them it is markup too."""
+        self._router.channel, mention = None, self._mention
+        if mention and mention.token.kind == "message":
+            mention.body, self._mention = True, None
+            mention.closed(self._collector, token.text, self._window.offset + len(token.text))
+        yield from self._around(token)
+
     # --- reasoning ---------------------------------------------------------------------------
 
     def _reasoning(self, token: Token) -> Reading[None]:
         """Everything up to the closer is reasoning, if the opener stands at a line's start."""
-        window, collector = self._window, self._collector
+        window = self._window
         if token.reasoning is None:
             return
         if self._in_code or self._quoted() or not _LINE_START.search(self._line):
@@ -258,19 +288,8 @@ class Scanner:
             return
         start, closer = window.offset, token.reasoning.close
         self._markup(token.text)
-        collector.has_reasoning = True
-        while (end := window.text.find(closer, window.pos)) < 0:
-            keep = 0 if window.final else _partial(window.text, closer, window.pos)
-            end = len(window.text) - keep
-            collector.piece("reasoning", window.offset, window.base + end)
-            window.pos = end
-            if window.final:
-                collector.truncated = True
-                collector.diagnose("unclosed-reasoning", f"no {closer!r}", start, window.offset)
-                return
-            yield
-        collector.piece("reasoning", window.offset, window.base + end)
-        window.pos = end
+        if not (yield from self._router.think_until(closer, start)):
+            return
         self._markup(closer)
         self._after_reasoning = True
 
@@ -289,20 +308,7 @@ class Scanner:
         self._markup(token.text)
         self._after_reasoning = True
         return
-        yield  # as in _close
-
-
-def _partial(text: str, closer: str, start: int) -> int:
-    """How many characters at the end of `text` could be the beginning of `closer`."""
-    for length in range(min(len(closer) - 1, len(text) - start), 0, -1):
-        if text.endswith(closer[:length]):
-            return length
-    return 0
-
-
-def _closers(formats: tuple[Format, ...]) -> list[str]:
-    """The texts that end a block of one of the formats."""
-    return [text for form in formats if form.closer for text in form.closer.spellings]
+        yield  # as in _around
 
 
 _Handler: TypeAlias = Callable[[Scanner, Token], Reading[None]]
@@ -314,4 +320,6 @@ _HANDLERS: dict[TokenKind, _Handler] = {
     "around": Scanner._around,  # noqa: SLF001 - as above
     "reasoning": Scanner._reasoning,  # noqa: SLF001 - as above
     "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
+    "message": Scanner._message,  # noqa: SLF001 - as above
+    "end": Scanner._end_message,  # noqa: SLF001 - as above
 }

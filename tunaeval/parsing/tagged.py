@@ -14,6 +14,7 @@ from tunaeval.grammar import (
     Arguments,
     Attribute,
     CallObject,
+    Elements,
     Format,
     Key,
     Literal,
@@ -29,24 +30,28 @@ from tunaeval.repair import JsonReader, Note, Read, Unreadable
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from .bare import AHEAD, Forgotten, bare_text, trimmed
+from .bare import AHEAD, Forgotten, bare_text
 from .block import Setting
-from .chains import closing_of
+from .chains import closing_of, stops_of
+from .elements import ElementsReader
 from .judge import judge
 from .ledger import Ledger
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, skip_space
-from .typing import stays_text, typed
+from .typing import stays_text, trimmed, typed, unescaped
 
 _CALL = CallObject()
+_BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 
 
 class TaggedBlock:
-    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`."""
+    """As `block.Block`. `name` is the tool's, where a header before the block had it."""
 
-    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+    def __init__(
+        self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
+    ) -> None:
         self.had_body = False
         self.failed = False
         self.closed = False
@@ -56,7 +61,7 @@ class TaggedBlock:
         self._start = start
         self._quoted = quoted
         self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
-        self._name: str | None = None
+        self._name = name
         self._key = ""
         self._raw: str | None = None
         self._live: LiveCall | None = None
@@ -69,7 +74,7 @@ class TaggedBlock:
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
         words = self._form.words[1:]
-        bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
+        bodies = [i for i, word in enumerate(words) if isinstance(word, _BODIES)]
         for index, word in enumerate(words):
             fits = yield from self._word(word, words[index + 1 :])
             if fits is True:
@@ -95,7 +100,7 @@ class TaggedBlock:
 
     def _first_behind(self, words: tuple[Word, ...], index: int) -> bool:
         """Whether this is the first fixed text behind the arguments: only it shows their end."""
-        many = max(i for i, word in enumerate(words) if isinstance(word, Many))
+        many = max(i for i, word in enumerate(words) if isinstance(word, Many | Elements))
         return not any(isinstance(word, Literal) for word in words[many + 1 : index])
 
     def _at_end(self) -> bool:
@@ -189,7 +194,7 @@ class TaggedBlock:
             if char == "" or self._name is None:
                 return False
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = JsonReader(self._window, _stops(after))
+        reader = JsonReader(self._window, stops_of(self._form, after))
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
@@ -203,7 +208,8 @@ class TaggedBlock:
         return True
 
     def _key_word(self, word: Key, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        self._key = yield from bounded(self._window, re.compile(word.pattern))
+        key = yield from bounded(self._window, re.compile(word.pattern))
+        self._key = unescaped(key) if word.escaped else key
         self._raw = None
         return bool(self._key)
 
@@ -239,11 +245,21 @@ class TaggedBlock:
 
     def _schema(self) -> object:
         """What the tools say of the present argument; None when they say nothing."""
-        tools = self._setting.tools
-        if tools is None or self._name is None or self._name not in tools:
-            return None
-        properties: Any = tools[self._name].parameters.get("properties")
+        properties = self._setting.parameters(self._name).get("properties")
         return properties.get(self._key) if isinstance(properties, dict) else None
+
+    def _elements(
+        self, word: Elements, _: tuple[Word, ...]
+    ) -> Generator[None, None, bool | Unreadable]:
+        tree = yield from ElementsReader(
+            self._window, word, self._setting.parameters(self._name)
+        ).read()
+        if isinstance(tree, Unreadable):
+            return tree
+        self._arguments = tree.value
+        self._repairs += tree.repairs
+        self._notes += tree.notes
+        return True
 
     # --- handing on --------------------------------------------------------------------------
 
@@ -303,12 +319,6 @@ class TaggedBlock:
         self._ledger.content(span.end)
 
 
-def _stops(after: tuple[Word, ...]) -> tuple[str, ...]:
-    """The literal behind a JSON object, which closes what was left open in it."""
-    found = next((word for word in after if isinstance(word, Literal)), None)
-    return found.spellings if found and found.text.strip() else ()
-
-
 _Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
 
 _READERS: dict[type, _Reader] = {
@@ -321,6 +331,7 @@ _READERS: dict[type, _Reader] = {
     Arguments: TaggedBlock._json,  # noqa: SLF001 - as above
     Key: TaggedBlock._key_word,  # noqa: SLF001 - as above
     Attribute: TaggedBlock._attribute,  # noqa: SLF001 - as above
+    Elements: TaggedBlock._elements,  # noqa: SLF001 - as above
     Value: TaggedBlock._value,  # noqa: SLF001 - as above
 }
 """How each word of the grammar is read."""

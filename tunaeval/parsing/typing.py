@@ -1,10 +1,13 @@
-"""Bare text to a value: by the tool's schema, by an attribute, or by what it looks like."""
+"""Bare text to a value, by the tool's schema, an attribute or what it looks like; and back."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tunaeval.errors import UsageError
+from tunaeval.grammar import Trim
 from tunaeval.repair import Note, Read, fit, read_json, scan
 from tunaeval.types import JsonValue, Repair
 
@@ -28,7 +31,7 @@ def typed(text: str, schema: object, said: str | None) -> Typed:
         return Typed(text)
     if said == "json" or not isinstance(schema, Mapping) or not schema:
         return _as_it_looks(text)
-    wanted = _types(schema)
+    wanted = types_of(schema)
     if "string" in wanted or not wanted:
         null = text.strip() in ("null", "None") and "null" in wanted
         return Typed(None if null else text) if wanted else _as_it_looks(text)
@@ -46,10 +49,10 @@ def stays_text(schema: object, said: str | None) -> bool:
     """Whether `typed` gives back any text as it is."""
     if said == "text":
         return True
-    return said is None and isinstance(schema, Mapping) and _types(schema) == {"string"}
+    return said is None and isinstance(schema, Mapping) and types_of(schema) == {"string"}
 
 
-def _types(schema: Mapping[str, object]) -> set[str]:
+def types_of(schema: Mapping[str, object]) -> set[str]:
     """The types that a schema admits, as far as it names them."""
     types = schema.get("type")
     names = {types} if isinstance(types, str) else set(types) if isinstance(types, list) else set()
@@ -58,8 +61,33 @@ def _types(schema: Mapping[str, object]) -> set[str]:
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
         for option in options if isinstance(options, list) else ():
-            names |= _types(option) if isinstance(option, Mapping) else set()
+            names |= types_of(option) if isinstance(option, Mapping) else set()
     return {name for name in names if isinstance(name, str)}
+
+
+def trimmed(text: str, trim: Trim) -> str:
+    """A value's text without what only stands around it."""
+    if trim == "space":
+        return text.strip()
+    return text.removeprefix("\n").removesuffix("\n") if trim == "newline" else text
+
+
+def unescaped(key: str) -> str:
+    """A key as it is meant, where `&` and `"` are written as entities."""
+    return key.replace("&quot;", '"').replace("&amp;", "&")
+
+
+def as_json(value: JsonValue, what: str) -> str:
+    """The value as JSON text; refused with `what` it is where JSON cannot say it."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None
+
+
+def escaped(key: str) -> str:
+    """A key with `&` and `"` as entities."""
+    return key.replace("&", "&amp;").replace('"', "&quot;")
 
 
 def _as_it_looks(text: str) -> Typed:

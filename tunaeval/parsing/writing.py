@@ -10,6 +10,7 @@ from tunaeval.grammar import (
     Arguments,
     Attribute,
     CallObject,
+    Elements,
     Format,
     Key,
     Literal,
@@ -23,6 +24,9 @@ from tunaeval.grammar import (
 )
 from tunaeval.types import JsonValue, ToolCall, Tools
 
+from .elements_writing import written_elements
+from .typing import as_json, escaped
+
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 
 
@@ -31,13 +35,15 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     if not calls:
         return ""
     if form.call and (form.call.array or form.call.joined):
-        blocks = _written(form.words, calls)
+        blocks = _block(form, calls)
     else:
-        blocks = form.separator.join(_written(form.words, [call]) for call in calls)
-    if form.around is None:
-        return blocks
-    opener, closer = form.around
-    return f"{opener.text}{form.separator}{blocks}{form.separator}{closer.text}"
+        blocks = form.separator.join(_block(form, [call]) for call in calls)
+    if form.around:
+        opener, closer = form.around
+        blocks = f"{opener.text}{form.separator}{blocks}{form.separator}{closer.text}"
+    if form.envelope and not form.envelope.one_each:
+        return _message(form, blocks)
+    return blocks
 
 
 def instructions_for(tools: Tools, form: Format) -> str:
@@ -49,6 +55,24 @@ def instructions_for(tools: Tools, form: Format) -> str:
         f"To call a tool, write its name and its arguments in exactly this form:\n{example}\n\n"
         "Write one such block for each call. When no tool is needed, answer in plain words."
     )
+
+
+def _block(form: Format, calls: Sequence[ToolCall]) -> str:
+    """One block, in a message of its own where every call has one."""
+    block = _written(form.words, calls)
+    own = form.envelope is not None and form.envelope.one_each
+    return _message(form, block, calls[0].name) if own else block
+
+
+def _message(form: Format, block: str, name: str = "") -> str:
+    """A block, or several, in a message to a tool."""
+    envelope = form.envelope
+    if envelope is None:
+        return block
+    route = envelope.call
+    header = envelope.opens.text + route.text.replace("{name}", name)
+    body = "" if form.opener and form.opener.text == route.body else route.body
+    return f"{header}{body}{block}{envelope.closes.text}"
 
 
 def _written(words: Sequence[Word], calls: Sequence[ToolCall]) -> str:
@@ -68,9 +92,11 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
         case Name():
             return word.before + calls[0].name + word.after_text
         case Arguments():
-            return _json(calls[0].arguments, calls[0].name)
+            return as_json(calls[0].arguments, calls[0].name)
         case Maybe():
             return _written(word.words, calls) if word.written else ""
+        case Elements():
+            return written_elements(calls[0].arguments, word)
         case Many():
             arguments = calls[0].arguments.items()
             return "".join(_argument(word.words, key, value) for key, value in arguments)
@@ -83,11 +109,13 @@ def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:
     for word in words:
         match word:
             case Key():
-                parts.append(key)
+                parts.append(escaped(key) if word.escaped else key)
+            case Maybe():
+                parts.append(_argument(word.words, key, value) if word.written else "")
             case Attribute():
                 parts.append(word.text[0] if isinstance(value, str) else _kind(value, word))
             case Value():
-                text = value if isinstance(value, str) else _json(value, key)
+                text = value if isinstance(value, str) else as_json(value, key)
                 parts.append(f"\n{text}\n" if word.trim == "newline" else text)
             case _:
                 parts.append(_word(word, ()))
@@ -101,15 +129,8 @@ def _kind(value: JsonValue, word: Attribute) -> str:
     return name if name in word.json else word.json[0]
 
 
-def _json(value: JsonValue, what: str) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None
-
-
 def _object(word: CallObject, call: ToolCall) -> str:
-    arguments = _json(call.arguments, call.name)
+    arguments = as_json(call.arguments, call.name)
     quote = "" if word.bare_keys else '"'
     name = json.dumps(call.name, ensure_ascii=False)
     if word.keyed:

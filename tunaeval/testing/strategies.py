@@ -91,8 +91,10 @@ def tells_types(form: Format) -> bool:
 
 def literals(form: Format) -> tuple[str, ...]:
     """Every fixed text of a format."""
-    around = form.around or ()
-    return tuple(text for word in _flat((*form.words, *around)) for text in word.spellings)
+    envelope = form.envelope
+    messages = (envelope.opens, envelope.closes) if envelope else ()
+    words = _flat((*form.words, *(form.around or ()), *messages))
+    return (*(text for word in words for text in word.spellings), *form.dropped)
 
 
 def tools_for(calls_: Sequence[ToolCall]) -> Tools:

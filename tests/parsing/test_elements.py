@@ -1,0 +1,215 @@
+"""Arguments as nested elements: nothing is lost in the nest, and the schema says what a text is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.parsing.samples import codes, said
+from tests.parsing.test_growth import BOUND, growth
+from tunaeval import parse, render, stream
+from tunaeval.errors import FormatError
+from tunaeval.formats import MINIMAX_M3
+from tunaeval.grammar import Elements, Format, Literal, Name, Space
+from tunaeval.repair import MAX_DEPTH
+from tunaeval.testing import json_values
+from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+
+P = "]<]minimax[>["
+PLAIN = Format(
+    "plain",
+    (Literal("<call "), Name(), Literal(">"), Elements("~", item="li"), Literal("~</call>")),
+    models=("nobody's",),
+    summary="elements with a short prefix",
+)
+_KEYS = st.from_regex(r"[a-z_][a-z_]{0,6}", fullmatch=True)
+_WORDS = st.text("abc <>/~{}[]\n", max_size=8).filter(lambda text: "~<" not in text)
+
+
+def call(body: str) -> str:
+    """A call of `f` with these elements; `~` stands for the prefix."""
+    return f'~<tool_call>\n~<invoke name="f">{body}~</invoke>\n~</tool_call>'.replace("~", P)
+
+
+def tools(**properties: JsonValue) -> Tools:
+    return Tools([ToolSpec("f", "", {"type": "object", "properties": properties})])
+
+
+def arguments(body: str, **properties: JsonValue) -> JsonValue:
+    known = tools(**properties) if properties else None
+    ((_, value),) = said(parse(call(body), MINIMAX_M3, tools=known))
+    return value
+
+
+def schema_of(value: JsonValue) -> JsonValue:
+    """A schema that says of everything in a value what it is."""
+    match value:
+        case dict():
+            properties = {key: schema_of(inner) for key, inner in value.items()}
+            return {"type": "object", "properties": properties}
+        case list():
+            return {"type": "array", "items": schema_of(value[0]) if value else {}}
+    names = {str: "string", bool: "boolean", int: "integer", float: "number"}
+    return {"type": names.get(type(value), "null")}
+
+
+@st.composite
+def nests(draw: st.DrawFn, depth: int = 3) -> JsonValue:
+    """Values whose lists hold one kind of thing, as a schema can say it."""
+    kind = draw(st.sampled_from(["text", "number", "list", "object"] if depth else ["text"]))
+    match kind:
+        case "text":
+            return draw(_WORDS)
+        case "number":
+            return draw(st.integers() | st.booleans() | st.none())
+        case "list":
+            return draw(st.lists(_WORDS, max_size=3))
+    return draw(st.dictionaries(_KEYS, nests(depth - 1), max_size=3))
+
+
+@given(made=st.dictionaries(_KEYS, nests(), max_size=3))
+def test_what_is_written_is_read_back_at_any_depth(made: dict[str, JsonValue]) -> None:
+    text = render([ToolCall("f", made)], PLAIN)
+    schema = {key: schema_of(value) for key, value in made.items()}
+    result = parse(text, PLAIN, tools=tools(**schema))
+    assert said(result) == [("f", made)]
+    assert not result.calls[0].repairs
+
+
+@given(made=st.dictionaries(_KEYS, json_values(6), max_size=3), size=st.integers(1, 9))
+def test_any_values_are_read_the_same_in_any_pieces(made: dict[str, JsonValue], size: int) -> None:
+    text = render([ToolCall("f", made)], MINIMAX_M3)
+    reading = stream(MINIMAX_M3)
+    for start in range(0, len(text), size):
+        reading.feed(text[start : start + size])
+    assert reading.finish() == parse(text, MINIMAX_M3)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("~<a>1~</a>", {"a": 1}),
+        ("~<a>1 2~</a>", {"a": "1 2"}),
+        ("~<a>~</a>", {"a": ""}),
+        ("~<a>~<item>1~</item>~<item>x~</item>~</a>", {"a": [1, "x"]}),
+        ("\n~<a>\n~<b>true~</b>\n~<c>null~</c>\n~</a>\n", {"a": {"b": True, "c": None}}),
+        ('~<a>{"b": [1]}~</a>', {"a": {"b": [1]}}),
+        ("~<a>if x ~ y < z ~</a>", {"a": f"if x {P} y < z "}),
+        ("~<a></b><c>~</a>", {"a": "</b><c>"}),
+        ("", {}),
+    ],
+)
+def test_without_a_schema_a_text_is_what_it_looks_like(body: str, value: JsonValue) -> None:
+    assert arguments(body) == value
+
+
+@pytest.mark.parametrize(
+    ("body", "schema", "value"),
+    [
+        ("~<a>1~</a>", {"type": "string"}, "1"),
+        ("~<a>~</a>", {"type": "array"}, []),
+        ("~<a>~</a>", {"type": "object"}, {}),
+        ("~<a>~<b>2~</b>~</a>", {"properties": {"b": {"type": "string"}}}, {"b": "2"}),
+        ("~<a>~<x>2~</x>~<x>3~</x>~</a>", {"type": "array", "items": {"type": "integer"}}, [2, 3]),
+        ("~<a>~<item>2~</item>~</a>", {"type": "object"}, {"item": 2}),
+        ("~<a>~<item>2~</item>~</a>", {"type": "array", "items": {"type": "string"}}, ["2"]),
+        (
+            "~<a>~<k>7~</k>~</a>",
+            {"type": "object", "additionalProperties": {"type": "string"}},
+            {"k": "7"},
+        ),
+        (
+            "~<a>~<k>7~</k>~</a>",
+            {
+                "anyOf": [
+                    {"type": "null"},
+                    {"type": "object", "properties": {"k": {"type": "string"}}},
+                ]
+            },
+            {"k": "7"},
+        ),
+    ],
+)
+def test_a_schema_says_what_a_text_is(body: str, schema: JsonValue, value: JsonValue) -> None:
+    assert arguments(body, a=schema) == {"a": value}
+
+
+def test_a_closing_tag_without_its_prefix_is_mended_and_named() -> None:
+    result = parse(call("~<a>x</a>~<b>y~</b>"), MINIMAX_M3)
+    assert said(result) == [("f", {"a": "x", "b": "y"})]
+    assert [repair.code for repair in result.calls[0].repairs] == ["unclosed"]
+    assert not parse(call("~<a>x</a>~<b>y~</b>"), MINIMAX_M3, level="strict").calls
+
+
+def test_a_key_that_stands_twice_is_told() -> None:
+    result = parse(call("~<a>1~</a>~<a>2~</a>"), MINIMAX_M3)
+    assert said(result) == [("f", {"a": 2})]
+    assert codes(result) == ["duplicate-key"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "</>~<a>x~</a>",
+        "~<a>x~</b>",
+        "~<a>x~<b>y~</b>~</a>",
+        "words ~<a>x~</a>",
+        "~<a>x",
+        "~<a>~<b>x~</a>",
+    ],
+)
+def test_elements_that_do_not_nest_are_refused(body: str) -> None:
+    result = parse(call(body), MINIMAX_M3, level="lenient")
+    assert not result.calls
+    assert codes(result) == ["invalid-arguments"]
+
+
+def test_a_nest_is_read_up_to_the_depth_of_all_values_and_no_deeper() -> None:
+    def nest(depth: int) -> str:
+        return call("~<a>" * depth + "1" + "~</a>" * depth)
+
+    assert parse(nest(MAX_DEPTH - 1), MINIMAX_M3).calls
+    result = parse(nest(MAX_DEPTH), MINIMAX_M3)
+    assert (result.outcome, codes(result)[0]) == ("malformed", "too-deep")
+
+
+@given(at=st.integers(0, 400))
+def test_a_cut_nest_is_flagged(at: int) -> None:
+    text = call("~<a>~<item>one~</item>~</a>~<b>two~</b>").partition("~</invoke>")[0]
+    end = text.rindex(f"{P}</b>") + len(P)
+    cut = text[: min(at, end)]
+    result = parse(cut, MINIMAX_M3, level="lenient")
+    assert not result.calls
+    assert result.truncated or len(cut) <= len(f"{P}<tool_call>\n{P}")
+
+
+@pytest.mark.parametrize(
+    "after", [Literal("</call>"), Space()], ids=["another literal", "no literal"]
+)
+def test_elements_without_an_end_are_refused(after: Literal | Space) -> None:
+    words = (Literal("<call "), Name(), Literal(">"), Elements("~"), after, Literal("~</call>"))
+    with pytest.raises(FormatError, match="which ends only at a Literal with its prefix"):
+        Format("f", words)
+
+
+FLOODS = ("~", "~<a>", "~<a>~</a>", "~<item>1~</item>", "~</a>", "~<", "~<a>x</a>", "~<" + "a" * 99)
+
+
+def test_floods_of_elements_take_linear_time() -> None:
+    def whole(text: str) -> object:
+        return parse(text, MINIMAX_M3)
+
+    def streamed(text: str) -> object:
+        reading = stream(MINIMAX_M3)
+        for start in range(0, len(text), 4):
+            reading.feed(text[start : start + 4])
+        return reading.finish()
+
+    for read, size in ((whole, 8192), (streamed, 4096)):
+        for flood in FLOODS:
+            for prefix in ("", f'{P}<invoke name="f">', f'{P}<invoke name="f">{P}<a>'):
+                made = flood.replace("~", P)
+                if growth(read, prefix, made, size, runs=1) > BOUND:
+                    found = min(growth(read, prefix, made, 4 * size, runs=2) for _ in range(2))
+                    assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f}"

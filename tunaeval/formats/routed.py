@@ -1,0 +1,166 @@
+"""Models whose every word stands in a message with a header that says where it goes."""
+
+from __future__ import annotations
+
+from tunaeval.grammar import (
+    TYPE_NAME,
+    Arguments,
+    CallObject,
+    Envelope,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    Reasoning,
+    Route,
+    Space,
+    Value,
+)
+
+_KEY = r"[^\"<>\n]{1,200}"
+_TO_A_TOOL = (
+    r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
+    r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?P<name>[A-Za-z0-9_./-]{1,128})"
+    r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}"
+)
+
+HARMONY = Format(
+    "harmony",
+    (Literal("<|message|>"), Space(), Arguments()),
+    envelope=Envelope(
+        opens=Literal("<|start|>", also=("<|channel|>", "to=functions.")),
+        routes=(
+            Route(
+                "call",
+                _TO_A_TOOL,
+                "<|message|>",
+                "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
+            ),
+            Route("reasoning", r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}", "<|message|>"),
+            Route("content", r"(?:[ \w=.-]|<\|(?:channel|constrain)\|>){0,160}", "<|message|>"),
+        ),
+        closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
+    ),
+    separator="",
+    reasoning=(),
+    aliases=("openai", "gpt-oss", "gpt_oss"),
+    models=("gpt-oss", "LLM-jp 4"),
+    summary="JSON in a message to functions.NAME; analysis is reasoning",
+)
+
+MUSE = Format(
+    "muse",
+    (
+        Literal('<atem:invoke name="', also=("<atem:invoke name='",)),
+        Name(),
+        Literal('">', also=("'>",)),
+        Space("\n"),
+        Many(
+            (
+                Literal('<atem:parameter name="', also=("<atem:parameter name='",)),
+                Key(_KEY),
+                Literal('">', also=("'>",)),
+                Value(),
+                Literal("</atem:parameter>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</atem:invoke>"),
+    ),
+    around=(Literal("<atem:function_calls>"), Literal("</atem:function_calls>")),
+    envelope=Envelope(
+        opens=Literal("<|start|>", also=(" to=",)),
+        routes=(
+            Route("reasoning", r"[\w]{0,40} to=self(?: [ \w=.-]{0,80})?", "<|message|>"),
+            Route(
+                "content",
+                r"[\w]{0,40}(?: to=(?:user|commentary)(?: [ \w=.-]{0,80})?)?",
+                "<|message|>",
+            ),
+            Route(
+                "call",
+                r"[\w]{0,40} to=[\w./-]{1,128}[ \w=.-]{0,80}",
+                "<|message|>",
+                "assistant to=f",
+            ),
+        ),
+        closes=Literal("<|eom|>", also=("<|eot|>",)),
+    ),
+    reasoning=(),
+    aliases=("muse_glimmer", "musespark1x"),
+    models=("Muse Spark", "Muse Glimmer"),
+    summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
+)
+
+_SPEAKER = r"[A-Za-z0-9_.-]{0,128}"
+
+INKLING = Format(
+    "inkling",
+    (Literal("<|content_invoke_tool_json|>"), Space(), CallObject(arguments="args")),
+    envelope=Envelope(
+        opens=Literal("<|message_model|>", also=("<|content_thinking|>", "<|content_text|>")),
+        routes=(
+            Route("call", _SPEAKER, "<|content_invoke_tool_json|>", "{name}"),
+            Route("reasoning", _SPEAKER, "<|content_thinking|>"),
+            Route("content", _SPEAKER, "<|content_text|>"),
+        ),
+        closes=Literal("<|end_message|>"),
+    ),
+    dropped=("<|content_model_end_sampling|>",),
+    separator="",
+    reasoning=(),
+    models=("Inkling",),
+    summary="one JSON object in a message that says so",
+)
+
+KIMI_K3 = Format(
+    "kimi-k3",
+    (
+        Literal('<|open|>call tool="'),
+        Name(),
+        Maybe((Literal('" index="'), Markup("1", r"[0-9]{0,6}")), written=True),
+        Literal('"<|sep|>'),
+        Space(),
+        Maybe(
+            (
+                Literal('<|open|>json type="object"<|sep|>'),
+                Arguments(),
+                Literal("<|close|>json<|sep|>"),
+                Space(),
+            )
+        ),
+        Many(
+            (
+                Literal('<|open|>argument key="'),
+                Key(_KEY, escaped=True),
+                Maybe(
+                    (
+                        Literal('" type="'),
+                        TYPE_NAME,
+                    ),
+                    written=True,
+                ),
+                Literal('"<|sep|>'),
+                Value(),
+                Literal("<|close|>argument<|sep|>"),
+                Space(),
+            )
+        ),
+        Literal("<|close|>call<|sep|>"),
+    ),
+    around=(Literal("<|open|>tools<|sep|>"), Literal("<|close|>tools<|sep|>")),
+    dropped=(
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
+        "<|end_of_msg|>",
+    ),
+    separator="",
+    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+    aliases=("kimi_k3",),
+    models=("Kimi K3",),
+    summary="XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",
+)

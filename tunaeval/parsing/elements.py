@@ -1,0 +1,191 @@
+"""Arguments as nested elements, `<key>value</key>`.
+
+Read without recursion, as the text arrives: a stack of open elements, each with what it holds so
+far. What a text stands for is told by the tool's schema, else by what it looks like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+
+from tunaeval.grammar import Elements
+from tunaeval.repair import MAX_DEPTH, Note, Unreadable
+from tunaeval.types import JsonObject, JsonValue, Repair, Span
+from tunaeval.window import Window
+
+from .typing import typed, types_of
+
+TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
+_TAG_LENGTH = 131
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is being read."""
+
+    tag: str
+    schema: object
+    texts: list[str] = field(default_factory=list)
+    inner: list[tuple[str, JsonValue]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+@dataclass(slots=True)
+class Tree:
+    """What was read, and what it took to read it."""
+
+    value: JsonObject
+    repairs: list[Repair]
+    notes: list[Note]
+
+
+class ElementsReader:
+    """Reads the elements of one call; used once.
+
+    It stops before the first closing tag that belongs to none of them.
+    """
+
+    def __init__(self, window: Window, word: Elements, schema: object) -> None:
+        self._window = window
+        self._word = word
+        self._open = [_Open("", schema)]
+        self._repairs: list[Repair] = []
+        self._notes: list[Note] = []
+
+    def read(self) -> Generator[None, None, Tree | Unreadable]:
+        window, prefix = self._window, self._word.prefix
+        while True:
+            top = self._open[-1]
+            text = yield from self._until(prefix)
+            if text is None:
+                return Unreadable("truncated", "the text ends inside an element", cut=True)
+            top.texts.append(text)
+            tag = yield from self._tag()
+            if tag is None:
+                top.texts.append(prefix)
+                window.pos += len(prefix)
+                continue
+            closing, name = bool(tag[1]), tag[2]
+            if not (closing and name == top.tag):
+                self._close_unmarked()
+            if closing and len(self._open) == 1:
+                return self._finished()
+            window.pos += len(prefix) + len(tag[0])
+            fault = self._closed(name) if closing else self._opened(name)
+            if fault:
+                return fault
+
+    def _until(self, prefix: str) -> Generator[None, None, str | None]:
+        """The text up to the next prefix; None if the text ends before it."""
+        window, pieces = self._window, []
+        while (end := window.text.find(prefix, window.pos)) < 0:
+            if window.final:
+                window.pos = len(window.text)
+                return None
+            end = max(window.pos, len(window.text) - len(prefix) + 1)
+            pieces.append(window.text[window.pos : end])
+            window.pos = end
+            yield
+        pieces.append(window.text[window.pos : end])
+        window.pos = end
+        return "".join(pieces)
+
+    def _tag(self) -> Generator[None, None, re.Match[str] | None]:
+        """The tag behind the prefix here, not passed over."""
+        window, size = self._window, len(self._word.prefix)
+        while True:
+            found = TAG.match(window.text, window.pos + size)
+            if found or window.final or len(window.text) - window.pos - size > _TAG_LENGTH:
+                return found
+            yield
+
+    # --- elements ----------------------------------------------------------------------------
+
+    def _opened(self, name: str) -> Unreadable | None:
+        if len(self._open) >= MAX_DEPTH:
+            return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
+        outer = self._open[-1]
+        self._open.append(_Open(name, _inner_schema(outer.schema, name)))
+        return None
+
+    def _closed(self, name: str) -> Unreadable | None:
+        """The element on top ends here; it becomes a part of the one that holds it."""
+        top = self._open.pop()
+        if name != top.tag:
+            return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")
+        if top.inner and top.text.strip():
+            return Unreadable("invalid-arguments", f"<{top.tag}> has text beside its elements")
+        self._open[-1].inner.append((name, self._value(top)))
+        return None
+
+    def _close_unmarked(self) -> None:
+        """Close the element on top if its closing tag stands there without its prefix."""
+        top, closer = self._open[-1], f"</{self._open[-1].tag}>"
+        text = top.text.rstrip()
+        if len(self._open) == 1 or top.inner or not text.endswith(closer):
+            return
+        top.texts = [text.removesuffix(closer)]
+        at = self._window.offset
+        message = f"{closer!r} stands without what belongs before it"
+        self._repairs.append(Repair("unclosed", message, Span(at - len(closer), at)))
+        self._closed(top.tag)
+
+    def _finished(self) -> Tree | Unreadable:
+        root = self._open[0]
+        if root.text.strip():
+            return Unreadable("invalid-arguments", "text beside the arguments")
+        return Tree(self._members(root), self._repairs, self._notes)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def _value(self, element: _Open) -> JsonValue:
+        types = types_of(element.schema) if isinstance(element.schema, Mapping) else set()
+        if element.inner:
+            is_list = self._is_list(element, types)
+            return [item for _, item in element.inner] if is_list else self._members(element)
+        if not element.text.strip() and "string" not in types:
+            empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
+            if empty:
+                return empty()
+        made = typed(element.text, element.schema, None)
+        self._repairs += made.repairs
+        self._notes += made.notes
+        return made.value
+
+    def _is_list(self, element: _Open, types: set[str]) -> bool:
+        """Whether its elements are items: its schema says so, or they are called that."""
+        if types & {"array", "object"}:
+            return "object" not in types
+        return all(name == self._word.item for name, _ in element.inner)
+
+    def _members(self, element: _Open) -> JsonObject:
+        members = dict(element.inner)
+        if len(members) < len(element.inner):
+            self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
+        return members
+
+
+_EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
+"""What an element without anything in it stands for, by the type that its schema wants."""
+
+
+def _inner_schema(schema: object, name: str) -> object:
+    """What a schema says of the element `name` inside a value; None if it says nothing."""
+    if not isinstance(schema, Mapping):
+        return None
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping) and name in properties:
+        return properties[name]
+    if "items" in schema:
+        return schema["items"]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        options = schema.get(keyword)
+        for option in options if isinstance(options, list) else ():
+            if (found := _inner_schema(option, name)) is not None:
+                return found
+    return schema.get("additionalProperties")

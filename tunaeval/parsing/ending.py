@@ -1,0 +1,33 @@
+"""What the end of a text says of it: whether something was cut off there."""
+
+from __future__ import annotations
+
+from .collect import Collector
+
+
+def tell_end(
+    collector: Collector,
+    end: int,
+    line: str,
+    *,
+    cut: str = "",
+    announced: int | None = None,
+    in_code: bool = False,
+) -> None:
+    """Diagnose a cut at `end`, where the present line is `line`.
+
+    `cut` is the beginning of an opener that the text ends in, `announced` where calls were
+    announced and have not come yet.
+    """
+    if in_code:
+        collector.truncated = True
+        collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
+    elif announced is not None and collector.last == "markup":
+        collector.diagnose("truncated", "calls were announced and none came", announced, end)
+        collector.attempt(announced, cut=True)
+    elif cut:
+        collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
+        collector.attempt(end - len(cut), cut=True)
+    elif line.rstrip().endswith(("...", "…")):
+        collector.truncated = True
+        collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
