@@ -83,7 +83,7 @@ BREAKAGES = (
     Breakage(
         "a call in inline code counts", "parsing",
         "not fence and self._quoted()", "False",
-        (FORMATS, "-k", "says and (hermes or auto)"),
+        (LEVELS,),
     ),
     Breakage(
         "an alias of a key is no mend", "parsing",
