@@ -118,7 +118,7 @@ BREAKAGES = (
     Breakage(
         "the first closer ends a value, whatever follows", "parsing",
         "closing.follow.match(text, at)", "True",
-        (FORMATS, "-k", "qwen3-coder or glm45 or minimax"),
+        (FORMATS, "-k", "says and qwen3-coder"),
     ),
     Breakage(
         "a format that could never be read is taken", "grammar",
