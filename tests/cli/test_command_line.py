@@ -148,8 +148,3 @@ def test_a_suite_is_listed_scenario_by_scenario(capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("bash-pytest-quiet  bash(command='pytest -q')")
-
-
-def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["formats"]) == 0
-    assert "hermes" in capsys.readouterr().out

@@ -1,35 +1,130 @@
-"""`tunaeval formats`: the wire formats and parsers by name, and who writes calls that way."""
+"""`tunaeval formats`: the wire formats and parsers by name, who writes calls that way, and how."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from .listing import add_json, print_listing
 from .output import Output
 
+if TYPE_CHECKING:
+    # At run time these come with what is listed.
+    from tunaeval.grammar import Format
+    from tunaeval.registry import Entry
+    from tunaeval.types import JsonObject
+
+COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
+
+_EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
+
+_PAGE = """\
+# Wire formats
+
+Each of these names can be given as `format=` or `--format`. The further names are those that vLLM
+(`--tool-call-parser`) and SGLang have for the same text. This page is made from the formats:
+
+<!-- not run here: it writes this page -->
+```sh
+tunaeval formats --markdown > docs/reference/formats.md
+```
+
+| name | also called | written by | what it is |
+|---|---|---|---|
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
+    parser.add_argument("format", nargs="?", help="a name or an alias: show that one, in full")
+    shape = parser.add_mutually_exclusive_group()
+    add_json(shape)
+    shape.add_argument(
+        "--markdown", action="store_true", help="the built-in ones as a page of documentation"
+    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.extensions import registries  # noqa: PLC0415 - not for --help
 
-    rows, parsers = [], registries()["parsers"]
-    for entry in parsers.entries():
-        # A plug-in's parser need not say more of itself than its name.
-        thing = parsers.get(entry.name) if entry.status == "ok" else None
-        rows.append(
-            {
-                "name": entry.name,
-                "aliases": list(entry.aliases),
-                "summary": str(getattr(thing, "summary", "")),
-                "models": [str(model) for model in getattr(thing, "models", ())],
-                "source": entry.source,
-                "status": entry.status,
-                "reason": entry.reason,
-            }
-        )
-    columns = ("name", "aliases", "summary", "models", "source", "status", "reason")
-    print_listing(output, "formats", rows, columns, as_json=arguments.json)
+    parsers = registries()["parsers"]
+    if arguments.format is not None:
+        parsers.get(arguments.format)  # an error that knows near misses, if there is none
+        name = parsers.aliases().get(arguments.format, arguments.format)
+        rows = [_row(entry) for entry in parsers.entries() if entry.name == name]
+    else:
+        rows = [_row(entry) for entry in parsers.entries()]
+    if arguments.markdown:
+        output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
+    elif arguments.json or arguments.format is None:
+        print_listing(output, "formats", rows, COLUMNS, as_json=arguments.json)
+    else:
+        output.result("\n\n".join(map(_in_full, rows)))
     return 0
+
+
+def _row(entry: Entry) -> JsonObject:
+    """What can be said of a parser; a plug-in's need not say more of itself than its name."""
+    from tunaeval.grammar import Format  # noqa: PLC0415 - as in `run`
+    from tunaeval.parsing import Reader, formats  # noqa: PLC0415 - as in `run`
+
+    thing: object = formats.get(entry.name) if entry.status == "ok" else None
+    return {
+        "name": entry.name,
+        "aliases": list(entry.aliases),
+        "summary": str(getattr(thing, "summary", "")),
+        "models": [str(model) for model in getattr(thing, "models", ())],
+        "example": _example(thing) if isinstance(thing, Format) else "",
+        "reads": [form.name for form in thing.formats] if isinstance(thing, Reader) else [],
+        "streams": isinstance(thing, Format | Reader),
+        "source": entry.source,
+        "status": entry.status,
+        "reason": entry.reason,
+    }
+
+
+def _example(form: Format) -> str:
+    from tunaeval.parsing import render  # noqa: PLC0415 - as in `run`
+    from tunaeval.types import ToolCall  # noqa: PLC0415 - as in `run`
+
+    name, arguments = _EXAMPLE
+    return render([ToolCall(name, arguments)], form)
+
+
+def _in_full(row: JsonObject) -> str:
+    """All of one format, and its example as it is; other values as one line each."""
+    told = {key: value for key, value in row.items() if value not in ("", []) and key != "example"}
+    width = max(map(len, told))
+    lines = [f"{key:{width}}  {_words(value)}" for key, value in told.items()]
+    return "\n".join([*lines, *(["", row["example"]] if row["example"] else [])])
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _page(rows: Iterable[JsonObject]) -> str:
+    """The reference of formats: a table, and what a call looks like in each."""
+    rows = list(rows)
+    table = [
+        f"| `{row['name']}` | {_codes(row['aliases'])} | {', '.join(row['models'])} "
+        f"| {_summary(row)} |"
+        for row in rows
+    ]
+    examples = [
+        f"## {row['name']}\n\n~~~~ text\n{row['example']}\n~~~~" for row in rows if row["example"]
+    ]
+    return "\n\n".join([_PAGE + "\n".join(table), *examples])
+
+
+def _summary(row: JsonObject) -> str:
+    said = f"side by side: {_codes(row['reads'])}" if row["reads"] else row["summary"]
+    # A bar would end the cell, and a tag would be taken for HTML.
+    return str(said).replace("|", "\\|").replace("<", "\\<")
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

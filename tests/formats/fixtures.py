@@ -21,9 +21,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
-from tunaeval import parse, stream
 from tunaeval.formats import FORMATS
 from tunaeval.tools import to_tools
 from tunaeval.types import LEVELS, JsonObject, Level, ParseResult, Tools
@@ -75,7 +72,7 @@ def expected_at(case: Case, level: Level) -> JsonObject:
     return {**defaults, "reasoning": None, "outcome": outcome, **said}
 
 
-def found(result: ParseResult) -> JsonObject:
+def found_in(result: ParseResult) -> JsonObject:
     return {
         "calls": [[call.name, call.arguments] for call in result.calls],
         "repairs": [repair.code for call in result.calls for repair in call.repairs],
@@ -88,32 +85,4 @@ def found(result: ParseResult) -> JsonObject:
 
 
 ALL = [case for path in sorted(HERE.glob("*.md")) for case in cases(path)]
-
-
-SAYINGS = [
-    pytest.param(case, level, id=f"{case.format}: {case.title} ({level})")
-    for case in ALL
-    for level in LEVELS
-    if case.expected.get(level, True) is not None
-]
-
-
-@pytest.mark.parametrize(("case", "level"), SAYINGS)
-def test_a_text_says_what_its_fixture_says(case: Case, level: Level) -> None:
-    result = parse(case.text, case.format, tools=case.tools, level=level)
-    assert found(result) == expected_at(case, level)
-    reading = stream(case.format, tools=case.tools, level=level)
-    for character in case.text:
-        reading.feed(character)
-    assert reading.finish() == result
-
-
-def test_every_format_has_a_fixture() -> None:
-    assert set(FORMATS) <= {path.stem for path in HERE.glob("*.md")}
-
-
-def test_every_case_is_found() -> None:
-    """A heading without its blocks would be skipped in silence."""
-    headings = sum(path.read_text("utf-8").count("\n## ") for path in HERE.glob("*.md"))
-    assert len(ALL) == headings
-    assert len({(case.format, case.title) for case in ALL}) == len(ALL)
+"""Every case of every file."""

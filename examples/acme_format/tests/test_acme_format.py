@@ -1,0 +1,52 @@
+"""The laws that tunaeval asks of everybody, and what is Acme's own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from acme_format.brevity import BREVITY
+from acme_format.client import AcmeClient
+from acme_format.lines import PARSER
+from acme_format.wire import ACME
+
+import tunaeval
+from tunaeval.testing import check_format, check_parser
+from tunaeval.types import Message, Request
+from tunaeval.types.roles import Transcript
+
+
+def test_the_format_keeps_the_laws() -> None:
+    check_format(ACME)
+
+
+def test_the_parser_keeps_the_laws() -> None:
+    check_parser(PARSER, examples=["!read_file filepath=a.txt", "Sure.\n!ls\n!cat file=b"])
+
+
+def test_a_call_is_read() -> None:
+    text = 'Sure.\n<<acme 7>>{"do": "ls", "with": {"path": "."}}<<end>>'
+    result = tunaeval.parse(text, format=ACME)
+    assert [(call.name, call.arguments) for call in result.calls] == [("ls", {"path": "."})]
+
+
+def test_a_line_is_read() -> None:
+    result = tunaeval.parse("So:\n!ls path=. all=yes\nDone.", format=PARSER)
+    assert [(call.name, call.arguments) for call in result.calls] == [
+        ("ls", {"path": ".", "all": "yes"})
+    ]
+    assert result.content == "So:\nDone."
+
+
+def test_few_calls_score_high() -> None:
+    call = tunaeval.ToolCall("ls", {})
+    messages = (Message("user", "Go."), Message("assistant", tool_calls=(call,) * 6))
+    score = asyncio.run(BREVITY.score(Transcript("Go.", messages)))
+    assert (score.value, score.evidence) == (0.5, (1,))
+    assert asyncio.run(BREVITY.score(Transcript("Go.", messages[:1]))).value is None
+
+
+def test_the_client_answers_in_the_format() -> None:
+    request = Request([{"role": "user", "content": "What is in notes.md?"}])
+    reply = asyncio.run(AcmeClient().complete(request))
+    (call,) = tunaeval.parse(reply.message["content"], format=ACME).calls
+    assert call.arguments == {"filepath": "notes.md"}

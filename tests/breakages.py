@@ -1,0 +1,199 @@
+"""Breaks the engine on purpose, one thing at a time, and sees the tests named for it fail.
+
+    python tests/breakages.py            all of them; a row each
+    python tests/breakages.py quote      those whose first words hold "quote"
+
+Each is done in a copy of the tree, so nothing here changes. Exit code 1 when one survives, or when
+the line that it breaks is no longer there: then find the line that does the same today.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+COPIED = ("tunaeval", "tests", "pyproject.toml", "docs")
+SECONDS = 240
+"""For one run; a test that hangs has noticed, too."""
+
+
+class Breakage(NamedTuple):
+    """What is broken: `line`, wherever it stands in the room, becomes `broken`."""
+
+    what: str
+    room: str
+    line: str
+    broken: str
+    tests: tuple[str, ...]
+
+
+LEVELS = "tests/parsing/test_levels.py"
+FORMATS = "tests/test_formats.py"
+CAPS = "tests/parsing/test_growth.py"
+MISSION = "tests/parsing/test_mission.py"
+
+BREAKAGES = (
+    Breakage(
+        "every quote ends a string", "repair",
+        'if role == "key":', "if True:",
+        ("tests/repair", FORMATS, "-k", "quote"),
+    ),
+    Breakage(
+        "a value that was cut is as good as whole", "repair",
+        '"truncated": ("lenient"', '"truncated": ("standard"',
+        ("tests/parsing/test_truncation.py",),
+    ),
+    Breakage(
+        "NaN is a text that lost its quotes", "repair",
+        'text.lstrip("-") in _NEVER or', "",
+        ("tests/repair/test_json.py", MISSION),
+    ),
+    Breakage(
+        "duplicate keys are silent", "repair",
+        "raise _DuplicateKeyError", "pass",
+        ("tests/repair/test_json.py", MISSION),
+    ),
+    Breakage(
+        "the fast path takes floats that were integers", "parsing",
+        "float(2**63)", 'float("inf")',
+        ("tests/parsing/test_ordinary.py", MISSION),
+    ),
+    Breakage(
+        "a level allows only mends below it", "parsing",
+        "_RANK[repair.level] > allowed", "_RANK[repair.level] >= allowed",
+        (LEVELS,),
+    ),
+    Breakage(
+        "unknown tools are called", "parsing",
+        "if tools is not None and not known:", "if tools is not None and not known and not name:",
+        (FORMATS, "-k", "hermes and only-tools"),
+    ),
+    Breakage(
+        "a tool's definition is a call of it", "parsing",
+        "if _is_schema(value, claim.name, tools):", "if not isinstance(value, dict):",
+        (LEVELS, MISSION),
+    ),
+    Breakage(
+        "a call in inline code counts", "parsing",
+        "not fence and self._quoted()", "False",
+        (LEVELS,),
+    ),
+    Breakage(
+        "an alias of a key is no mend", "parsing",
+        "if found not in (None, wanted):", "if found != found:",
+        (MISSION, LEVELS),
+    ),
+    Breakage(
+        "reasoning is content", "parsing",
+        'collector.piece("reasoning", window.offset', 'collector.piece("content", window.offset',
+        (FORMATS, "-k", "says and (hermes or auto)"),
+    ),
+    Breakage(
+        "too many calls are dropped in silence", "parsing",
+        'self._collector.diagnose("too-many-calls"', 'str.format("too-many-calls"',
+        (CAPS, "-k", "calls_are_capped"),
+    ),
+    Breakage(
+        "nothing is held back at the end of a chunk", "parsing",
+        "return partial.start() if partial else len(text)", "return len(text)",
+        (FORMATS, "-k", "hermes and chunks"),
+    ),
+    Breakage(
+        "spans are counted from the window", "window",
+        "return self.base + self.pos", "return self.pos",
+        (FORMATS, "-k", "hermes and cut"),
+    ),
+    Breakage(
+        "the window never drops what was read", "window",
+        "if dropped > 0:", "if dropped > len(self.text):",
+        (CAPS, "-k", "forgets"),
+    ),
+    Breakage(
+        "the first closer ends a value, whatever follows", "parsing",
+        "closing.follow.match(text, at)", "True",
+        (FORMATS, "-k", "says and qwen3-coder"),
+    ),
+    Breakage(
+        "a format that could never be read is taken", "grammar",
+        "if fault := fault_of(", "if fault := None and fault_of(",
+        ("tests/test_grammar.py",),
+    ),
+)  # fmt: skip
+
+
+def main(words: Sequence[str]) -> int:
+    """Print a row for each; 1 if one was not noticed or could not be done."""
+    chosen = [one for one in BREAKAGES if all(word in one.what for word in words)]
+    faults = 0
+    with TemporaryDirectory() as folder:
+        tree = Path(folder)
+        for name in COPIED:
+            _copy(ROOT / name, tree / name)
+        for breakage in chosen:
+            verdict, how = _try(breakage, tree)
+            faults += verdict != "caught"
+            print(f"{verdict:8}  {breakage.what:48}  {how}", flush=True)
+    print(f"{len(chosen) - faults} of {len(chosen)} caught")
+    return 1 if faults else 0
+
+
+def places(breakage: Breakage, tree: Path) -> list[Path]:
+    """The files of a tree in which the breakage can be done."""
+    room = tree / "tunaeval" / breakage.room
+    files = [*room.glob("*.py"), *(path for path in [room.with_suffix(".py")] if path.exists())]
+    return [path for path in files if breakage.line in path.read_text("utf-8")]
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
+
+
+def _try(breakage: Breakage, tree: Path) -> tuple[str, str]:
+    """Whether it was caught, and by which test or why not."""
+    found = places(breakage, tree)
+    if not found:
+        return "GONE", f"{breakage.line!r} stands in no file of {breakage.room}"
+    sound = {path: path.read_text("utf-8") for path in found}
+    try:
+        for path, text in sound.items():
+            path.write_text(text.replace(breakage.line, breakage.broken), "utf-8")
+        return _tested(breakage.tests, tree)
+    finally:
+        for path, text in sound.items():
+            path.write_text(text, "utf-8")
+
+
+def _tested(tests: Sequence[str], tree: Path) -> tuple[str, str]:
+    quiet = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tree),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HYPOTHESIS_PROFILE": "ci",
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *quiet, *tests],
+            capture_output=True, text=True, cwd=tree, timeout=SECONDS, check=False,
+            env=environment,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "caught", f"a test that ran longer than {SECONDS} s"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if done.returncode == 1 and failed:
+        return "caught", failed[0].partition(" ")[2].partition(" - ")[0]
+    return ("SURVIVED" if done.returncode == 0 else "UNKNOWN"), " ".join(tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,26 @@
+"""The breakages that the tests are tried with can be done today, and stand in the README."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.breakages import BREAKAGES, Breakage, places
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda breakage: breakage.what)
+def test_what_a_breakage_breaks_is_there(breakage: Breakage) -> None:
+    gone = f"find the line that does what {breakage.line!r} did, in tests/breakages.py"
+    assert places(breakage, HERE.parent), gone
+    files = [word for word in breakage.tests if word.startswith("tests/")]
+    assert all((HERE.parent / file).exists() for file in files)
+
+
+def test_the_readme_lists_every_breakage() -> None:
+    text = (HERE / "README.md").read_text("utf-8").partition("| broken |")[2]
+    rows = re.findall(r"^\| ([^|]+) \| [`(]", text, re.MULTILINE)
+    assert rows == [breakage.what for breakage in BREAKAGES]

@@ -1,0 +1,316 @@
+"""The parser's laws, as checks of any format or set of formats.
+
+All laws of one kind look at the same examples, and each example is read once for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tunaeval.grammar import Format
+from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render
+from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, ToolCall, Tools, ToolSpec
+
+from . import tape as made
+from .strategies import calls_in, damaged_calls, literals, taped, tells_types, tools_for
+from .tape import Tape
+
+
+@dataclass(frozen=True, slots=True)
+class AnyText:
+    """A text of any kind, how it is cut, the tools that are given, and a level to stream at."""
+
+    text: str
+    chunks: list[str]
+    level: Level
+    tools: Tools | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Calls that a format can say, and prose to stand around them."""
+
+    form: Format
+    calls: list[ToolCall]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that a reader says of a text: whole at each level, and streamed at one of them."""
+
+    of: AnyText
+    wholes: dict[Level, ParseResult]
+    streamed: ParseResult
+    events: list[Event]
+
+
+def check_format(format: Format | Reader) -> None:  # noqa: A002 - the field's word
+    """Check all laws for a format or a reader of several; raises AssertionError with the text.
+
+    How many examples are looked at is hypothesis's `max_examples`, 100 if nothing else is set.
+    """
+    check_laws(LAWS, format)
+
+
+def check_law(name: str, format: Format | Reader) -> None:  # noqa: A002 - as in check_format
+    """Check one of `LAWS`."""
+    check_laws([name], format)
+
+
+def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: A002 - as above
+    """Check some of `LAWS`; those of one kind share their examples."""
+    reader = format if isinstance(format, Reader) else reader_of(format)
+    chosen = frozenset(names)
+    if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
+
+        @calm
+        @given(example=_written(reader))
+        def calls_keep_the_laws(example: Written) -> None:
+            for law in of_calls:
+                law(reader, example)
+
+        calls_keep_the_laws()
+    if of_texts := [law for name, law in _OF_TEXTS.items() if name in chosen]:
+
+        @calm
+        @given(example=any_texts(reader.formats))
+        def texts_keep_the_laws(example: AnyText) -> None:
+            _check_text(reader, example, of_texts)
+
+        texts_keep_the_laws()
+
+
+def check_text(
+    text: str,
+    format: Format | Reader,  # noqa: A002 - as above
+    *,
+    chunks: Sequence[str] | None = None,
+    tools: Tools | None = None,
+) -> None:
+    """Check the laws of any text for this one, each character a chunk unless `chunks` are given."""
+    reader = format if isinstance(format, Reader) else reader_of(format)
+    example = AnyText(text, list(text if chunks is None else chunks), "standard", tools)
+    _check_text(reader, example, _OF_TEXTS.values())
+
+
+def _check_text(reader: Reader, example: AnyText, laws: Iterable[Callable[[Seen], None]]) -> None:
+    text, tools = example.text, example.tools
+    wholes = {level: reader.parse(text, tools=tools, level=level) for level in LEVELS}
+    stream = reader.stream(tools=tools, level=example.level)
+    seen = Seen(example, wholes, *stream_of(stream, example.chunks))
+    for law in laws:
+        law(seen)
+
+
+def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[Event]]:
+    """Feed all chunks; the result and every event."""
+    events = [event for chunk in chunks for event in stream.feed(chunk)]
+    result = stream.finish()
+    return result, [*events, *stream.last_events()]
+
+
+def calm(law: Callable[..., None]) -> Callable[..., None]:
+    """No deadline: the first example compiles the reader. One failure is told, not all at once."""
+    return settings(deadline=None, report_multiple_bugs=False)(law)
+
+
+def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
+    """Names and arguments."""
+    return [(call.name, call.arguments) for call in calls]
+
+
+# --- examples --------------------------------------------------------------------------------
+
+
+def any_texts(forms: Sequence[Format]) -> st.SearchStrategy[AnyText]:
+    """Texts that `forms` make something of: damaged calls above all."""
+
+    def make(tape: Tape) -> AnyText:
+        form, kind = tape.pick(forms), tape.below(8)
+        text, meant = damaged_calls(tape, form, 4)
+        if kind > 4:
+            text = _row_of_pieces(tape, literals(form)) if kind < 7 else made.text(tape, 40)
+        return AnyText(text, made.chunks(tape, text), tape.pick(LEVELS), _tools(tape, meant))
+
+    return taped(make, 256)
+
+
+def _row_of_pieces(tape: Tape, marks: Sequence[str]) -> str:
+    def piece(tape: Tape) -> str:
+        return tape.pick(marks) if marks and tape.below(4) == 3 else made.fragment(tape)
+
+    return "".join(tape.row(piece, 16))
+
+
+def _tools(tape: Tape, meant: Sequence[ToolCall]) -> Tools | None:
+    """None, those of the calls with their types, or a few names that may occur."""
+    kind = tape.below(4)
+    if kind < 2:
+        return None
+    few = Tools(ToolSpec(name) for name in tape.row(made.name, 3))
+    return tools_for(meant) if kind == 2 else few
+
+
+def _written(reader: Reader) -> st.SearchStrategy[Written]:
+    def make(tape: Tape) -> Written:
+        form = tape.pick(reader.formats)
+        return Written(form, calls_in(tape, form, 1, 3), made.prose(tape), made.prose(tape))
+
+    return taped(make, 256)
+
+
+# --- laws of what was written ----------------------------------------------------------------
+
+
+def _rendered_is_read_back(reader: Reader, example: Written) -> None:
+    text = render(example.calls, example.form)
+    names = Tools({call.name: ToolSpec(call.name) for call in example.calls}.values())
+    typed = tells_types(example.form)
+    for tools in (None, names) if typed else (tools_for(example.calls),):
+        result = reader.parse(text, tools=tools)
+        wanted, found = said(example.calls), said(result.calls)
+        assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
+        assert not result.content.strip(), f"{text!r} leaves content: {result.content!r}"
+
+
+def _prose_changes_no_call(reader: Reader, example: Written) -> None:
+    text = f"{example.before}\n{render(example.calls, example.form)}\n{example.after}"
+    tools = None if tells_types(example.form) else tools_for(example.calls)
+    result = reader.parse(text, tools=tools)
+    wanted, found = said(example.calls), said(result.calls)
+    assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
+    for prose in (example.before, example.after):
+        assert prose in result.content, f"of {text!r} the words {prose!r} are lost"
+
+
+# --- laws of any text ------------------------------------------------------------------------
+
+
+def _nothing_raises(seen: Seen) -> None:
+    """That nothing raised shows by our being here; and every result is one that can be used."""
+    for level, result in seen.wholes.items():
+        where = f"{seen.of.text!r} at {level}"
+        check_shape(result, level, len(seen.of.text), where)
+        unplaced = [call.name for call in result.calls if call.span is None]
+        assert not unplaced, f"{where}: calls without a span: {unplaced}"
+
+
+def check_shape(result: ParseResult, level: Level, length: int, where: str) -> None:
+    """Whether the outcome fits the calls, and calls and diagnoses stand within the text."""
+    agrees = (result.outcome == "calls") == bool(result.calls)
+    assert agrees, f"{where}: outcome {result.outcome!r} with {len(result.calls)} calls"
+    allowed, at = LEVELS[1 : LEVELS.index(level) + 1], 0
+    for call in result.calls:
+        assert isinstance(call.arguments, dict), f"{where}: arguments are no object: {call}"
+        forbidden = [repair.code for repair in call.repairs if repair.level not in allowed]
+        assert not forbidden, f"{where}: mended by {forbidden}"
+        if call.span is not None:
+            inside = at <= call.span.start < call.span.end <= length
+            assert inside, f"{where}: {call.span} overlaps another call or leaves the text"
+            at = call.span.end
+    for diagnosis in result.diagnoses:
+        start, end = diagnosis.span or (0, 0)
+        assert 0 <= start <= end <= length, f"{where}: {diagnosis} stands outside of the text"
+
+
+def _chunks_do_not_matter(seen: Seen) -> None:
+    whole, cut = seen.wholes[seen.of.level], seen.streamed
+    assert cut == whole, f"{seen.of.chunks} at {seen.of.level}: {cut}, and whole {whole}"
+
+
+def _events_tile_the_text(seen: Seen) -> None:
+    text, result, at = seen.of.text, seen.streamed, 0
+    tiles = _after_reclassification(seen.events)
+    for event in tiles:
+        assert event.span.start == at, f"{text!r}: {event} should begin at {at}"
+        at = event.span.end
+        if event.kind != "call_finished":
+            assert event.text == text[event.span.start : event.span.end], f"{text!r}: {event}"
+    assert at == len(text), f"{text!r}: events end at {at}"
+    finished = [event.call for event in tiles if event.call]
+    assert finished == list(result.calls), f"{text!r}: events tell {finished}, not {result.calls}"
+    content = "".join(event.text for event in tiles if event.kind == "content")
+    assert content == result.content, f"{text!r}: events tell {content!r}, not {result.content!r}"
+
+
+def _after_reclassification(events: Sequence[Event]) -> list[Event]:
+    """The tiling events, with those that were taken back replaced by what replaced them."""
+    tiles: list[Event] = []
+    for event in events:
+        if event.kind == "reclassified":
+            start = event.span.start
+            kept = [tile for tile in tiles if tile.span.end <= start]
+            tiles = [*kept, Event("reasoning", event.span, event.text)]
+        elif event.kind in TILES:
+            tiles.append(event)
+    return tiles
+
+
+def _deltas_are_the_arguments(seen: Seen) -> None:
+    """What is told of a call while it grows is what it is in the end."""
+    growing: dict[int | None, tuple[str | None, list[str]]] = {}
+    for event in seen.events:
+        if event.kind == "call_started":
+            growing[event.index] = (event.name, [])
+        elif event.kind == "arguments":
+            growing[event.index][1].append(event.text)
+        elif event.kind == "call_dropped":
+            del growing[event.index]
+        elif event.kind == "call_finished" and event.call:
+            name, pieces = growing.pop(event.index)
+            told, call = (name, json.loads("".join(pieces))), event.call
+            wanted = (call.name, call.arguments)
+            assert told == wanted, f"{seen.of.chunks}: {told} was told of {wanted}"
+    assert not growing, f"{seen.of.chunks}: begun, and never ended: {growing}"
+
+
+def _levels_are_monotone(seen: Seen) -> None:
+    check_levels(seen.wholes, repr(seen.of.text))
+
+
+def check_levels(results: dict[Level, ParseResult], where: str) -> None:
+    """Whether what a level accepts without a word is the same at every higher one."""
+    for (low, lower), (high, higher) in pairwise(results.items()):
+        if not lower.diagnoses:
+            assert lower == higher, f"{where}: {low} says {lower}, and {high} {higher}"
+
+
+def _only_tools_are_called(seen: Seen) -> None:
+    for result in seen.wholes.values() if seen.of.tools is not None else ():
+        check_names(result, seen.of.tools, repr(seen.of.text))
+
+
+def check_names(result: ParseResult, tools: Tools | None, where: str) -> None:
+    """Whether every call is of a tool, when tools are given."""
+    strange = [call.name for call in result.calls if tools is not None and call.name not in tools]
+    assert not strange, f"{where}: calls {strange}, which are none of {tools}"
+
+
+_OF_CALLS: dict[str, Callable[[Reader, Written], None]] = {
+    "rendered-is-read-back": _rendered_is_read_back,
+    "prose-changes-no-call": _prose_changes_no_call,
+}
+_OF_TEXTS: dict[str, Callable[[Seen], None]] = {
+    "nothing-raises": _nothing_raises,
+    "chunks-do-not-matter": _chunks_do_not_matter,
+    "events-tile-the-text": _events_tile_the_text,
+    "deltas-are-the-arguments": _deltas_are_the_arguments,
+    "levels-are-monotone": _levels_are_monotone,
+    "only-tools-are-called": _only_tools_are_called,
+}
+
+LAWS_OF_CALLS = tuple(_OF_CALLS)
+"""The names of the laws that hold for what was written."""
+
+LAWS_OF_TEXTS = tuple(_OF_TEXTS)
+"""The names of the laws that hold for any text."""
+
+LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)

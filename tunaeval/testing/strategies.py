@@ -1,0 +1,129 @@
+"""Hypothesis strategies: calls, texts that are sound, damaged or hostile, and ways to cut them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from tunaeval.grammar import Arguments, CallObject, Format, Literal, Many, Maybe, PythonCalls, Word
+from tunaeval.parsing import render
+from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+
+from . import tape as made
+from .tape import Tape
+
+T = TypeVar("T")
+
+
+@st.composite
+def taped(draw: st.DrawFn, make: Callable[[Tape], T], size: int = 96) -> T:
+    """What `make` makes of a tape of `size` bytes."""
+    return make(Tape(draw(st.binary(min_size=size, max_size=size))))
+
+
+def json_values(leaves: int = 8) -> st.SearchStrategy[JsonValue]:
+    """Values of JSON: texts full of markup, numbers of any size, nested."""
+    return taped(lambda tape: made.value(tape, leaves))
+
+
+def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
+    """Lists of calls with arbitrary arguments."""
+    return taped(lambda tape: tape.row(_any_call, most, least), 192)
+
+
+def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
+    """Lists of calls that `form` can say: bare text cannot hold the format's own markup."""
+    return taped(lambda tape: calls_in(tape, form, least, most), 192)
+
+
+def prose() -> st.SearchStrategy[str]:
+    """Sentences in several languages, without any markup."""
+    return taped(made.prose, 10)
+
+
+def fragments(most: int = 16) -> st.SearchStrategy[str]:
+    """Hostile texts: any row of the pieces that formats are made of."""
+    return taped(lambda tape: made.hostile(tape, most))
+
+
+def damaged(form: Format, most: int = 4) -> st.SearchStrategy[str]:
+    """Calls as the format writes them, then cut, deleted from and inserted into."""
+    return taped(lambda tape: damaged_calls(tape, form, most)[0], 192)
+
+
+def chunkings(text: str) -> st.SearchStrategy[list[str]]:
+    """Ways to cut a text: each character alone, in equal steps, or anywhere."""
+    return taped(lambda tape: made.chunks(tape, text), 40)
+
+
+def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
+    """Calls that `form` can say."""
+    if tells_types(form):
+        return tape.row(_any_call, most, least)
+    marks = literals(form)
+
+    def plain(tape: Tape) -> JsonValue:
+        value = made.value(tape, 4)
+        return made.word(tape) if _holds(value, marks) else value
+
+    def plain_call(tape: Tape) -> ToolCall:
+        return made.call(tape, lambda tape: made.word(tape, 9), plain)
+
+    # One schema has to serve all calls of a name, so each name comes once.
+    found = {call.name: call for call in tape.row(plain_call, most, least)}
+    return list(found.values())
+
+
+def damaged_calls(tape: Tape, form: Format, most: int) -> tuple[str, list[ToolCall]]:
+    """A damaged text, and the calls that it was made of."""
+    meant = calls_in(tape, form, 1, 2)
+    sound = made.prose(tape) + render(meant, form) + made.prose(tape)
+    return made.damage(tape, sound, literals(form), most), meant
+
+
+def tells_types(form: Format) -> bool:
+    """Whether a text in this format says itself what is a number and what is a string."""
+    return not {CallObject, PythonCalls, Arguments}.isdisjoint(map(type, form.words))
+
+
+def literals(form: Format) -> tuple[str, ...]:
+    """Every fixed text of a format."""
+    envelope = form.envelope
+    messages = (envelope.opens, envelope.closes) if envelope else ()
+    words = _flat((*form.words, *(form.around or ()), *messages))
+    return (*(text for word in words for text in word.spellings), *form.dropped)
+
+
+def tools_for(calls_: Sequence[ToolCall]) -> Tools:
+    """Tools whose schemas say of each argument of these calls what type it is."""
+    specs = {}
+    for call in calls_:
+        properties = {key: {"type": _type(value)} for key, value in call.arguments.items()}
+        specs[call.name] = ToolSpec(
+            call.name, parameters={"type": "object", "properties": properties}
+        )
+    return Tools(specs.values())
+
+
+def _any_call(tape: Tape) -> ToolCall:
+    return made.call(tape, lambda tape: made.text(tape, 8), lambda tape: made.value(tape, 8))
+
+
+def _flat(words: Sequence[Word]) -> list[Literal]:
+    inner = [_flat(word.words) for word in words if isinstance(word, Maybe | Many)]
+    own = [word for word in words if isinstance(word, Literal)]
+    return [*own, *(word for some in inner for word in some)]
+
+
+def _holds(value: JsonValue, marks: Sequence[str]) -> bool:
+    # A text is written as it is, anything else as JSON.
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return any(mark in text for mark in marks)
+
+
+def _type(value: JsonValue) -> str:
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object"}
+    return "null" if value is None else names.get(type(value), "array")
