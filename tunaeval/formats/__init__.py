@@ -116,6 +116,16 @@ FORMATS = {
 }
 """Every format that comes with tunaeval, by its canonical name."""
 
+AUTO = (
+    *(
+        format_
+        for format_ in FORMATS.values()
+        if format_
+        not in (ANTHROPIC, DOTS_INVOKE, ERNIE45, GLM47, GRANITE31, HUNYUAN_A13B, LLAMA3_BARE, MIMO)
+    ),
+)
+"""What `auto` reads side by side: all but those whose text is also that of another one."""
+
 SETS = {
     "dots": (DOTS_JSON, DOTS_INVOKE),
     "granite": (GRANITE3, GRANITE31),
@@ -137,6 +147,7 @@ SET_ALIASES = {
 __all__ = [
     "ANTHROPIC",
     "APERTUS",
+    "AUTO",
     "CHAIN",
     "COHERE",
     "DEEPSEEK_V3",

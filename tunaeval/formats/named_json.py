@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Arguments, Format, Literal, Markup, Maybe, Name, Reasoning, Space
+from tunaeval.grammar import (
+    THINK,
+    Arguments,
+    Format,
+    Literal,
+    Markup,
+    Maybe,
+    Name,
+    Reasoning,
+    Space,
+)
 
 MISTRAL_V11 = Format(
     "mistral-v11",
@@ -14,7 +24,7 @@ MISTRAL_V11 = Format(
         Arguments(),
     ),
     separator="",
-    reasoning=(Reasoning("[THINK]", "[/THINK]"),),
+    reasoning=(Reasoning("[THINK]", "[/THINK]"), THINK),
     models=("Mistral Small 3", "Magistral", "Devstral", "Ministral 3"),
     summary="name and JSON behind [TOOL_CALLS], with or without [ARGS]",
 )

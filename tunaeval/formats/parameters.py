@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tunaeval.grammar import (
+    THINK,
     Attribute,
     Elements,
     Format,
@@ -92,7 +93,7 @@ SEED_OSS = Format(
         Space("\n"),
         Literal("</seed:tool_call>"),
     ),
-    reasoning=(Reasoning("<seed:think>", "</seed:think>"),),
+    reasoning=(Reasoning("<seed:think>", "</seed:think>"), THINK),
     aliases=("seed_oss",),
     models=("Seed-OSS",),
     summary="as qwen3-coder, inside <seed:tool_call>",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
+    THINK,
     TYPE_NAME,
     Arguments,
     CallObject,
@@ -49,7 +50,6 @@ HARMONY = Format(
         closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
     ),
     separator="",
-    reasoning=(),
     aliases=("openai", "gpt-oss", "gpt_oss"),
     models=("gpt-oss", "LLM-jp 4"),
     summary="JSON in a message to functions.NAME; analysis is reasoning",
@@ -93,7 +93,6 @@ MUSE = Format(
         ),
         closes=Literal("<|eom|>", also=("<|eot|>",)),
     ),
-    reasoning=(),
     aliases=("muse_glimmer", "musespark1x"),
     models=("Muse Spark", "Muse Glimmer"),
     summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
@@ -115,7 +114,6 @@ INKLING = Format(
     ),
     dropped=("<|content_model_end_sampling|>",),
     separator="",
-    reasoning=(),
     models=("Inkling",),
     summary="one JSON object in a message that says so",
 )
@@ -163,7 +161,7 @@ KIMI_K3 = Format(
         "<|end_of_msg|>",
     ),
     separator="",
-    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), THINK),
     aliases=("kimi_k3",),
     models=("Kimi K3",),
     summary="XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tunaeval.grammar import ANY_SPACE, CallObject, Format, Literal, Reasoning, Space
+from tunaeval.grammar import ANY_SPACE, THINK, CallObject, Format, Literal, Reasoning, Space
 
 _ONE = CallObject()
 _SEVERAL = CallObject(array=True)
@@ -19,7 +19,7 @@ LONGCAT = Format(
         Space("\n"),
         Literal("</longcat_tool_call>"),
     ),
-    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"),),
+    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"), THINK),
     models=("LongCat-Flash",),
     summary="one JSON object between <longcat_tool_call> tags",
 )
@@ -74,6 +74,7 @@ K2_THINK = (
     Reasoning("<ifm|think>", "</ifm|think>"),
     Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
     Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
+    THINK,
 )
 """K2 Horizon thinks at three speeds."""
 
@@ -155,7 +156,7 @@ COHERE = Format(
         "<|START_TEXT|>",
         "<|END_TEXT|>",
     ),
-    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"),),
+    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), THINK),
     aliases=("cohere_command3", "cohere_command4"),
     models=("Command R7B", "Command A", "Command 4"),
     summary="a JSON array with tool_name and parameters between action markers",
@@ -197,7 +198,7 @@ APERTUS = Format(
         Space(),
         Literal("<|tools_suffix|>"),
     ),
-    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"),),
+    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"), THINK),
     aliases=("apertus2509",),
     models=("Apertus",),
     summary="a JSON array of objects whose one key is the tool's name",

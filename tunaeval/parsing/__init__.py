@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import CHAIN, FORMATS, SET_ALIASES, SETS
+from tunaeval.formats import AUTO, CHAIN, FORMATS, SET_ALIASES, SETS
 from tunaeval.grammar import Format, set_engine
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
@@ -30,6 +30,8 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
+auto = Reader("auto", AUTO, summary="finds the format in the text: all of them, read side by side")
+
 dots, granite, k2_horizon, lfm2, llama3, mistral, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
@@ -45,7 +47,7 @@ _SETS: dict[str, Reader] = {
     for reader in (qwen25, dots, granite, k2_horizon, lfm2, llama3, mistral, xlam)
 }
 _READERS: dict[str, Reader] = {
-    "auto": qwen25,
+    "auto": auto,
     **_SETS,
     **{name: Reader(name, (form,)) for name, form in FORMATS.items()},
 }
@@ -54,11 +56,11 @@ formats: Registry[Parser] = Registry(
     "tunaeval.parsers",
     "format or parser",
     builtins={
+        "auto": "tunaeval.parsing:auto",
         **{name: f"tunaeval.parsing:{name.replace('-', '_')}" for name in _SETS},
         **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
     },
     aliases={
-        "auto": "qwen25",
         **SET_ALIASES,
         **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
     },
