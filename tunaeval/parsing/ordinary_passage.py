@@ -161,6 +161,10 @@ def _opened(token: Token) -> Action:
     return act
 
 
+def _bare(token: Token) -> Action:
+    return _unusual(token) if token.formats[0].python else _opened(token)
+
+
 def _around(token: Token) -> Action:
     def act(passage: Passage, start: int, end: int) -> bool:
         if passage.quoted(start):
@@ -173,7 +177,7 @@ def _around(token: Token) -> Action:
 
 
 def _unusual(_: Token) -> Action:
-    """A message's header or end: whose words are whose is the engine's to say."""
+    """What only the engine can tell: a message's header or end, a list of Python calls."""
     return lambda *_: False
 
 
@@ -216,7 +220,7 @@ def _thought(_: Token) -> Action:
 
 _ACTIONS: dict[str, Callable[[Token], Action]] = {
     "open": _opened,
-    "bare": _opened,
+    "bare": _bare,
     "close": _closed,
     "around": _around,
     "reasoning": _thinking,

@@ -11,18 +11,17 @@ import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
-from tunaeval.grammar import CallObject, Format
+from tunaeval.grammar import Format
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
 from .block import Setting
 from .collect import MAX_CALLS
-from .judge import judge
+from .judge import judge_named
 from .ledger import Ledger
 from .steps import bounded, literal, next_char
 
-_CALL = CallObject()
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
 """What stands before a list that is part of a program: an index, an assignment, an argument."""
@@ -217,10 +216,9 @@ class PythonBlock:
 
     def _judge(self, found: _Found, read: Read) -> None:
         collector, ledger, span = self._setting.collector, self._ledger, found.span
-        value = {_CALL.name: found.name, _CALL.arguments: read.value}
-        verdict = judge(
-            Read(value, read.repairs, read.notes, read.truncated),
-            word=_CALL,
+        verdict = judge_named(
+            found.name,
+            read,
             form=self._form,
             span=span,
             tools=self._setting.tools,
