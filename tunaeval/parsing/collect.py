@@ -124,9 +124,10 @@ class Collector:
         room = MAX_DIAGNOSES - len(self._diagnoses)
         if room <= 0:
             return
-        if room == 1:
-            code, message = "too-many-diagnoses", f"{MAX_DIAGNOSES} are told at the most"
         diagnosis = Diagnosis(code, message, Span(start, end))
+        if room == 1:
+            told = f"{MAX_DIAGNOSES} are told at the most"
+            diagnosis = Diagnosis("too-many-diagnoses", told, diagnosis.span)
         self._diagnoses.append(diagnosis)
         if self.events is not None:
             self.events.append(event("diagnosis", start, end, diagnosis=diagnosis))

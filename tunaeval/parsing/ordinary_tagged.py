@@ -134,13 +134,11 @@ def _pairs_reader(
             value = value_of(trimmed(value, word) if trims else value, key, signature, said)
             if value is ODD:
                 return ENGINE
-            arguments[key] = value
-            key = here[1]
-        end = here.end()
+            arguments[key], key = value, here[1]
         if not _stands(name, arguments, tools):
             return ENGINE
-        calls.append(call_of(name, arguments, format_name, (start, end), None))
-        return end
+        calls.append(call_of(name, arguments, format_name, (start, here.end()), None))
+        return here.end()
 
     return read
 
