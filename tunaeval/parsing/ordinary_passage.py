@@ -123,7 +123,7 @@ def chooser_of(token: Token) -> Chooser:
 
 def _opened(token: Token) -> Action:
     choose, fence, bare = chooser_of(token), token.text == FENCE, token.kind == "bare"
-    mark = _around(token)
+    mark, objects = _around(token), bare and all(form.call for form in token.formats)
 
     def act(passage: Passage, start: int, end: int) -> bool:
         text, calls = passage.text, passage.calls
@@ -142,7 +142,7 @@ def _opened(token: Token) -> Action:
         count = len(calls)
         after = reader(text, start, body, passage.tools, calls)
         passage.refused = False
-        if after < 0 and bare and len(calls) == count:
+        if after < 0 and objects and len(calls) == count:
             after, passage.refused = passed_over(text, start)
         if after < 0 or count >= MAX_CALLS:
             return False
@@ -173,11 +173,14 @@ def _around(token: Token) -> Action:
 
 
 def _unusual(_: Token) -> Action:
-    """A message's header or end: whose words are whose is the engine's to say."""
+    """A message's header or end, say: whose words are whose is the engine's to tell."""
     return lambda *_: False
 
 
-def _closed(_: Token) -> Action:
+def _closed(token: Token) -> Action:
+    if token.around:  # markup, unless it closes something refused
+        return _unusual(token)
+
     def act(passage: Passage, start: int, end: int) -> bool:
         passage.at, passage.refused = end, False
         return passage.content_so_far(start) and not passage.mentioned
