@@ -173,15 +173,17 @@ def _around(token: Token) -> Action:
 
 
 def _unusual(_: Token) -> Action:
-    """A message's header or end, say: whose words are whose is the engine's to tell."""
+    """A message's header or end: whose words are whose is the engine's to say."""
     return lambda *_: False
 
 
 def _closed(token: Token) -> Action:
-    if token.around:  # markup, unless it closes something refused
-        return _unusual(token)
+    mark = _around(token)
 
     def act(passage: Passage, start: int, end: int) -> bool:
+        if token.around:
+            framed = passage.refused or passage.mentioned
+            return not framed and mark(passage, start, end)
         passage.at, passage.refused = end, False
         return passage.content_so_far(start) and not passage.mentioned
 
