@@ -37,6 +37,12 @@ FOUND = {
     "a closer of one format that stands around the calls of another": Found(
         "auto", "a</tool_calls>", "no_call"
     ),
+    "a closer of reasoning behind an object that could not be read": Found(
+        "json",
+        '[{"name": "g", "x": {"a": 1", </think>i": ["b"]}</think>, {"name": "u", "arguments": {}}]',
+        "calls",
+        ("u",),
+    ),
 }
 
 

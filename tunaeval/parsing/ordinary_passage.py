@@ -213,7 +213,8 @@ def _thought(_: Token) -> Action:
             return False
         passage.thoughts = [passage.text[:start]]
         passage.at = passage.gap = passage.line = end
-        passage.in_code, passage.thought = False, True
+        passage.in_code = passage.refused = False
+        passage.thought = True
         return True
 
     return act
