@@ -39,7 +39,7 @@ FOUND = {
     ),
     "a closer of reasoning behind an object that could not be read": Found(
         "json",
-        '[{"name": "g", "x": {"a": 1", </think>i": ["b"]}</think>, {"name": "u", "arguments": {}}]',
+        '{"name": 1 2}</think> {"name": "u", "arguments": {}}',
         "calls",
         ("u",),
     ),
