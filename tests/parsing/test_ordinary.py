@@ -247,6 +247,7 @@ _SLOW = {
     "functiongemma",
     "gemma4",
     "k2-horizon-xml",
+    "kimi-k3",
     "minimax-m3",
 }
 """Formats whose calls are mended by their nature, or whose words no fast reader knows."""

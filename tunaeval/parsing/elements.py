@@ -47,7 +47,7 @@ class Tree:
 class ElementsReader:
     """Reads the elements of one call; used once.
 
-    It stops before the first closing tag that belongs to none of them.
+    It stops before the first tag that does not fit, or that closes none of them.
     """
 
     def __init__(self, window: Window, word: Elements, schema: object) -> None:
@@ -76,10 +76,10 @@ class ElementsReader:
                 self._close_unmarked()
             if closing and len(self._open) == 1:
                 return self._finished()
-            window.pos += len(prefix) + len(tag[0])
             fault = self._closed(name) if closing else self._opened(name)
             if fault:
                 return fault
+            window.pos += len(prefix) + len(tag[0])
 
     def _until(self, prefix: str) -> Generator[None, None, str | None]:
         """The text up to the next prefix; None if the text ends before it."""

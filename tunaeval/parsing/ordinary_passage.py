@@ -123,7 +123,7 @@ def chooser_of(token: Token) -> Chooser:
 
 def _opened(token: Token) -> Action:
     choose, fence, bare = chooser_of(token), token.text == FENCE, token.kind == "bare"
-    mark = _around(token)
+    mark, objects = _around(token), bare and all(form.call for form in token.formats)
 
     def act(passage: Passage, start: int, end: int) -> bool:
         text, calls = passage.text, passage.calls
@@ -142,7 +142,7 @@ def _opened(token: Token) -> Action:
         count = len(calls)
         after = reader(text, start, body, passage.tools, calls)
         passage.refused = False
-        if after < 0 and bare and len(calls) == count:
+        if after < 0 and objects and len(calls) == count:
             after, passage.refused = passed_over(text, start)
         if after < 0 or count >= MAX_CALLS:
             return False
@@ -181,8 +181,13 @@ def _unusual(_: Token) -> Action:
     return lambda *_: False
 
 
-def _closed(_: Token) -> Action:
+def _closed(token: Token) -> Action:
+    mark = _around(token)
+
     def act(passage: Passage, start: int, end: int) -> bool:
+        if token.around:
+            framed = passage.refused or passage.mentioned
+            return not framed and mark(passage, start, end)
         passage.at, passage.refused = end, False
         return passage.content_so_far(start) and not passage.mentioned
 
@@ -212,7 +217,8 @@ def _thought(_: Token) -> Action:
             return False
         passage.thoughts = [passage.text[:start]]
         passage.at = passage.gap = passage.line = end
-        passage.in_code, passage.thought = False, True
+        passage.in_code = passage.refused = False
+        passage.thought = True
         return True
 
     return act

@@ -1,0 +1,72 @@
+"""What fuzzing has found: texts that were read otherwise whole than in pieces, or for ever."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from tunaeval import parse, stream
+from tunaeval.types import LEVELS, Level, ParseResult
+
+_M3 = "]<]minimax[>["
+
+
+class Found(NamedTuple):
+    """A text, the format that it was found in, and what it says."""
+
+    format: str
+    text: str
+    outcome: str
+    calls: tuple[str, ...] = ()
+
+
+FOUND = {
+    "an element closed by another's closer at the end of the text": Found(
+        "minimax-m3", f'{_M3}<invoke name="h">{_M3}<a>{_M3}</t>', "malformed"
+    ),
+    "a list of Python calls without a brace, cut in a text": Found(
+        "pythonic", "[glob(pattern='$H", "truncated"
+    ),
+    "a brace in a text of a Python call": Found(
+        "pythonic", """[f(p='N\\'(s){"a": [1]}')]""", "calls", ("f",)
+    ),
+    "a Python call with an odd text beside a sound one with braces": Found(
+        "pythonic", "[write(e={}), nope(l=1, e=''3')]", "calls", ("write",)
+    ),
+    "a closer of one format that stands around the calls of another": Found(
+        "auto", "a</tool_calls>", "no_call"
+    ),
+    "a closer of reasoning behind an object that could not be read": Found(
+        "json",
+        '{"name": 1 2}</think> {"name": "u", "arguments": {}}',
+        "calls",
+        ("u",),
+    ),
+}
+
+
+def in_pieces(found: Found, size: int, level: Level) -> ParseResult:
+    """The text, fed in pieces of that size."""
+    reading = stream(found.format, level=level)
+    for start in range(0, len(found.text), size):
+        reading.feed(found.text[start : start + size])
+    return reading.finish()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", FOUND)
+def test_a_text_says_the_same_whole_and_in_pieces(name: str, level: Level) -> None:
+    found = FOUND[name]
+    whole = parse(found.text, found.format, level=level)
+    assert all(in_pieces(found, size, level) == whole for size in (1, 2, 3, 5, 17))
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_it_says_what_it_should(name: str) -> None:
+    found = FOUND[name]
+    result = parse(found.text, found.format)
+    assert (result.outcome, tuple(call.name for call in result.calls)) == (
+        found.outcome,
+        found.calls,
+    )
