@@ -148,10 +148,9 @@ class PythonBlock:
 
     def _at_stop(self) -> Generator[None, None, bool]:
         """Whether what ends the frame stands here; it is not passed over."""
-        start = self._window.pos
-        found = bool(self._stops) and (yield from literal(self._window, self._stops))
-        if found:
-            self._window.pos = start
+        window, start = self._window, self._window.offset
+        found = bool(self._stops) and (yield from literal(window, self._stops))
+        window.pos = start - window.base  # where it stands now: the window may have moved
         return found
 
     def _call(self) -> Generator[None, None, bool]:
