@@ -3,7 +3,8 @@
     TunaevalError
     ├── UsageError            the caller asked for something that cannot be
     │   ├── UnknownNameError  a name that nothing is registered under
-    │   └── ToolsError        tools that cannot be understood
+    │   ├── ToolsError        tools that cannot be understood
+    │   └── ExpectationError  an expectation that nothing could meet, or that says nothing
     ├── FormatError           a wire format that could never be read
     ├── PluginError           a plug-in that cannot be used
     │   ├── PluginLoadError   its import failed
@@ -51,6 +52,10 @@ class UnknownNameError(UsageError):
 
 class ToolsError(UsageError):
     """Tools that cannot be understood."""
+
+
+class ExpectationError(UsageError):
+    """An expectation that cannot be used; the message names the place in it."""
 
 
 class FormatError(TunaevalError):

@@ -1,0 +1,231 @@
+"""BFCL's data load as suites, and the profile `bfcl` judges as the real checker does.
+
+Needs the package `bfcl-eval`, installed without what it depends on; skipped where it is missing.
+What holds without it is in `tests/matching/test_bfcl.py` and `tests/harness/test_bfcl_files.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.suites import bfcl_checker
+from tunaeval.harness import BFCL_CATEGORIES, BFCL_DEFECTS, load_suite, without
+from tunaeval.matching import match, wanted_arguments
+from tunaeval.matching.gold import gold_arguments
+from tunaeval.types import ToolCall
+from tunaeval.types.runs import Scenario
+
+JUDGED = [category for category, form in BFCL_CATEGORIES.items() if "match" in form]
+SIZES = {
+    "simple": 400, "multiple": 200, "parallel": 200, "parallel_multiple": 200,
+    "live_simple": 258, "live_multiple": 1053, "live_parallel": 16, "live_parallel_multiple": 24,
+    "irrelevance": 240, "live_irrelevance": 884, "live_relevance": 16,
+}  # fmt: skip
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+class Entry(NamedTuple):
+    """An entry as it is in the files, and as a scenario."""
+
+    functions: list[Any]
+    gold: list[Any]
+    scenario: Scenario
+
+
+@cache
+def entries(category: str) -> list[Entry]:
+    data = bfcl_checker.root() / "data"
+    file = f"BFCL_v4_{'simple_python' if category == 'simple' else category}.json"
+    answers = {row["id"]: row["ground_truth"] for row in rows(data / "possible_answer" / file)}
+    scenarios = load_suite(f"bfcl:{category}").scenarios
+    return [
+        Entry(row["function"], answers[row["id"]], scenario)
+        for row, scenario in zip(rows(data / file), scenarios, strict=True)
+    ]
+
+
+def rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+@cache
+def checker() -> bfcl_checker.Checker:
+    return bfcl_checker.load_checker()
+
+
+def real_verdict(entry: Entry, calls: Calls, category: str) -> bool | str:
+    """True, False, or "crash"."""
+    try:
+        return checker()(entry.functions, [{n: a} for n, a in calls], entry.gold, category)
+    except Exception:  # noqa: BLE001 - any crash of theirs is a crash
+        return "crash"
+
+
+def our_verdict(entry: Entry, calls: Calls) -> bool | str:
+    made = [ToolCall(name, arguments) for name, arguments in calls]
+    scenario = entry.scenario
+    verdict = match(scenario.expect, made, profile="bfcl", tools=scenario.tools)
+    crashed = bool(verdict.failures) and verdict.failures[0].code == "checker-crash"
+    return "crash" if crashed else verdict.ok
+
+
+# Answers
+
+
+def answer(entry: Entry, pick: Callable[[list[Any]], Any]) -> Calls:
+    """The calls that the possible answer allows, with one alternative picked everywhere."""
+    return [
+        (name.replace(".", "_"), given(arguments, pick))
+        for one in entry.gold
+        for name, arguments in one.items()
+    ]
+
+
+def given(arguments: dict[str, Any], pick: Callable[[list[Any]], Any]) -> dict[str, Any]:
+    made = {}
+    for name, alternatives in arguments.items():
+        one = pick(alternatives or [""]) if isinstance(alternatives, list) else alternatives
+        if one != "":
+            made[name] = plain(one, pick)
+    return made
+
+
+def plain(one: Any, pick: Callable[[list[Any]], Any]) -> Any:
+    if isinstance(one, dict):
+        return given(one, pick)
+    return [plain(item, pick) for item in one] if isinstance(one, list) else one
+
+
+def first(alternatives: list[Any]) -> Any:
+    """The first that is a value; "" stands for leaving the argument out."""
+    return next((one for one in alternatives if one != ""), "")
+
+
+RETYPED: tuple[Any, ...] = (
+    None, True, 0, 1, 1.5, -3, 10**400, "", "...", "x", [], [1], [1.0, True], ["a"], [None], [{}],
+    [[1]], {}, {"a": 1}, [{"a": "b"}],
+)  # fmt: skip
+
+
+def mutations(calls: Calls, dice: random.Random) -> Iterator[Calls]:
+    """Each dropped, added, retyped, reordered and punctuated argument; calls dropped and swapped."""
+    yield calls[::-1]
+    yield calls[:-1]
+    yield [*calls, calls[0]]
+    yield [("other", calls[0][1]), *calls[1:]]
+    yield dice.sample(calls, len(calls))
+    for index, (name, arguments) in enumerate(calls):
+        for changed in changes(arguments, dice):
+            yield [*calls[:index], (name, changed), *calls[index + 1 :]]
+
+
+def changes(arguments: dict[str, Any], dice: random.Random) -> Iterator[dict[str, Any]]:
+    yield {**arguments, "added": dice.choice(RETYPED)}
+    yield dict(reversed(arguments.items()))
+    yield {}
+    for key, value in arguments.items():
+        yield {name: inner for name, inner in arguments.items() if name != key}
+        for other in (*altered(value), *dice.sample(RETYPED, 6)):
+            yield {**arguments, key: other}
+
+
+def altered(value: Any) -> Iterator[Any]:
+    """Values near this one."""
+    match value:
+        case bool():
+            yield from (not value, int(value), str(value))
+        case int() | float():
+            yield from (float(value), int(value), str(value), [value], -value, value + 1)
+        case str():
+            yield from (value.upper(), f" {value}.", value.replace(" ", "-"), f"{value}\t", [value])
+            yield from (f"{value}'", value[::-1])
+        case list():
+            yield from (value[::-1], value[:-1], [*value, *value[:1]], [str(v) for v in value])
+            for item in value[:1]:
+                yield from ([other, *value[1:]] for other in altered(item))
+        case dict():
+            yield {**value, "added": 1}
+            for key, item in value.items():
+                yield {name: inner for name, inner in value.items() if name != key}
+                yield from ({**value, key: other} for other in altered(item))
+
+
+# Tests
+
+
+@pytest.mark.parametrize("category", BFCL_CATEGORIES)
+def test_every_entry_of_a_category_is_a_scenario(category: str) -> None:
+    bfcl_checker.root()
+    suite = load_suite(f"bfcl:{category}")
+    assert len(suite.scenarios) == SIZES[category]
+    assert all(scenario.tools is not None for scenario in suite.scenarios)
+
+
+@pytest.mark.parametrize("category", JUDGED)
+def test_possible_answers_survive_the_way_there_and_back(category: str) -> None:
+    for entry in entries(category):
+        for one in entry.gold:
+            for arguments in one.values():
+                assert gold_arguments(wanted_arguments(arguments)) == arguments
+
+
+@pytest.mark.parametrize("category", JUDGED)
+def test_the_profile_agrees_with_the_checker_on_every_answer(category: str) -> None:
+    seen = agreed(entries(category), category, mutated=False)
+    assert seen[True] > len(entries(category))
+
+
+@pytest.mark.parametrize("category", JUDGED)
+def test_the_profile_agrees_with_the_checker_on_mutations(category: str) -> None:
+    some = random.Random(category).sample(entries(category), min(len(entries(category)), 30))
+    seen = agreed(some, category, mutated=True)
+    assert min(seen[True], seen[False]) > 3 * len(some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("category", JUDGED)
+def test_the_profile_agrees_with_the_checker_on_all_mutations(category: str) -> None:
+    seen = agreed(entries(category), category, mutated=True)
+    print(f"{category}: {seen.total()} verdicts agree: {dict(seen)}")  # shown by pytest -s
+    assert min(seen[True], seen[False]) > 3 * len(entries(category))
+
+
+def agreed(some: list[Entry], category: str, *, mutated: bool) -> Counter[bool | str]:
+    """Both judge the first answer of each entry, two picked by chance, and mutations of these."""
+    dice = random.Random(category)
+    seen: Counter[bool | str] = Counter()
+    for entry in some:
+        for pick in (first, dice.choice, dice.choice):
+            calls = answer(entry, pick)
+            for tried in (calls, *(mutations(calls, dice) if mutated else ())):
+                theirs = real_verdict(entry, tried, category)
+                assert our_verdict(entry, tried) == theirs, (entry.scenario.id, tried)
+                seen[theirs] += 1
+    return seen
+
+
+def test_first_answers_pass_but_for_the_published_defects() -> None:
+    failed = {
+        entry.scenario.id
+        for category in JUDGED
+        for entry in entries(category)
+        if our_verdict(entry, answer(entry, first)) is not True
+    }
+    assert failed == set(BFCL_DEFECTS)
+
+
+def test_defects_can_be_left_out() -> None:
+    bfcl_checker.root()
+    suite = load_suite("bfcl:live_multiple")
+    sound = without(suite, ["defective-gold"])
+    assert len(suite.scenarios) - len(sound.scenarios) == 3
+    assert sound.digest != suite.digest
