@@ -14,8 +14,6 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import pytest
-
 Checker = Callable[[list[Any], list[Any], list[Any], str], bool]
 """Functions, calls as {name: arguments}, possible answers, category -> whether they pass."""
 
@@ -29,17 +27,14 @@ _PACKAGES = (
 _CONVERTERS = "bfcl_eval.eval_checker.ast_eval.type_convertor."
 
 
-def root() -> Path:
-    """Where the package is. Skips the test where it is not installed."""
+def package() -> Path | None:
+    """Where the package is; None where it is not installed (pip install --no-deps bfcl-eval)."""
     spec = find_spec("bfcl_eval")
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip("needs BFCL's own checker and data: pip install --no-deps bfcl-eval")
-    return Path(next(iter(spec.submodule_search_locations)))
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
-def load_checker() -> Checker:
-    """The real one."""
-    folder = root()
+def load_checker(folder: Path) -> Checker:
+    """The real one, of the package in that folder."""
     with _stand_ins():
         for name in ("constants.enums", "constants.type_mappings"):
             _load(f"bfcl_eval.{name}", folder / f"{name.replace('.', '/')}.py")

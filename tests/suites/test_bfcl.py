@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.suites import bfcl_checker
+from tests.suites.bfcl_checker import Checker, load_checker, package
 from tunaeval.harness import BFCL_CATEGORIES, BFCL_DEFECTS, load_suite, without
 from tunaeval.matching import match, wanted_arguments
 from tunaeval.matching.gold import gold_arguments
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 @cache
 def entries(category: str) -> list[Entry]:
-    data = bfcl_checker.root() / "data"
+    data = root() / "data"
     file = f"BFCL_v4_{'simple_python' if category == 'simple' else category}.json"
     answers = {row["id"]: row["ground_truth"] for row in rows(data / "possible_answer" / file)}
     scenarios = load_suite(f"bfcl:{category}").scenarios
@@ -57,9 +57,16 @@ def rows(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
+def root() -> Path:
+    folder = package()
+    if folder is None:
+        pytest.skip("needs BFCL's own checker and data: pip install --no-deps bfcl-eval")
+    return folder
+
+
 @cache
-def checker() -> bfcl_checker.Checker:
-    return bfcl_checker.load_checker()
+def checker() -> Checker:
+    return load_checker(root())
 
 
 def real_verdict(entry: Entry, calls: Calls, category: str) -> bool | str:
@@ -117,7 +124,7 @@ RETYPED: tuple[Any, ...] = (
 
 
 def mutations(calls: Calls, dice: random.Random) -> Iterator[Calls]:
-    """Each dropped, added, retyped, reordered and punctuated argument; calls dropped and swapped."""
+    """Arguments dropped, added, retyped, reordered, punctuated; calls dropped and swapped."""
     yield calls[::-1]
     yield calls[:-1]
     yield [*calls, calls[0]]
@@ -164,7 +171,7 @@ def altered(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("category", BFCL_CATEGORIES)
 def test_every_entry_of_a_category_is_a_scenario(category: str) -> None:
-    bfcl_checker.root()
+    root()
     suite = load_suite(f"bfcl:{category}")
     assert len(suite.scenarios) == SIZES[category]
     assert all(scenario.tools is not None for scenario in suite.scenarios)
@@ -186,7 +193,7 @@ def test_the_profile_agrees_with_the_checker_on_every_answer(category: str) -> N
 
 @pytest.mark.parametrize("category", JUDGED)
 def test_the_profile_agrees_with_the_checker_on_mutations(category: str) -> None:
-    some = random.Random(category).sample(entries(category), min(len(entries(category)), 30))
+    some = random.Random(category).sample(entries(category), 12)
     seen = agreed(some, category, mutated=True)
     assert min(seen[True], seen[False]) > 3 * len(some)
 
@@ -224,7 +231,7 @@ def test_first_answers_pass_but_for_the_published_defects() -> None:
 
 
 def test_defects_can_be_left_out() -> None:
-    bfcl_checker.root()
+    root()
     suite = load_suite("bfcl:live_multiple")
     sound = without(suite, ["defective-gold"])
     assert len(suite.scenarios) - len(sound.scenarios) == 3

@@ -25,7 +25,7 @@ from tunaeval.errors import UnknownNameError
 from tunaeval.grammar import Format
 from tunaeval.parsing import instructions, render
 from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
-from tunaeval.types.runs import Scenario, Suite
+from tunaeval.types.runs import Suite
 
 from .constraint import call_schema, plain_type
 from .examples import EXAMPLES, Example, fitting
@@ -68,13 +68,13 @@ class Asking:
     remade: Callable[[Suite], Asking]
     """The same way of asking, for another suite."""
 
-    def messages(self, scenario: Scenario) -> list[JsonObject]:
+    def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
         """The messages of a first attempt; two system messages become one."""
-        opening, before = list(self.opening), list(scenario.messages)
+        opening, before = list(self.opening), list(earlier)
         if opening and before and opening[0]["role"] == before[0]["role"] == "system":
             both = f"{before.pop(0)['content']}\n\n{opening[0]['content']}"
             opening[0] = {"role": "system", "content": both}
-        return [*opening, *before, {"role": "user", "content": scenario.prompt}]
+        return [*opening, *before, {"role": "user", "content": prompt}]
 
 
 def asking(

@@ -16,7 +16,7 @@ from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Scenario, Suite
 
-from ._suite_bfcl import BFCL_PREFIX, read_bfcl
+from ._suite_bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
 from ._suite_files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
 from ._suite_scenarios import read_scenario
 
@@ -71,10 +71,13 @@ def load_suite(
 def without(suite: Suite, names: Iterable[str]) -> Suite:
     """The suite but for the scenarios that have one of the names as their id or as a tag.
 
-    A name that meets no scenario, and a suite of which nothing is left, raise `SuiteError`.
+    A name that meets no scenario, and a suite of which nothing is left, raise `SuiteError`; only
+    the tag of BFCL's defective entries may meet none, because most of its categories have none.
     """
     unwanted = frozenset(names)
     known = {name for one in suite.scenarios for name in (one.id, *one.tags)}
+    if suite.name.startswith(BFCL_PREFIX):
+        known.add(DEFECTIVE)
     for name in sorted(unwanted - known):
         raise SuiteError(f"{suite.name}: {UnknownNameError('scenario or tag', name, known)}")
     left = tuple(one for one in suite.scenarios if not unwanted & {one.id, *one.tags})

@@ -6,18 +6,21 @@ All but `greedy` and `counted` are best possible, so that the order of equal cal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
 
 from .bfcl import CheckerCrash
-from .failures import Failure
+from .failures import Failure, Miss, wrong_tool
 
 Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
 """A tool and its arguments; None where only the name counts."""
 
-Compare: TypeAlias = Callable[[str, Mapping[str, JsonValue], ToolCall, Tools], Iterator[Failure]]
-"""Every way in which a call is not the expected one of that name, with those arguments."""
+Compare: TypeAlias = Callable[
+    [str, Mapping[str, JsonValue], ToolCall, ToolSpec | None], Iterator[Miss]
+]
+"""Every way in which a call is not the expected one of that name and tool, with those arguments."""
 
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -25,14 +28,14 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 class Fit:
     """Which call meets which wish, worked out once for each pair that is asked for."""
 
-    __slots__ = ("_compare", "_known", "_tools", "calls", "wishes")
+    __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
 
     def __init__(
         self, wishes: Sequence[Wish], calls: Sequence[ToolCall], tools: Tools, compare: Compare
     ) -> None:
         self.wishes = wishes
         self.calls = calls
-        self._tools = tools
+        self._specs = [tools.get(name) for name, _ in wishes]
         self._compare = compare
         self._known: dict[tuple[int, int], bool] = {}
 
@@ -41,24 +44,25 @@ class Fit:
         key = (wish, call)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = next(self._failures(wish, call), None) is None
+            known = self._known[key] = next(self._misses(wish, call), None) is None
         return known
 
     def failures(self, wish: int, call: int) -> Iterator[Failure]:
         """Why it does not."""
         try:
-            yield from self._failures(wish, call)
+            for miss in self._misses(wish, call):
+                yield miss()
         except CheckerCrash as crash:
             yield Failure("checker-crash", str(crash), "arguments")
 
-    def _failures(self, wish: int, call: int) -> Iterator[Failure]:
+    def _misses(self, wish: int, call: int) -> Iterator[Miss]:
         name, arguments = self.wishes[wish]
         got = self.calls[call]
         if arguments is not None:
-            return self._compare(name, arguments, got, self._tools)
+            return self._compare(name, arguments, got, self._specs[wish])
         if name == got.name:
             return iter(())
-        return iter((Failure("wrong-tool", f"wanted {name!r}, got {got.name!r}", "name"),))
+        return iter((partial(wrong_tool, name, got.name),))
 
 
 def in_step(fit: Fit) -> Pairs:

@@ -11,11 +11,11 @@ because it decides between a crash and a failure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
-from .failures import Failure, shown
-from .gold import gold_arguments
+from .failures import Failure, Miss, extra_argument, shown, wrong_tool
 
 _TYPES: Mapping[str, type] = {
     "string": str,
@@ -27,6 +27,7 @@ _TYPES: Mapping[str, type] = {
 }
 """By the names of JSON schema, to which a suite's schemas are converted."""
 
+_FLAT = frozenset({str, int, float, bool})
 _DROPPED = str.maketrans({"'": '"'} | dict.fromkeys(" ,./-_*^"))
 
 
@@ -34,47 +35,56 @@ class CheckerCrash(Exception):  # noqa: N818 - what it is: no error of ours, but
     """The checker would have raised here, which ends an evaluation with it."""
 
 
-def call_failures(
-    name: str, arguments: Mapping[str, JsonValue], call: ToolCall, tools: Tools
-) -> Iterator[Failure]:
-    """The first way in which a call fails, or nothing. Raises `CheckerCrash`, and that alone."""
+def call_misses(
+    name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
+) -> Iterator[Miss]:
+    """The first way in which a call fails, or nothing. Raises `CheckerCrash`, and that alone.
+
+    `gold` are the alternatives for each argument, as `gold_arguments` has them.
+    """
     try:
-        failure = _first_failure(name, arguments, call, tools)
+        miss = _first_miss(name, gold, call, spec)
     except Exception as error:
         raise CheckerCrash(
             f"the checker crashes on {name!r}: {type(error).__name__}: {error!s:.80}"
         ) from error
-    if failure is not None:
-        yield failure
+    if miss is not None:
+        yield miss
 
 
-def _first_failure(
-    name: str, arguments: Mapping[str, JsonValue], call: ToolCall, tools: Tools
-) -> Failure | None:
-    parameters = tools[name].parameters
+def _first_miss(
+    name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
+) -> Miss | None:
+    if spec is None:
+        raise LookupError(f"there is no function {name!r}")
+    parameters = spec.parameters
     schemas, required = parameters["properties"], parameters["required"]
     if call.name != name:
-        return Failure("wrong-tool", f"wanted {name!r}, got {call.name!r}", "name")
-    got, gold = call.arguments, gold_arguments(arguments)
+        return partial(wrong_tool, name, call.name)
+    got = call.arguments
     for key in required:
         if key not in got:
-            return _missing(key, "which is required")
+            return partial(_missing, key, gold.get(key, ()))
     for key, value in got.items():
-        path = f"arguments.{key}"
         if key not in schemas or key not in gold:
-            return Failure("extra-argument", f"nobody asked for {key}={shown(value)}", path)
+            return partial(extra_argument, key, value)
         code = _fault(value, schemas[key], gold[key])
         if code is not None:
-            message = f"wanted {key} to be one of {shown(gold[key])}, got {shown(value)}"
-            return Failure(code, message, path)
+            return partial(_unlike, code, key, gold[key], value)
     for key, alternatives in gold.items():
         if key not in got and "" not in alternatives:
-            return _missing(key, f"wanted one of {shown(alternatives)}")
+            return partial(_missing, key, alternatives)
     return None
 
 
-def _missing(key: str, why: str) -> Failure:
-    return Failure("missing-argument", f"{key} was left out, {why}", f"arguments.{key}")
+def _missing(key: str, gold: Sequence[JsonValue]) -> Failure:
+    message = f"wanted {key} to be one of {shown(gold)}, it was left out"
+    return Failure("missing-argument", message, f"arguments.{key}")
+
+
+def _unlike(code: str, key: str, gold: Sequence[JsonValue], value: JsonValue) -> Failure:
+    message = f"wanted {key} to be one of {shown(gold)}, got {shown(value)}"
+    return Failure(code, message, f"arguments.{key}")
 
 
 def _fault(
@@ -84,6 +94,8 @@ def _fault(
     item_kind = _TYPES[schema["items"]["type"]] if kind is list else None
     if kind is float and type(value) is int:
         value = float(value)
+    if type(value) is kind and kind in _FLAT and value in alternatives:
+        return None  # by all of the ways below; and mostly it is so
     variable = _variable(value, alternatives, kind, item_kind)
     if variable is None:
         return "wrong-type"
@@ -107,7 +119,11 @@ def _variable(
 
     It does where the first alternative is of another type than the schema says.
     """
-    first = next((type(one) for one in alternatives if one != ""), None)
+    first = None
+    for one in alternatives:
+        if one != "":
+            first = type(one)
+            break
     if type(value) is not kind:
         return True if first is not None and type(value) is first else None
     if item_kind is not None and not any(_items_fit(value, one, item_kind) for one in alternatives):

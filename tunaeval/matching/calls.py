@@ -78,7 +78,7 @@ def _verdict(
 ) -> Verdict:
     failures = [*_limit_failures(expect, calls)]
     pairs: Pairs = ()
-    wishes = _wishes(expect)
+    wishes = _wishes(expect, rule)
     if wishes:
         fit = Fit(wishes, calls, tools, rule.compare)
         try:
@@ -102,7 +102,9 @@ def _complete(mode: str, pairs: Pairs, wishes: int, calls: int) -> bool:
     return every_wish and every_call
 
 
-def _wishes(expect: Expectation) -> list[Wish]:
+def _wishes(expect: Expectation, rule: Profile) -> list[Wish]:
+    if expect.calls is not None and rule.prepare is not None:
+        return [(call.name, rule.prepare(call.arguments)) for call in expect.calls]
     if expect.calls is not None:
         return [(call.name, call.arguments) for call in expect.calls]
     return [(name, None) for name in expect.tools or ()]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from reprlib import Repr
+from typing import TypeAlias
 
 FAILURES = {
     "missing-call": "an expected call was not made",
@@ -32,6 +34,10 @@ class Failure:
     path: str = ""
 
 
+Miss: TypeAlias = Callable[[], Failure]
+"""A way in which a call is not the expected one; called to say it, which most never are."""
+
+
 class _Shown(Repr):
     """Short, and safe for whatever a model writes: any depth, any length, any integer."""
 
@@ -50,3 +56,14 @@ def shown(value: object) -> str:
 
 
 _SHOWN = _Shown()
+
+
+def wrong_tool(wanted: str, got: str) -> Failure:
+    """A call of another tool."""
+    return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
+
+
+def extra_argument(name: str, value: object) -> Failure:
+    """An argument that nobody asked for."""
+    message = f"nobody asked for {name}={shown(value)}"
+    return Failure("extra-argument", message, f"arguments.{name}")

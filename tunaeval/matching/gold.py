@@ -22,7 +22,7 @@ def wanted_arguments(gold: Mapping[str, list[JsonValue]]) -> JsonObject:
     return {name: _one_of(alternatives) for name, alternatives in gold.items()}
 
 
-def gold_arguments(wanted: Mapping[str, JsonValue]) -> dict[str, list[JsonValue]]:
+def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonValue]]:
     """The same, back. An argument's value that is no `$any_of` is its only alternative."""
     return {
         name: _alternatives(want) if _is_one_of(want) else [_alternative(want)]
@@ -54,7 +54,7 @@ def _is_one_of(want: JsonValue) -> bool:
 
 
 def _alternatives(want: JsonValue) -> list[JsonValue]:
-    return [_alternative(one) for one in want["$any_of"]]
+    return [_alternative(one) if isinstance(one, dict | list) else one for one in want["$any_of"]]
 
 
 def _alternative(wish: JsonValue) -> JsonValue:

@@ -85,7 +85,7 @@ def _approx(wish: JsonObject, have: object, schema: JsonValue, compare: Compare)
     allowed = _exact(wish.get("tolerance", 0))
     if "relative" in wish or "tolerance" not in wish:
         allowed = max(allowed, abs(wanted) * _exact(wish.get("relative", 1e-9)))
-    return abs(wanted - _exact(have)) <= allowed
+    return bool(abs(wanted - _exact(have)) <= allowed)
 
 
 def _approx_fault(wish: JsonObject) -> str | None:
@@ -101,8 +101,8 @@ def _is_number(value: object) -> bool:
     return type(value) is int or (type(value) is float and isfinite(value))
 
 
-def _exact(number: Any) -> Fraction:
-    return Fraction(number if type(number) is int else repr(number))
+def _exact(number: Any) -> Any:
+    return number if type(number) is int else Fraction(repr(number))
 
 
 def _contains(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:

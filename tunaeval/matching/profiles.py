@@ -9,11 +9,13 @@ bfcl        the AST checker of the Berkeley Function Calling Leaderboard, with i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from . import bfcl, values
 from .assignment import ASSIGNMENTS, Compare, Fit, Pairs, counted, greedy
+from .gold import gold_arguments
+from .values import Arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +24,20 @@ class Profile:
 
     name: str
     compare: Compare
-    assignments: Mapping[str, Callable[[Fit], Pairs]]
+    assignments: Mapping[str, Callable[[Fit], Pairs]] = field(default_factory=lambda: ASSIGNMENTS)
+    prepare: Callable[[Arguments], Arguments] | None = None
+    """What is made of an expected call's arguments before they are compared."""
     needs_tools: bool = False
 
 
 _EVERY = (
-    Profile("tunacode", partial(values.call_failures, exact=False), ASSIGNMENTS),
-    Profile("strict", partial(values.call_failures, exact=True), ASSIGNMENTS),
+    Profile("tunacode", partial(values.call_misses, exact=False)),
+    Profile("strict", partial(values.call_misses, exact=True)),
     Profile(
         "bfcl",
-        bfcl.call_failures,
+        bfcl.call_misses,
         {**ASSIGNMENTS, "exactly": counted, "any_order": greedy},
+        prepare=gold_arguments,
         needs_tools=True,
     ),
 )

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import repeat
 from typing import TypeAlias
 
-from tunaeval.types import JsonValue, ToolCall, Tools
+from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
-from .failures import Failure, shown
+from .failures import Failure, Miss, extra_argument, shown, wrong_tool
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of
 from .paths import normalised
 
 Arguments: TypeAlias = Mapping[str, JsonValue]
 
 
-def call_failures(
-    name: str, arguments: Arguments, call: ToolCall, tools: Tools, *, exact: bool
-) -> Iterator[Failure]:
+def call_misses(
+    name: str, arguments: Arguments, call: ToolCall, spec: ToolSpec | None, *, exact: bool
+) -> Iterator[Miss]:
     """Every way in which a call is not the expected one.
 
     `exact`: types count (True is not 1; 1 is 1.0 only where the schema says number), and arguments
@@ -29,16 +30,18 @@ def call_failures(
     it, more arguments are allowed, and declared path arguments are compared in their plain form.
     """
     if name != call.name:
-        yield Failure("wrong-tool", f"wanted {name!r}, got {call.name!r}", "name")
+        yield partial(wrong_tool, name, call.name)
         return
-    spec, got = tools.get(name), call.arguments
+    got = call.arguments
     properties = spec.parameters.get("properties") if spec is not None else None
     schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
     paths = spec.paths if spec is not None and not exact else ()
     compare = _EXACTLY if exact else _LOOSELY
     for key, want in arguments.items():
-        schema = schemas.get(key, NO_SCHEMA)
         have = got.get(key, ABSENT)
+        if type(want) is type(have) and type(want) in _SIMPLE and want == have:
+            continue  # so it is mostly, and there is no more to it
+        schema = schemas.get(key, NO_SCHEMA)
         left_out = have is ABSENT
         if left_out and isinstance(schema, Mapping):
             have = schema.get("default", ABSENT)
@@ -46,35 +49,39 @@ def call_failures(
             continue
         if key in paths and compare(_plain_wish(want), normalised(have), schema):
             continue
-        yield _failure(key, want, ABSENT if left_out else have, schema, compare)
+        yield partial(_failure, key, want, ABSENT if left_out else have, schema, compare)
     if exact:
         yield from _extra(arguments, got, schemas)
 
 
-def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Failure]:
+_SIMPLE = frozenset({str, int, bool, float, type(None)})
+
+
+def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
     """Arguments that nobody asked for; a default that is spelled out does no harm."""
     for key, have in got.items():
         if key not in arguments and not _is_default(have, schemas.get(key)):
-            yield Failure(
-                "extra-argument", f"nobody asked for {key}={shown(have)}", f"arguments.{key}"
-            )
+            yield partial(extra_argument, key, have)
 
 
 def _fits(want: JsonValue, have: object, schema: JsonValue, *, exact: bool) -> bool:
     compare = _EXACTLY if exact else _LOOSELY
-    if isinstance(want, dict):
+    kind = type(want)
+    if kind in _SIMPLE and kind is type(have):
+        return bool(want == have)
+    if kind is dict:
         matcher = matcher_of(want)
         if matcher is not None:
             return matcher.fits(want, have, schema, compare)
         return isinstance(have, dict) and _objects_fit(want, have, schema, compare)
-    if isinstance(want, list):
+    if kind is list:
         if not isinstance(have, list) or len(want) != len(have):
             return False
         items = inner_schema(schema, "items")
-        return all(compare(one, other, items) for one, other in zip(want, have, strict=True))
-    if not exact or type(want) is type(have):
+        return all(map(compare, want, have, repeat(items)))
+    if not exact or kind is type(have):
         return bool(want == have)
-    return {type(want), type(have)} == {int, float} and want == have and _says_number(schema)
+    return {kind, type(have)} == {int, float} and want == have and _says_number(schema)
 
 
 _EXACTLY: Compare = partial(_fits, exact=True)
