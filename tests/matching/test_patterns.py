@@ -42,6 +42,21 @@ def test_a_pattern_is_found_where_re_finds_it(flag: str, pattern: str, text: str
     assert ours.found_in(text) == bool(re.search(flag + pattern, text))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("a$", "a\n"),
+        ("a$", "a\n\n"),
+        (r"a\Z", "a\n"),
+        ("a$\n", "a\n"),
+        ("(?m)a$", "a\n\n"),
+        ("^", ""),
+    ],
+)
+def test_a_newline_at_the_end_may_follow_a_match(pattern: str, text: str) -> None:
+    assert Pattern(pattern).found_in(text) == bool(re.search(pattern, text))
+
+
 @given(pattern=st.text(st.sampled_from("ab()[]{}|*+?\\^$.-,1P<>:=!i"), max_size=12))
 def test_what_we_read_re_reads_too(pattern: str) -> None:
     try:

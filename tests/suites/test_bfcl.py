@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.suites.bfcl_checker import Checker, load_checker, package
 from tunaeval.harness import BFCL_CATEGORIES, BFCL_DEFECTS, load_suite, without
 from tunaeval.matching import match, wanted_arguments
 from tunaeval.matching.gold import gold_arguments
+from tunaeval.tools import to_tools
 from tunaeval.types import ToolCall
-from tunaeval.types.runs import Scenario
+from tunaeval.types.runs import Expectation, Scenario
 
 JUDGED = [category for category, form in BFCL_CATEGORIES.items() if "match" in form]
 SIZES = {
@@ -91,13 +94,13 @@ def our_verdict(entry: Entry, calls: Calls) -> bool | str:
 def answer(entry: Entry, pick: Callable[[list[Any]], Any]) -> Calls:
     """The calls that the possible answer allows, with one alternative picked everywhere."""
     return [
-        (name.replace(".", "_"), given(arguments, pick))
+        (name.replace(".", "_"), chosen(arguments, pick))
         for one in entry.gold
         for name, arguments in one.items()
     ]
 
 
-def given(arguments: dict[str, Any], pick: Callable[[list[Any]], Any]) -> dict[str, Any]:
+def chosen(arguments: dict[str, Any], pick: Callable[[list[Any]], Any]) -> dict[str, Any]:
     made = {}
     for name, alternatives in arguments.items():
         one = pick(alternatives or [""]) if isinstance(alternatives, list) else alternatives
@@ -108,7 +111,7 @@ def given(arguments: dict[str, Any], pick: Callable[[list[Any]], Any]) -> dict[s
 
 def plain(one: Any, pick: Callable[[list[Any]], Any]) -> Any:
     if isinstance(one, dict):
-        return given(one, pick)
+        return chosen(one, pick)
     return [plain(item, pick) for item in one] if isinstance(one, list) else one
 
 
@@ -154,7 +157,7 @@ def altered(value: Any) -> Iterator[Any]:
             yield from (float(value), int(value), str(value), [value], -value, value + 1)
         case str():
             yield from (value.upper(), f" {value}.", value.replace(" ", "-"), f"{value}\t", [value])
-            yield from (f"{value}'", value[::-1])
+            yield from (f"{value}'", value[::-1], f"^*_{value},/")
         case list():
             yield from (value[::-1], value[:-1], [*value, *value[:1]], [str(v) for v in value])
             for item in value[:1]:
@@ -218,6 +221,70 @@ def agreed(some: list[Entry], category: str, *, mutated: bool) -> Counter[bool |
                 assert our_verdict(entry, tried) == theirs, (entry.scenario.id, tried)
                 seen[theirs] += 1
     return seen
+
+
+TYPES: dict[str, Any] = {
+    "text": {"type": "string"},
+    "whole": {"type": "integer"},
+    "ratio": {"type": "float"},
+    "flag": {"type": "boolean"},
+    "ratios": {"type": "array", "items": {"type": "float"}},
+    "words": {"type": "tuple", "items": {"type": "string"}},
+    "box": {"type": "dict"},
+    "boxes": {"type": "array", "items": {"type": "dict"}},
+}
+keys = st.sampled_from([*TYPES, "unknown"])
+scalars = st.sampled_from([None, True, 0, 1, 1.0, 2.5, "", "a", "A.", "b'", 10**400])
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+choices = st.lists(values, max_size=2)
+boxes = st.dictionaries(st.sampled_from("ab"), choices, max_size=2)
+alternatives = st.lists(st.one_of(values, boxes, st.lists(boxes, max_size=2)), max_size=3)
+arguments = st.dictionaries(keys, values, max_size=2)
+
+
+@given(
+    gold=st.lists(st.dictionaries(keys, alternatives, max_size=2), min_size=1, max_size=2),
+    made=st.lists(arguments, max_size=3),
+    category=st.sampled_from(["simple", "parallel"]),
+    data=st.data(),
+)
+def test_the_profile_agrees_with_the_checker_on_what_no_file_has(
+    gold: list[Any], made: list[dict[str, Any]], category: str, data: st.DataObject
+) -> None:
+    """Also on arguments that are partly as they are wanted."""
+    wanted = gold if category == "parallel" else gold[:1]
+    for one in wanted:
+        known = [alternative for options in one.values() for alternative in options]
+        if data.draw(st.booleans()) and known:
+            made = [*made, {key: data.draw(st.sampled_from(known)) for key in one}]
+    schema = {"type": "dict", "properties": TYPES, "required": ["text"] if len(made) > 2 else []}
+    functions = [{"name": "f.g", "parameters": schema}]
+    calls = tuple({"name": "f_g", "arguments": wanted_arguments(one)} for one in wanted)
+    scenario = Scenario(
+        id="x",
+        prompt="x",
+        expect=Expectation.model_validate(
+            {"calls": calls, "match": BFCL_CATEGORIES[category]["match"]}
+        ),
+        tools=to_tools([{"name": "f_g", "parameters": converted(schema)}]),
+    )
+    entry = Entry(functions, [{"f.g": one} for one in wanted], scenario)
+    tried: Calls = [("f_g", one) for one in made]
+    assert our_verdict(entry, tried) == real_verdict(entry, tried, category)
+
+
+def converted(schema: dict[str, Any]) -> dict[str, Any]:
+    text = json.dumps(schema)
+    for theirs, ours in (("dict", "object"), ("float", "number"), ("tuple", "array")):
+        text = text.replace(f'"type": "{theirs}"', f'"type": "{ours}"')
+    whole: dict[str, Any] = json.loads(text)
+    return whole
 
 
 def test_first_answers_pass_but_for_the_published_defects() -> None:

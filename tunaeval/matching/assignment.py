@@ -48,12 +48,12 @@ class Fit:
         return known
 
     def failures(self, wish: int, call: int) -> Iterator[Failure]:
-        """Why it does not."""
+        """Why it does not. A crash that the verdict did not meet is no more than unlikeness."""
         try:
             for miss in self._misses(wish, call):
                 yield miss()
         except CheckerCrash as crash:
-            yield Failure("checker-crash", str(crash), "arguments")
+            yield Failure("wrong-value", f"cannot be compared: {crash}", "arguments")
 
     def _misses(self, wish: int, call: int) -> Iterator[Miss]:
         name, arguments = self.wishes[wish]
