@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, RunOptions, load_suite, suite_names
-    from .matching import Verdict, match
+    from .matching import Verdict
     from .parsing import (
         Event,
         Stream,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .scores import ascore, score
     from .tools import Recorder, to_tools, wrap_tool
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+    from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
@@ -58,7 +59,7 @@ _HOMES = {
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
-    "match": "matching",
+    "match": "verdicts",
     "parse": "parsing",
     "parse_many": "parsing",
     "parse_message": "parsing",

@@ -133,6 +133,15 @@ def test_a_replay_is_headed_once_by_what_headed_the_recorded_run(
     assert read["heading"].count("constrained decoding") == 1
 
 
+def test_scenarios_are_left_out_by_id(here: Tuna, server: Asked, suite: str) -> None:
+    asked = ("run", "--suite", suite, "--base-url", server.url, "--json")
+    read = json.loads(here(*asked, "--exclude", "list", "--exclude", "run").stdout)
+    assert (read["run"]["scenarios"], read["summary"]["final"]["passed"]) == (2, 2)
+    done = here(*asked, "--exclude", "lisst")
+    assert done.returncode == 2
+    assert "did you mean 'list'" in done.stderr
+
+
 def test_a_script_answers_in_turn(here: Tuna, suite: str, tmp_path: Path) -> None:
     call = '{"name": "read_file", "arguments": {"filepath": "a.txt"}}'
     (tmp_path / "script.jsonl").write_text(json.dumps(f"<tool_call>{call}</tool_call>"))

@@ -78,7 +78,7 @@ def episode(
     """Ask, read, ask again where that is fair, and judge."""
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
-    messages = asking.messages(scenario.prompt)
+    messages = asking.messages(scenario.prompt, scenario.messages)
     failure: TransportFailure | None = None
     while len(attempts) < rules.attempts:
         answer = yield Request(

@@ -32,22 +32,32 @@ class ExpectedCall(_Data):
 
 
 class Expectation(_Data):
-    """What a scenario wants: calls, or a sequence of tool names, or no call at all."""
+    """What a scenario wants: calls, or a sequence of tool names, or no call at all.
+
+    Read and checked by `tunaeval.matching`, which has the matchers for arguments.
+    """
 
     calls: tuple[ExpectedCall, ...] | None = None
     match: MatchMode = "exactly"
     tools: tuple[str, ...] | None = None
     none: bool = False
     forbid: tuple[str, ...] = ()
+    min_calls: int | None = None
     max_calls: int | None = None
 
 
 class Scenario(_Data):
     """One question and what is expected of the answer. `expect` is checked when a suite loads."""
 
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     id: str
     prompt: str
     expect: Expectation
+    messages: tuple[dict[str, Any], ...] = ()
+    """What was said before the prompt, in the shape of OpenAI's API."""
+    tools: Tools | None = None
+    """The tools of this scenario alone; None: those of the suite."""
     tags: tuple[str, ...] = ()
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
