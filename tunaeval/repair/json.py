@@ -171,10 +171,11 @@ class JsonReader:
         draft.open.append(char)
         return self._key if char == "{" else self._element
 
-    def _close(self, char: str) -> _Step:
-        self.draft.close(char)
+    def _close(self, char: str, otherwise: _Step) -> _Step:
+        """Pass over a closer; `otherwise` is what is due when it closes nothing."""
+        closed = self.draft.close(char)
         self._window.pos += 1
-        return self._after
+        return self._after if closed else otherwise
 
     def _after(self) -> _Step | None:
         """After a value."""
@@ -250,7 +251,7 @@ class JsonReader:
     def _odd_element(self) -> _Step | None:
         char = self._next()
         if char and char in "]}":
-            return self._close(char)
+            return self._close(char, self._element)
         if char == "," and self.draft.comma is not None:
             return self._extra_comma(self._element)
         return self._begin(char, "element")
@@ -261,7 +262,7 @@ class JsonReader:
         if not char:
             return None
         if char in "}]":
-            return self._close(char)
+            return self._close(char, self._key)
         if char == "," and draft.comma is not None:
             return self._extra_comma(self._key)
         self._bare_key = char not in QUOTES
@@ -311,7 +312,7 @@ class JsonReader:
         if not char:
             return None
         if char in "}]":
-            return self._close(char)
+            return self._close(char, self._after)
         if char == ",":
             at = self._window.offset
             self._window.pos += 1
