@@ -69,6 +69,10 @@ def read_json(text: str) -> Read | Unreadable:
     return result
 
 
+def _over() -> None:
+    """The step behind the last one."""
+
+
 class JsonReader:
     """Reads the value at the window's position; used once.
 
@@ -98,11 +102,11 @@ class JsonReader:
     def advance(self) -> Read | Unreadable | None:
         """Go on as far as the text allows; None: the value goes on behind it."""
         draft, step, truncated = self.draft, self._step, False
+        self._step = _over  # a step holds the reader, and the reader would hold it for ever
         try:
-            if self._between and not self._between.leave_comment():
-                return None
-            while (following := step()) is not None:
-                step = following
+            if not self._between or self._between.leave_comment():
+                while (following := step()) is not None:
+                    step = following
             if not self._done:
                 self._step = step
                 return None

@@ -83,10 +83,7 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
     """Read the sound JSON value that begins at `start`: the value, its end and what is odd."""
     notes: list[Note] = []
     try:
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except _DuplicateKeyError:
-            value, end = _noting_decoder(notes).raw_decode(text, start)
+        value, end = _unique_value(text, start) or _noting_decoder(notes).raw_decode(text, start)
     except json.JSONDecodeError as error:
         return Unreadable("invalid-json", error.msg, error.pos)
     except RecursionError:
@@ -96,6 +93,14 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
     if too_deep(text, start, end, value):
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     return value, end, (*notes, *_odd_characters(text, start, end, value))
+
+
+def _unique_value(text: str, start: int) -> tuple[JsonValue, int] | None:
+    """The value and its end; None if a key comes twice somewhere in it."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except _DuplicateKeyError:
+        return None
 
 
 def decode(text: str, *, exact: bool) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
