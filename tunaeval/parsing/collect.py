@@ -5,8 +5,6 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
@@ -14,8 +12,7 @@ from tunaeval.window import Reading
 from .events import Event, event
 from .live import LiveCall
 from .live_objects import LiveObject
-
-Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
+from .tiling import Kind, Tiling
 
 MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
@@ -29,7 +26,7 @@ class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""
 
     def __init__(self, *, listened: bool) -> None:
-        self.pieces: list[tuple[Kind, int, int]] = []
+        self.pieces = Tiling()
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
         self.truncated = False
@@ -47,12 +44,12 @@ class Collector:
     @property
     def end(self) -> int:
         """Up to where the text is accounted for."""
-        return self.pieces[-1][2] if self.pieces else 0
+        return self.pieces.end
 
     @property
     def last(self) -> Kind | None:
         """What the last piece was."""
-        return self.pieces[-1][0] if self.pieces else None
+        return self.pieces.last
 
     def blank(self, start: int, end: int) -> None:
         """White space that is content if more content follows and markup if anything else does."""
@@ -70,10 +67,7 @@ class Collector:
             return
         if self._blank:
             self.settle_blank("content" if kind == "content" else "markup")
-        if self.pieces and self.pieces[-1][0] == kind != "call":
-            self.pieces[-1] = (kind, self.pieces[-1][1], end)
-        else:
-            self.pieces.append((kind, start, end))
+        self.pieces.add(kind, end)
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
@@ -160,11 +154,8 @@ class Collector:
         came since the last time, as `start` never lies before the end of that: a text full of
         reasoning would take the square of its length otherwise.
         """
-        pieces, calls = self.pieces, self.calls
-        while pieces and pieces[-1][2] > start:
-            kind, begins, _ = pieces.pop()
-            if begins < start:
-                pieces.append((kind, begins, start))
+        self.pieces.cut(start)
+        calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
         told, tried = self._settled

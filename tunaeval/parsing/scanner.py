@@ -123,7 +123,7 @@ class Scanner:
 
     def _finish(self) -> None:
         collector, line = self._collector, self._line
-        collector.settle_blank("markup" if collector.pieces else "content")
+        collector.settle_blank("markup" if collector.last else "content")
         cut, announced = self._finder.cut(line), self._router.announced
         at, in_code = self._window.offset, self._in_code
         tell_end(collector, at, line, cut=cut, announced=announced, in_code=in_code)

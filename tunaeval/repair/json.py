@@ -69,6 +69,10 @@ def read_json(text: str) -> Read | Unreadable:
     return result
 
 
+def _over() -> None:
+    """The step behind the last one."""
+
+
 class JsonReader:
     """Reads the value at the window's position; used once.
 
@@ -98,11 +102,11 @@ class JsonReader:
     def advance(self) -> Read | Unreadable | None:
         """Go on as far as the text allows; None: the value goes on behind it."""
         draft, step, truncated = self.draft, self._step, False
+        self._step = _over  # a step holds the reader, and the reader would hold it for ever
         try:
-            if self._between and not self._between.leave_comment():
-                return None
-            while (following := step()) is not None:
-                step = following
+            if not self._between or self._between.leave_comment():
+                while (following := step()) is not None:
+                    step = following
             if not self._done:
                 self._step = step
                 return None
@@ -171,10 +175,11 @@ class JsonReader:
         draft.open.append(char)
         return self._key if char == "{" else self._element
 
-    def _close(self, char: str) -> _Step:
-        self.draft.close(char)
+    def _close(self, char: str, otherwise: _Step) -> _Step:
+        """Pass over a closer; `otherwise` is what is due when it closes nothing."""
+        closed = self.draft.close(char)
         self._window.pos += 1
-        return self._after
+        return self._after if closed else otherwise
 
     def _after(self) -> _Step | None:
         """After a value."""
@@ -250,7 +255,7 @@ class JsonReader:
     def _odd_element(self) -> _Step | None:
         char = self._next()
         if char and char in "]}":
-            return self._close(char)
+            return self._close(char, self._element)
         if char == "," and self.draft.comma is not None:
             return self._extra_comma(self._element)
         return self._begin(char, "element")
@@ -261,7 +266,7 @@ class JsonReader:
         if not char:
             return None
         if char in "}]":
-            return self._close(char)
+            return self._close(char, self._key)
         if char == "," and draft.comma is not None:
             return self._extra_comma(self._key)
         self._bare_key = char not in QUOTES
@@ -311,7 +316,7 @@ class JsonReader:
         if not char:
             return None
         if char in "}]":
-            return self._close(char)
+            return self._close(char, self._after)
         if char == ",":
             at = self._window.offset
             self._window.pos += 1

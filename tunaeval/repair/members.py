@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .atoms import PYTHON_WORDS
-from .mends import Draft, escaped
+from .mends import Draft, controls_escaped
 from .quotes import SURELY
 from .strings import SOUND_ESCAPE
 
@@ -87,4 +87,4 @@ def mended_value(found: re.Match[str], draft: Draft, base: int) -> str:
         return PYTHON_WORDS[value]
     control = _CONTROL.search(value)
     draft.mend("control-character", at + control.start() if control else at)
-    return _CONTROL.sub(lambda raw: escaped(raw.group()), value)
+    return controls_escaped(value)

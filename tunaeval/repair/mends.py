@@ -6,6 +6,7 @@ a key is held back until the value behind it begins. What was written is never t
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tunaeval.types import Repair, Span
@@ -42,6 +43,7 @@ MAX_REPAIRS = 64
 
 CLOSER = {"{": "}", "[": "]"}
 
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _new_tuple = tuple.__new__
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -104,21 +106,21 @@ class Draft:
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
 
-    def close(self, char: str) -> None:
-        """A closer: of what is open, or of something around it, or of nothing."""
+    def close(self, char: str) -> bool:
+        """A closer: of what is open, or of something around it; false if it is of nothing."""
+        if CLOSER[self.open[-1]] != char and char not in [CLOSER[opener] for opener in self.open]:
+            self.mend("extra-closer")
+            return False
         if self.comma is not None:
             self.mend("trailing-comma", self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
-        if CLOSER[self.open[-1]] != char:
-            if char not in [CLOSER[opener] for opener in self.open]:
-                self.mend("extra-closer")
-                return
-            while CLOSER[self.open[-1]] != char:
-                self.mend("missing-closer")
-                self.pieces.append(CLOSER[self.open.pop()])
+        while CLOSER[self.open[-1]] != char:
+            self.mend("missing-closer")
+            self.pieces.append(CLOSER[self.open.pop()])
         self.open.pop()
         self.pieces.append(char)
+        return True
 
     def comma_is_elsewhere(self) -> bool:
         """Whether right before the end of the last value is a comma that should be behind it."""
@@ -167,3 +169,10 @@ def escaped(char: str) -> str:
     if char in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[char]
     return char if char >= " " else f"\\u{ord(char):04x}"
+
+
+def controls_escaped(text: str) -> str:
+    """The inside of a JSON string without raw control characters: one pass for each kind."""
+    while control := _CONTROL.search(text):
+        text = text.replace(control[0], escaped(control[0]))
+    return text

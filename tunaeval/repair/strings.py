@@ -11,7 +11,7 @@ import re
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 from tunaeval.window import MARGIN, Window
 
-from .mends import CutError, Draft, UnreadableError, escaped
+from .mends import CutError, Draft, UnreadableError, controls_escaped, escaped
 from .quotes import CLOSING, quote_ends
 
 QUOTES = "\"'“”‘’"
@@ -21,17 +21,25 @@ SOUND_ESCAPE = r'\\(?:["\\/nrt]|u[0-9a-fA-F]{4})'
 r"""An escape that is copied as it is. \b and \f are sound too, but see `StringReader`."""
 
 
-def _plain(ends: str) -> re.Pattern[str]:
-    """What is copied in a string that one of the characters `ends` may end."""
-    char = rf"[^{ends}\\\x00-\x1f]"
+def _run(odd: str) -> re.Pattern[str]:
+    """What is taken at once in a string where the characters `odd` need thought."""
+    char = rf"[^{odd}\\]"
     return re.compile(rf"{char}*+(?:{SOUND_ESCAPE}{char}*+)*+")
 
 
-_PLAIN = {'"': _plain('"'), "'": _plain("'\""), "“": _plain('“”"'), "‘": _plain("‘’'\"")}
+_MAY_END = {'"': '"', "'": "'\"", "“": '“”"', "‘": "‘’'\""}
+_PLAIN = {quote: _run(ends + r"\x00-\x1f") for quote, ends in _MAY_END.items()}
+_WITH_CONTROLS = {quote: _run(ends) for quote, ends in _MAY_END.items()}
+"""Used from the first raw control character on, as those who write one write more."""
+
+_GATHERED = 64
+"""So many pieces of one string are made into one, for a piece takes far more than its text."""
 _LEFT = {"”": "“", "’": "‘"}
 _QUOTE_MENDS = {"'": "single-quotes", "“": "smart-quotes", "‘": "smart-quotes"}
 
-_DOUBTFUL = ("\\b", "\\f")
+_DOUBTFUL = {"b": "\b", "f": "\f"}
+r"""What \b and \f are held back as: raw control characters, which no piece else holds."""
+
 _HEX_ESCAPE = 6
 _CUT_HEX = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
 
@@ -61,8 +69,7 @@ class StringReader:
 
     __slots__ = (
         "_began", "_closing", "_control", "_draft", "_held_from", "_literal", "_out", "_plain",
-        "_quote",
-        "_role", "_stops", "_window",
+        "_quote", "_role", "_stops", "_told", "_window",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +81,8 @@ class StringReader:
         self._window, self._draft, self._out = window, draft, out
         self._role, self._stops = role, stops
         self._control = self._literal = False
+        self._told = 0
+        """How many pieces may have been looked at; those behind them may still be joined."""
         self._held_from: list[str] | None = None
         """Where to write to once what is held back is released."""
         if quote != '"':
@@ -85,10 +94,14 @@ class StringReader:
     def advance(self) -> bool:
         """Read on; whether the string has ended. If not, more text is needed."""
         window = self._window
+        self._told = len(self._out)
         while True:
+            if len(self._out) > self._told + _GATHERED:
+                self._gather()
             run = self._plain.match(window.text, window.pos)
             if run and run.end() > window.pos:
-                self._out.append(run.group())
+                text = run.group()
+                self._out.append(controls_escaped(text) if self._control else text)
                 window.pos = run.end()
             char = self._at(0)
             if not char:
@@ -96,6 +109,10 @@ class StringReader:
             if char == "\\":
                 if not self._escape():
                     return False
+                continue
+            if char < " ":
+                self._draft.mend("control-character")
+                self._plain, self._control = _WITH_CONTROLS[self._quote], True
                 continue
             if char in self._closing:
                 ends = quote_ends(window, self._role, self._stops)
@@ -106,11 +123,13 @@ class StringReader:
                 if ends is None or not self._goes_on():
                     return False
                 self._draft.mend("inner-quote")
-            elif char < " " and not self._control:
-                self._control = True
-                self._draft.mend("control-character")
             self._out.append(escaped(char))
             window.pos += 1
+
+    def _gather(self) -> None:
+        """Make one piece of those that nobody has seen."""
+        self._out[self._told :] = ["".join(self._out[self._told :])]
+        self._told += 1
 
     def _at(self, ahead: int) -> str:
         """The character `ahead` of the position, "" to wait; a string that is cut is closed."""
@@ -160,13 +179,17 @@ class StringReader:
             return
         if self._held_from is None:
             self._held_from, self._out = self._out, []
-        self._out.append("\\" + char)
+            self._told = 0
+        self._out.append(_DOUBTFUL[char])
 
     def _release(self, *, literal: bool) -> None:
         if self._held_from is None:
             return
-        held, self._out, self._held_from = self._out, self._held_from, None
-        self._out += ["\\" + p if literal and p in _DOUBTFUL else p for p in held]
+        held, self._out, self._held_from = "".join(self._out), self._held_from, None
+        self._told = len(self._out)
+        for char, raw in _DOUBTFUL.items():
+            held = held.replace(raw, ("\\\\" if literal else "\\") + char)
+        self._out.append(held)
 
     # --- quotes ------------------------------------------------------------------------------
 
