@@ -122,7 +122,7 @@ class Scanner:
         self._say(self._window.pos + len(text))
 
     def _finish(self) -> None:
-        collector, line = self._collector, self._line
+        collector, line, end = self._collector, self._line, self._window.offset
         collector.settle_blank("markup" if collector.pieces else "content")
         cut, announced = self._finder.cut(line), self._router.announced
         at, in_code = self._window.offset, self._in_code
@@ -157,7 +157,8 @@ class Scanner:
         if form.call:
             return Block(self._setting, form, start, quoted=quoted)
         if form.python:
-            return PythonBlock(self._setting, form, start, quoted=quoted)
+            begins_line = bool(_LINE_START.search(self._line))
+            return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
         return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
 
     def _read(
