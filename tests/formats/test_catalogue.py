@@ -1,8 +1,8 @@
 """The catalogue beside this file: what models write, by every name that servers have for it.
 
 A line of `catalogue.jsonl` is one text: the row it belongs to, the names that vLLM and SGLang take
-for it (`--tool-call-parser`), and the calls, content and reasoning that are in it; `auto_content` is
-what "auto" takes for content where tags around the prose are markup in this one format only.
+for it (`--tool-call-parser`), and the calls, content and reasoning that are in it. `auto_content`
+is what "auto" takes for content where the tags around it are markup in this one format only.
 """
 
 from __future__ import annotations

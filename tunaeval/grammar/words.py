@@ -93,9 +93,11 @@ class Arguments:
     """One object that is the arguments, as JSON.
 
     With a `mark` its keys are bare and its texts stand between two of these marks, unescaped.
+    `optional`: it is read where it stands, and written never; arguments come one by one behind it.
     """
 
     mark: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from .block import Setting
 from .collect import MAX_CALLS
 from .judge import judge_named
 from .ledger import Ledger
-from .steps import bounded, literal, next_char
+from .steps import bounded, literal, next_char, stands
 
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
@@ -122,7 +122,9 @@ class PythonBlock:
                 break
             yield
         ends_line = not rest or rest.startswith(("\r", "\n", "<|"))
-        return ends_line or self._setting.collector.full or (self._known and not ahead.startswith("("))
+        return (
+            ends_line or self._setting.collector.full or (self._known and not ahead.startswith("("))
+        )
 
     # --- the calls ---------------------------------------------------------------------------
 
@@ -153,21 +155,13 @@ class PythonBlock:
         if not count:
             what = f"{char!r} where a call was expected" if char else "the text ends before a call"
             return self._refuse_here("invalid-json" if char else "truncated", what, cut=not char)
-        over = not char or not self._bare or (yield from self._at_stop())
+        over = not char or not self._bare or (yield from stands(self._window, self._stops))
         if not over or not self._convinces():
             return False
         if listed:
             self._hand_on()
             self._ledger.mend("unclosed", "a list of calls that was never closed")
         return True
-
-    def _at_stop(self) -> Generator[None, None, bool]:
-        """Whether what ends the frame stands here; it is not passed over."""
-        start = self._window.pos
-        found = bool(self._stops) and (yield from literal(self._window, self._stops))
-        if found:
-            self._window.pos = start
-        return found
 
     def _call(self) -> Generator[None, None, bool]:
         """One call; false when what follows cannot be told apart from it."""
