@@ -43,7 +43,7 @@ SUM = '{"name": "sum_up", "arguments": {"a": 1, "b": 2.5}}'
 PING = '{"name": "ping", "arguments": {}}'
 FOUND = ("find_files", {"folder": "src", "depth": 2})
 SUMMED = ("sum_up", {"a": 1, "b": 2.5})
-PINGED = ("ping", {})
+PINGED: tuple[str, dict[str, JsonValue]] = ("ping", {})
 
 
 def saving(content: str) -> str:

@@ -6,6 +6,8 @@ Each test is a claim about what tunaeval does with such a text, whole and as a s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.formats.reading import (
@@ -30,6 +32,8 @@ from tunaeval.types import JsonValue
 
 BOTH = [FOUND, SUMMED]
 """What most rows call."""
+
+_FOLDER, _SUMMANDS = '{"folder": "src", "depth": 2}', '{"a": 1, "b": 2.5}'
 
 
 # --- 1: texts that take forever ----------------------------------------------------------------
@@ -126,7 +130,7 @@ def test_2b_special_tokens_inside_a_string_are_text(name: str) -> None:
 
 
 _DSML = "<｜DSML｜function_calls>\n{}\n</｜DSML｜function_calls>"
-_TAGS_IN_VALUES = {
+_TAGS_IN_VALUES: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "qwen3_coder": (
         lambda value: with_parameters("save_file", path="a", content=value),
         ("x </parameter> y", "if </function> then", "see <parameter=foo> tag", "a </tool_call> b"),
@@ -190,8 +194,7 @@ def test_4_only_the_calls_own_name_is_called(
         ("hunyuan_a13b", f"<tool_calls>[{FIND}, {SUM}]</tool_calls>"),
         ("xlam", f"[{FIND}, {SUM}]"),
         ("mistral", f"[TOOL_CALLS] [{FIND}, {SUM}]"),
-        ("mistral", '[TOOL_CALLS]find_files{"folder": "src", "depth": 2}[TOOL_CALLS]sum_up'
-          '{"a": 1, "b": 2.5} That is all.'),
+        ("mistral", f"[TOOL_CALLS]find_files{_FOLDER}[TOOL_CALLS]sum_up{_SUMMANDS} That is all."),
         ("phi4_mini_json", f"functools[{FIND}, {SUM}]"),
     ],
 )  # fmt: skip
@@ -226,7 +229,9 @@ def test_6_no_arguments_are_an_empty_object(name: str, text: str) -> None:
         assert said(result) == [PINGED]
         assert not result.content
         told = stream(format_, tools=TOOLS)
-        events = [*told.feed(text), *(told.finish() and told.last_events())]
+        events = told.feed(text)
+        told.finish()
+        events += told.last_events()
         assert "".join(event.text for event in events if event.kind == "arguments") == "{}"
 
 

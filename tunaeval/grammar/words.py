@@ -82,7 +82,7 @@ class Name:
     match every beginning of what it matches, because a text may end anywhere.
     """
 
-    pattern: str = r"[A-Za-z0-9_./-]{1,128}"
+    pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}"
     before: str = ""
     after: str = ""
     after_text: str = ""
