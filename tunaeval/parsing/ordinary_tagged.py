@@ -27,12 +27,14 @@ from .typing import trimmed
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 _SPACES = " \t\r\n"
+_OPTIONAL = (Arguments(optional=True),)
+"""Where such an object stands, the rest does not match, and the engine reads it."""
 _Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 
 def tagged_reader(form: Format) -> BlockReader | None:
     """The reader of a format with a `Name`; None if it has odd words."""
-    words = form.words[1:]
+    words = [word for word in form.words[1:] if word not in _OPTIONAL]
     bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
     if len(bodies) != 1:
         return None

@@ -104,7 +104,7 @@ class Scanner:
             self._mention.hear(said)
         self._quoting.hear(said)
         self._line = (self._line + said[-LINE:])[-LINE:]
-        if collector.last != "content" and said.isspace():
+        if collector.may_be_blank(said):
             if offset < window.offset:
                 collector.blank(offset, window.offset)
         else:
@@ -122,11 +122,10 @@ class Scanner:
         self._say(self._window.pos + len(text))
 
     def _finish(self) -> None:
-        collector, line = self._collector, self._line
+        collector, line, at = self._collector, self._line, self._window.offset
         collector.settle_blank("markup" if collector.last else "content")
         cut, announced = self._finder.cut(line), self._router.announced
-        at, in_code = self._window.offset, self._in_code
-        tell_end(collector, at, line, cut=cut, announced=announced, in_code=in_code)
+        tell_end(collector, at, line, cut=cut, announced=announced, in_code=self._in_code)
 
     # --- blocks ------------------------------------------------------------------------------
 
@@ -157,7 +156,8 @@ class Scanner:
         if form.call:
             return Block(self._setting, form, start, quoted=quoted)
         if form.python:
-            return PythonBlock(self._setting, form, start, quoted=quoted)
+            begins_line = bool(_LINE_START.search(self._line))
+            return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
         return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
 
     def _read(
@@ -174,7 +174,7 @@ class Scanner:
         self._router.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
         yield from block.read()
-        self._line = ""
+        self._collector.bare, self._line = form.opener is None, ""
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)

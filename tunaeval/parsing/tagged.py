@@ -31,13 +31,13 @@ from tunaeval.window import Reading
 
 from .bare import AHEAD, Forgotten, bare_text
 from .block import Setting
-from .chains import closing_of, stops_of
+from .chains import closing_of, shows_end, stops_of
 from .elements import ElementsReader, Tree
 from .judge import judge_named
 from .ledger import Ledger
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
-from .steps import bounded, literal, next_char, skip_space
+from .steps import bounded, literal, next_char, nothing, skip_space
 from .typing import Typed, stays_text, trimmed, typed, unescaped
 
 _BODIES = Arguments | Many | Elements
@@ -81,7 +81,7 @@ class TaggedBlock:
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
                 return
             nothing = not self._arguments and self._object is None
-            between = self._object is None and self._first_behind(words, index) and self._at_end()
+            between = self._object is None and shows_end(words, index) and self._at_end()
             if nothing or between:
                 cut = Unreadable("truncated", "the text ends between two arguments", cut=True)
                 self._give_up(None if nothing else cut)
@@ -94,11 +94,6 @@ class TaggedBlock:
             self._ledger_call()
         self.had_body = True
         self._ledger.close(self._window.offset)
-
-    def _first_behind(self, words: tuple[Word, ...], index: int) -> bool:
-        """Whether this is the first fixed text behind the arguments: only it shows their end."""
-        many = max(i for i, word in enumerate(words) if isinstance(word, Many | Elements))
-        return not any(isinstance(word, Literal) for word in words[many + 1 : index])
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
@@ -184,12 +179,16 @@ class TaggedBlock:
     def _json(
         self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        char = yield from next_char(self._window)
+        window, stops = self._window, stops_of(self._form, after)
+        char = yield from next_char(window)
         if char != "{":
-            if char == "" or self._name is None:
-                return False
+            if word.optional or char == "" or self._name is None:
+                return word.optional
+            if (yield from nothing(window, stops)):
+                self._object = Read({})
+                return True
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = object_reader(self._window, word.mark, stops_of(self._form, after))
+        reader = object_reader(window, word.mark, stops)
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
