@@ -31,6 +31,7 @@ FLOORS = (
     ("parsing",),
     ("adapters", "harness"),
     ("tunaeval",),
+    ("selftest",),
     ("testing", "cli"),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}

@@ -18,6 +18,8 @@ from .live_objects import LiveObject
 Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
 MAX_CALLS = 1024
+MAX_DIAGNOSES = 1024
+"""More say no more of a text, but would take many times its memory."""
 
 
 class Collector:
@@ -37,6 +39,7 @@ class Collector:
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
         self._attempts: list[tuple[int, bool]] = []
+        self._settled = (0, 0)
 
     @property
     def end(self) -> int:
@@ -115,6 +118,11 @@ class Collector:
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
+        room = MAX_DIAGNOSES - len(self._diagnoses)
+        if room <= 0:
+            return
+        if room == 1:
+            code, message = "too-many-diagnoses", f"{MAX_DIAGNOSES} are told at the most"
         diagnosis = Diagnosis(code, message, Span(start, end))
         self._diagnoses.append(diagnosis)
         if self.events is not None:
@@ -133,20 +141,33 @@ class Collector:
         self.settle_blank("content")
         self.has_reasoning = True
         end = self.end
-        kept = [piece for piece in self.pieces if piece[2] <= start]
-        split = next((piece for piece in self.pieces if piece[1] < start < piece[2]), None)
-        if split:
-            kept.append((split[0], split[1], start))
-        self.pieces = kept
-        self.calls = [call for call in self.calls if call.span and call.span.start < start]
-        self._diagnoses = [d for d in self._diagnoses if d.span and d.span.start < start]
-        self._attempts = [attempt for attempt in self._attempts if attempt[0] < start]
+        self._forget(start)
         if start < end and self.events is not None:
             self.events.append(event("reclassified", start, end))
         listened, self.events = self.events, None
         self.piece("markup", start, start + marker)
         self.piece("reasoning", start + marker, end)
         self.events = listened
+
+    def _forget(self, start: int) -> None:
+        """Take back all that was collected behind `start`.
+
+        Pieces and calls stand in order, so only their ends are looked at; of the rest only what
+        came since the last time, as `start` never lies before the end of that: a text full of
+        reasoning would take the square of its length otherwise.
+        """
+        pieces, calls = self.pieces, self.calls
+        while pieces and pieces[-1][2] > start:
+            kind, begins, _ = pieces.pop()
+            if begins < start:
+                pieces.append((kind, begins, start))
+        while calls and calls[-1].span and calls[-1].span.start >= start:
+            calls.pop()
+        told, tried = self._settled
+        diagnoses, attempts = self._diagnoses, self._attempts
+        diagnoses[told:] = [d for d in diagnoses[told:] if d.span and d.span.start < start]
+        attempts[tried:] = [attempt for attempt in attempts[tried:] if attempt[0] < start]
+        self._settled = len(diagnoses), len(attempts)
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""

@@ -22,7 +22,7 @@ from tunaeval.types import (
     Tools,
 )
 
-_ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id", "description"})
+_ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 

@@ -22,15 +22,13 @@ from .ending import tell_end
 from .finder import FENCE, Finder, Token, TokenKind, closers_of
 from .mention import Mention
 from .python_block import PythonBlock
+from .quoting import LINE, Quoting, in_ticks
 from .routing import Router
 from .tagged import TaggedBlock
 
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _PROBED = 320
 """Characters behind an opener that decide whose it is."""
-
-_LINE = 80
-"""How much of the present line is remembered, to tell its start and an ellipsis at its end."""
 
 
 class Scanner:
@@ -54,6 +52,7 @@ class Scanner:
         self._mention: Mention | None = None
         self._refused: Token | None = None
         self._in_code = False
+        self._quoting = Quoting()
         self._thought_at: int | None = None
         self._thought_marker = 0
         self._after_reasoning = False
@@ -103,7 +102,8 @@ class Scanner:
             offset += blank
         if self._mention:
             self._mention.hear(said)
-        self._line = (self._line + said[-_LINE:])[-_LINE:]
+        self._quoting.hear(said)
+        self._line = (self._line + said[-LINE:])[-LINE:]
         if collector.last != "content" and said.isspace():
             if offset < window.offset:
                 collector.blank(offset, window.offset)
@@ -138,6 +138,8 @@ class Scanner:
             self._only_text(FENCE)
             return
         start, quoted = window.offset, not fence and self._quoted()
+        # A bare object has no marker that would announce it, so it may be only part of some code.
+        quoted = quoted or (token.kind == "bare" and in_ticks(self._line))
         form = yield from self._chosen(token)
         if form is None:
             yield from self._around(token)
@@ -243,9 +245,7 @@ class Scanner:
         yield  # a handler is a reading, even one that never waits
 
     def _quoted(self) -> bool:
-        """Whether a single backtick stands right before."""
-        before = self._window.preceding(self._window.pos)
-        return before.endswith("`") and before != "``"
+        return self._quoting.before(self._window)
 
     # --- messages ----------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ _CODE = (
     'const rows = data.map((r) => ({ id: r.id, "label": `${r.name}: ${r.n}` }));\n',
     "if [ -f \"$HOME/.bashrc\" ]; then\n\techo 'it''s there' >> log.txt\nfi\n",
     '{\n  "name": "left-pad",\n  "scripts": {"test": "jest --ci", "lint": "eslint ."}\n}\n',
-    '<a href="/docs?x=1&y=2" class=\'link\'>Read, then write</a>\n',
+    "<a href=\"/docs?x=1&y=2\" class='link'>Read, then write</a>\n",
     "SELECT id, 'it''s' AS note FROM t WHERE a = \"b\" AND c IN (1, 2); -- all of them\n",
     "# Title\n\n- one: first, second\n- two [link](https://example.org/a,b)\n\n```sh\nls -la\n```\n",
     "fn main() {\n    println!(\"{:?}, {}\", vec![1, 2], '\\n'); // done\n}\n",
@@ -258,9 +258,7 @@ def _smart_quotes(text: str, tokens: list[_Token], random: Random) -> list[Edit]
     strings = [t for t in tokens if t.kind in '"k']
     found = [t for t in strings if not re.search("[“”\\\\]", text[t.start : t.end])]
     chosen = found if len(found) == len(strings) else _one(found, random)
-    return [
-        edit for t in chosen for edit in ((t.start, t.start + 1, "“"), (t.end - 1, t.end, "”"))
-    ]
+    return [edit for t in chosen for edit in ((t.start, t.start + 1, "“"), (t.end - 1, t.end, "”"))]
 
 
 def _python_literals(text: str, tokens: list[_Token], _: Random) -> list[Edit]:

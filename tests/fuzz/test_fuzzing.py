@@ -1,0 +1,73 @@
+"""The fuzzers themselves: they find nothing in a short run, and they can find something."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.random_texts import fuzz, main
+from tunaeval.parsing import Reader
+from tunaeval.selftest import subject_of, subjects
+from tunaeval.types import Level, ParseResult, Tools
+
+HERE = Path(__file__).parent
+
+
+def test_random_texts_break_no_law(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--executions", "400", "--seed", "7"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["executions"] == 400
+    assert said["formats"] == len(subjects())
+
+
+def test_random_texts_show_a_reader_that_forgets() -> None:
+    hermes = subjects(["hermes"])[0]
+
+    class Forgetful(Reader):
+        """Loses the last character of the content, whole but not streamed."""
+
+        def parse(
+            self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        ) -> ParseResult:
+            result = super().parse(text, tools=tools, level=level)
+            return replace(result, content=result.content[:-1])
+
+    found = fuzz(
+        [subject_of("forgetful", Forgetful("forgetful", hermes.forms))],
+        executions=100, seconds=20, seed=0,
+    )  # fmt: skip
+    assert {fault.kind for fault in found.faults} == {"stream differs"}
+
+
+def test_random_texts_show_a_reader_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Reader):
+        """Waits for what does not come."""
+
+        def parse(
+            self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        ) -> ParseResult:
+            while text:
+                pass
+            return super().parse(text, tools=tools, level=level)
+
+    monkeypatch.setattr("tests.fuzz.random_texts._PATIENCE_SECONDS", 0.05)
+    endless = subject_of("endless", Endless("endless", subjects(["hermes"])[0].forms))
+    found = fuzz([endless], executions=3, seconds=20, seed=0)
+    assert {(fault.kind, fault.detail) for fault in found.faults} == {
+        ("raised", "TimeoutError: not read after 0.05 s")
+    }
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed")
+def test_guided_texts_break_no_law(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "guided_texts.py"), "-runs=300", "-seed=1"],
+        capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]

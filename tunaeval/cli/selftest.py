@@ -1,0 +1,72 @@
+"""`tunaeval selftest`: the parser measured on this machine, a line of JSON for each measuring."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from .output import Output
+
+_MEASURINGS = ("linear", "stream", "accuracy", "repair")
+"""What can be asked for, told here so that --help need not load it."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "measuring",
+        nargs="*",
+        type=_measuring,
+        metavar="MEASURING",
+        help=f"{', '.join(_MEASURINGS)} (default: all of them)",
+    )
+    parser.add_argument(
+        "--format",
+        action="append",
+        default=[],
+        help="measure only this wire format; may be repeated (default: all that are registered)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="what chance begins with (default: 0)")
+    parser.add_argument(
+        "--examples", type=_count, help="texts of each kind (default: as each measuring thinks)"
+    )
+    parser.add_argument(
+        "--largest",
+        type=_size,
+        default=65536,
+        help="characters of the largest text that growth is measured on (default: 65536)",
+    )
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    """0 when every measuring is at its bar, 1 when one is below."""
+    from tunaeval.selftest import MEASURINGS, Extent, subjects  # noqa: PLC0415 - not for --help
+
+    measured = subjects(arguments.format)
+    extent = Extent(arguments.examples, arguments.seed, arguments.largest)
+    fine = True
+    for name in arguments.measuring or MEASURINGS:
+        found = MEASURINGS[name](measured, extent)
+        output.result(json.dumps(found.line()))
+        output.out.flush()  # the next one may take minutes
+        fine = fine and found.ok
+    return 0 if fine else 1
+
+
+def _measuring(text: str) -> str:
+    if text not in _MEASURINGS:
+        raise argparse.ArgumentTypeError(f"found {text!r}; wanted {', '.join(_MEASURINGS)}")
+    return text
+
+
+def _count(text: str) -> int:
+    return _between(text, 1, 10_000_000)
+
+
+def _size(text: str) -> int:
+    return _between(text, 4096, 16 * 1024 * 1024)
+
+
+def _between(text: str, least: int, most: int) -> int:
+    if not (text.isdecimal() and least <= int(text) <= most):
+        raise argparse.ArgumentTypeError(f"found {text!r}; wanted a number, {least} to {most}")
+    return int(text)

@@ -1,0 +1,35 @@
+"""The parser measured on this machine: growth, streaming, accuracy, repair; for any format.
+
+Each measuring takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
+that put it below its bar. Nothing here needs more than the package itself; a seed repeats a run.
+"""
+
+from .accuracy import accuracy
+from .growth import linear
+from .laws import broken_laws
+from .measured import Extent, Fault, Measured
+from .negatives import negative_texts
+from .repair import repair
+from .streaming import stream
+from .subjects import Subject, subject_of, subjects
+from .texts import TextMaker
+
+MEASURINGS = {"linear": linear, "stream": stream, "accuracy": accuracy, "repair": repair}
+"""Every measuring by name, in the order of a whole self-test."""
+
+__all__ = [
+    "MEASURINGS",
+    "Extent",
+    "Fault",
+    "Measured",
+    "Subject",
+    "TextMaker",
+    "accuracy",
+    "broken_laws",
+    "linear",
+    "negative_texts",
+    "repair",
+    "stream",
+    "subject_of",
+    "subjects",
+]

@@ -1,0 +1,181 @@
+"""Law 5 measured: twice the text takes about twice the time, whole or streamed, whatever the text.
+
+Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
+most memory are then taken to the largest size, where the last two doublings count; a growth beyond
+the bar has to show again in every repetition, for a busy machine alone can double a time.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import log2
+from operator import attrgetter
+from time import process_time
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.types import JsonObject
+
+from .floods import Flood, floods_of
+from .measured import USUAL, Extent, Fault, Measured
+from .subjects import Subject
+from .texts import TOOLS
+
+GROWTH, SECONDS, MEMORY = 2.3, 10.0, 12.0
+"""The bars: times a doubling, seconds at the largest size, bytes for each byte of the text."""
+
+_CHUNK = 4
+_FIRST_LOOK = (64, 8)
+"""The sizes of the first look, as parts of the largest."""
+_TAKEN_ON = 4
+"""How many of the fastest growing, and of the slowest, go to the largest size."""
+_REPEATS = 4
+_FLOOR_SECONDS = 0.0005
+"""Less than this is noise, and no danger."""
+
+Read: TypeAlias = Callable[[str], object]
+
+
+class Case(NamedTuple):
+    """One flood in one reader, read in one way."""
+
+    subject: Subject
+    flood: Flood
+    way: str
+    read: Read
+
+    def row(self, **figures: float) -> JsonObject:
+        head = {"format": self.subject.name, "reading": self.way, "family": self.flood.name}
+        return {**head, **{key: round(value, 3) for key, value in figures.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a case costs: times a doubling, and seconds at the larger of the sizes."""
+
+    case: Case
+    growth: float
+    seconds: float
+
+
+def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
+    """Measure the growth of every flood in every subject, and the memory of the hungriest."""
+    largest = extent.largest
+    finals: list[Growth] = []
+    memory: list[tuple[float, Case]] = []
+    families = 0
+    for subject in subjects:
+        cases = list(_cases(subject))
+        families += len(cases)
+        finals += _taken_on(cases, largest)
+        memory += _hungriest([case for case in cases if case.way == "whole"], largest)
+    figures = {
+        "formats": len(subjects),
+        "families": families,
+        "largest": largest,
+        "bars": {"growth": GROWTH, "seconds": SECONDS, "memory": MEMORY},
+        "worst_growth": _rows(nlargest(5, finals, key=attrgetter("growth"))),
+        "slowest": _rows(nlargest(3, finals, key=attrgetter("seconds"))),
+        "hungriest": [
+            case.row(memory=times) for times, case in nlargest(3, memory, key=lambda pair: pair[0])
+        ],
+    }
+    return Measured("linear", figures, (*_slow_faults(finals), *_memory_faults(memory)))
+
+
+def _cases(subject: Subject) -> Iterator[Case]:
+    """Every flood in every way of reading that the subject has."""
+    parser, reader = subject.parser, subject.reader
+
+    def whole(text: str) -> object:
+        return parser.parse(text, tools=TOOLS, level="lenient")
+
+    def streamed(text: str) -> object:
+        if reader is None:
+            return None
+        stream = reader.stream(tools=TOOLS, level="lenient")
+        for start in range(0, len(text), _CHUNK):
+            stream.feed(text[start : start + _CHUNK])
+        return stream.finish()
+
+    for flood in floods_of(subject.forms):
+        yield Case(subject, flood, "whole", whole)
+        if reader is not None:
+            yield Case(subject, flood, "streamed", streamed)
+
+
+def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
+    """The last doublings of the cases that looked worst at small sizes."""
+    first = [_growth(case, *(max(64, largest // part) for part in _FIRST_LOOK)) for case in cases]
+    worst = {id(look.case): look.case for look in nlargest(_TAKEN_ON, first, attrgetter("growth"))}
+    slowest = nlargest(_TAKEN_ON, first, attrgetter("seconds"))
+    worst |= {id(look.case): look.case for look in slowest}
+    return [_confirmed(case, largest) for case in worst.values()]
+
+
+def _confirmed(case: Case, largest: int) -> Growth:
+    """The last doublings; a growth beyond the bar is measured again, and the least is told."""
+    found = _growth(case, largest // 4, largest)
+    for _ in range(_REPEATS):
+        if found.growth > GROWTH:
+            again = _growth(case, largest // 4, largest, runs=2)
+            found = min(found, again, key=attrgetter("growth"))
+    return found
+
+
+def _growth(case: Case, small: int, large: int, *, runs: int = 1) -> Growth:
+    less = _seconds(case.read, case.flood.text(small), runs)
+    more = _seconds(case.read, case.flood.text(large), runs)
+    ratio = max(more, _FLOOR_SECONDS) / max(less, _FLOOR_SECONDS)
+    return Growth(case, ratio ** (1 / log2(large / small)), more)
+
+
+def _seconds(read: Read, text: str, runs: int) -> float:
+    best = float("inf")
+    for _ in range(runs):
+        start = process_time()
+        read(text)
+        best = min(best, process_time() - start)
+    return best
+
+
+def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
+    """The memory at the largest size of the cases that need most at a sixteenth of it."""
+    small = max(1024, largest // 16)
+    first = [(_memory(case, small), case) for case in cases]
+    taken = nlargest(2, first, key=lambda pair: pair[0])
+    return [(_memory(case, largest), case) for _, case in taken]
+
+
+def _memory(case: Case, size: int) -> float:
+    """How many times the bytes of the text its reading needs at the peak, the result included."""
+    text = case.flood.text(size)
+    case.read(case.flood.text(64))  # what a reader keeps for all texts is no part of it
+    tracemalloc.start()
+    try:
+        case.read(text)
+        return tracemalloc.get_traced_memory()[1] / sys.getsizeof(text)
+    finally:
+        tracemalloc.stop()
+
+
+def _rows(found: Iterable[Growth]) -> list[JsonObject]:
+    return [each.case.row(growth=each.growth, seconds=each.seconds) for each in found]
+
+
+def _slow_faults(finals: Iterable[Growth]) -> Iterator[Fault]:
+    for case, growth, seconds in ((each.case, each.growth, each.seconds) for each in finals):
+        name, where = case.subject.name, f"{case.way}, {case.flood.name}"
+        if growth > GROWTH:
+            yield Fault(name, "growth", where, f"{growth:.2f} a doubling, {seconds:.3f} s")
+        if seconds > SECONDS:
+            yield Fault(name, "seconds", where, f"{seconds:.1f} s")
+
+
+def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[Fault]:
+    for times, case in memory:
+        if times > MEMORY:
+            yield Fault(case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text")
