@@ -1,6 +1,6 @@
 """How a row of a suite file, in any of three shapes, becomes a scenario that its tools can meet.
 
-    {"id", "prompt", "expect", "tags", "notes", "metadata"}               ours
+    {"id", "prompt", "expect", "tags", "group", "notes", "metadata"}      ours
     {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
     {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
 

@@ -79,7 +79,7 @@ def load_report(directory: Path | str) -> Report:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
     return Report(
         run=info,
-        summary=summarise(results),
+        summary=summarise(results, repeats=info.repeats),
         results=results,
         interrupted=len(results) < info.scenarios * info.repeats,
         directory=str(path),

@@ -199,9 +199,14 @@ def _house() -> Traversable:
 def _digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:
     """SHA-256 of canonical JSON: sorted keys, no white space, ASCII."""
     data = {
-        "scenarios": [scenario.model_dump() for scenario in scenarios],
+        "scenarios": [_set(scenario.model_dump()) for scenario in scenarios],
         "tools": [{**spec.as_openai(), "paths": sorted(spec.paths)} for spec in tools.values()],
         "system_prompt": system_prompt,
     }
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _set(fields: JsonObject) -> JsonObject:
+    """Without what is None: a field that is new changes no suite that does without it."""
+    return {name: value for name, value in fields.items() if value is not None}
