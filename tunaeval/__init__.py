@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .comparing import compare
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, RunOptions, load_suite, suite_names
@@ -55,6 +56,7 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "compare": "comparing",
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
@@ -92,6 +94,7 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "compare",
     "formats",
     "instructions",
     "load_suite",

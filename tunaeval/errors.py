@@ -3,7 +3,8 @@
     TunaevalError
     ├── UsageError            the caller asked for something that cannot be
     │   ├── UnknownNameError  a name that nothing is registered under
-    │   └── ToolsError        tools that cannot be understood
+    │   ├── ToolsError        tools that cannot be understood
+    │   └── ComparisonError   runs that cannot be compared
     ├── FormatError           a wire format that could never be read
     ├── PluginError           a plug-in that cannot be used
     │   ├── PluginLoadError   its import failed
@@ -51,6 +52,10 @@ class UnknownNameError(UsageError):
 
 class ToolsError(UsageError):
     """Tools that cannot be understood."""
+
+
+class ComparisonError(UsageError):
+    """Runs that cannot be compared: they ask different things, or nothing alike."""
 
 
 class FormatError(TunaevalError):

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
     "parse": "show the tool calls in a text or in JSON lines",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
+    "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",
     "plugins": "list everything that is registered, and what is broken",

@@ -158,7 +158,7 @@ class Rate(_Data):
     """Passed of total, with a 95 % interval; all three numbers are None when total is 0.
 
     The interval is Wilson's; where scenarios are repeated or grouped, at the effective number of
-    results, and None where all of them are of one group.
+    results.
     """
 
     passed: int

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TypeAlias
 
-from .distributions import student_quantile
+from .distributions import normal_quantile, student_quantile
 from .proportions import score_bounds
 
 Clusters: TypeAlias = Mapping[tuple[float, float], int]
@@ -69,23 +69,20 @@ def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
 def clustered_rate(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
     """The mean of scores from 0 to 1, with Wilson's interval at the effective number of scores.
 
-    n* = p(1-p) / SE² is how many independent results would be as sure; it is at most the number of
-    scores, and where all scores are 0 or all are 1 it is the number of clusters. Student's quantile
-    stands in for z. Source: C. Franco, R. Little, T. Louis and E. Slud, Comparative Study of
-    Confidence Intervals for Proportions in Complex Sample Surveys, Journal of Survey Statistics and
-    Methodology 7 (2019), 334-364.
+    n* = p(1-p) / SE² is how many independent results would be as sure, at most the number of
+    scores; Student's quantile stands in for z. Where SE says nothing (all scores are 0, or all are
+    1, or there is one cluster), a cluster counts as one result. Source: C. Franco, R. Little,
+    T. Louis and E. Slud, Comparative Study of Confidence Intervals for Proportions in Complex
+    Sample Surveys, Journal of Survey Statistics and Methodology 7 (2019), 334-364.
     """
     found = mean(clusters)
-    if found.clusters < 2:
-        return found
     rate = min(max(found.value, 0.0), 1.0)  # sums of floats may end a hair outside
-    spread, error = rate * (1 - rate), found.standard_error
-    if not spread:
-        effective: float = found.clusters
+    spread, error, certain = rate * (1 - rate), found.standard_error, (1 + confidence) / 2
+    if not spread or found.clusters < 2:
+        low, high = score_bounds(rate, found.clusters, normal_quantile(certain))
     else:
         effective = min(found.size, spread / error**2) if error else found.size
-    t = student_quantile((1 + confidence) / 2, found.clusters - 1)
-    low, high = score_bounds(rate, effective, t)
+        low, high = score_bounds(rate, effective, student_quantile(certain, found.clusters - 1))
     return Estimate(rate, low, high, error, found.size, found.clusters)
 
 
