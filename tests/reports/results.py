@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 from tunaeval.reports import show, summarise
 from tunaeval.types import LEVELS, Level
@@ -39,11 +40,15 @@ def result(
     latency: float | None = 1.0,
     tokens: int | None = None,
     error: str | None = None,
+    repeat: int = 1,
+    group: str | None = None,
 ) -> ScenarioResult:
     first = ok if first is None else first
     attempt = AttemptRecord(message={"content": HOSTILE}, outcome=outcome)
     return ScenarioResult(
         scenario=scenario,
+        repeat=repeat,
+        group=group,
         prompt="do it",
         expected=expected or Expectation(calls=(ExpectedCall(name="bash"),)),
         got=got,
@@ -66,7 +71,7 @@ def result(
     )
 
 
-def report(*results: ScenarioResult, heading: str | None = HEADING) -> Report:
+def report(*results: ScenarioResult, heading: str | None = HEADING, **info: Any) -> Report:
     run = RunInfo(
         run_id="r1",
         started_at="2026-01-02T03:04:05Z",
@@ -89,8 +94,8 @@ def report(*results: ScenarioResult, heading: str | None = HEADING) -> Report:
         deadline_seconds=30,
         prompt_digest="0",
         versions={},
-    )
-    return Report(run=run, summary=summarise(results), results=results)
+    ).model_copy(update=info)
+    return Report(run=run, summary=summarise(results, repeats=run.repeats), results=results)
 
 
 def calls(*texts: str) -> tuple[CallRecord, ...]:

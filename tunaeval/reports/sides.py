@@ -10,7 +10,6 @@ from statistics import median
 from typing import NamedTuple
 
 from tunaeval.errors import ComparisonError, RecordError
-from tunaeval.records import encode
 from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
@@ -195,7 +194,7 @@ class _Questions(dict[str, Question]):
         expected = Expectation.model_validate(row["expected"])
         tools, tags = expected_tools(expected), tuple(row["tags"])
         return Question(
-            digest=hash((row["prompt"], encode(expected.model_dump()))),
+            digest=hash((row["prompt"], repr(expected.model_dump()))),
             cluster=_cluster(self._cluster, row.get("group"), tags),
             tools=self._names.setdefault(tools, tools),
             tags=self._names.setdefault(tags, tags),

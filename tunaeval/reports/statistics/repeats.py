@@ -15,7 +15,7 @@ def pass_at_k(n: int, c: int, k: int) -> float | None:
     Language Models Trained on Code, arXiv 2107.03374 (2021), section 2.1.
     """
     _check(n, c, k)
-    return None if n < k else 1 - comb(n - c, k) / comb(n, k)
+    return None if n < k else (comb(n, k) - comb(n - c, k)) / comb(n, k)
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float | None:
