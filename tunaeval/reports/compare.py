@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tunaeval.errors import ComparisonError
 from tunaeval.types import LEVELS, Level
@@ -112,9 +113,15 @@ def compare_runs(
     notes = [_checked(first.info, other.info, intersect, level) for other in others]
     lowest = min((one.info.level for one in sources), key=LEVELS.index)
     chosen = lowest if level is None else level
-    base = read_side(first, level=chosen, cluster=cluster)
+    read = partial(
+        read_side,
+        level=chosen,
+        cluster=cluster,
+        alike=len({one.info.suite_digest for one in sources}) == 1,
+    )
+    base = read(first)
     found = [
-        _compare(base, read_side(other, level=chosen, cluster=cluster, like=base), said)
+        _compare(base, read(other, known=base), said)
         for other, said in zip(others, notes, strict=True)
     ]
     adjusted = holm([one.overall.p for one in found])
@@ -149,7 +156,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     lost, gained = [], []
     for scenario in (*a.asked, *(one for one in b.asked if one not in a.asked)):
         one, other = a.asked.get(scenario), b.asked.get(scenario)
-        if one is None or other is None or one.question.digest != other.question.digest:
+        if one is None or other is None or one.question.asks != other.question.asks:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
             continue
         for key in _places(one.question):

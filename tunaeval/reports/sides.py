@@ -46,9 +46,12 @@ def source_of(report: Report) -> RunSource:
 
 
 class Question(NamedTuple):
-    """What a scenario asks and wants, as `digest` (of this process), and where it counts."""
+    """What a scenario asks and wants, as one text, and where it counts.
 
-    digest: int
+    `asks` is empty where all runs are of one suite, and their questions the same by that.
+    """
+
+    asks: str
     cluster: str | None
     tools: tuple[str, ...]
     tags: tuple[str, ...]
@@ -134,9 +137,10 @@ class RunFigures:
 
 
 def read_side(
-    source: RunSource, *, level: Level, cluster: str = GROUPS, like: Side | None = None
+    source: RunSource, *, level: Level, cluster: str, alike: bool, known: Side | None = None
 ) -> Side:
-    """Read a run in one pass, at a level; what `like` knows of a common suite is not read again.
+    """Read a run in one pass, at a level. `alike`: all runs that are compared are of one suite;
+    then what a run that is `known` tells of the questions is not read again.
 
     Raises ComparisonError for a `cluster` that is unknown, RecordError for a row that is no result.
     """
@@ -145,9 +149,9 @@ def read_side(
             f"scenarios cannot be clustered by {cluster!r}; wanted {ALONE!r}, {GROUPS!r} or "
             f"'{TAGS}PREFIX', the beginning of a tag"
         )
-    side, questions = Side(source, level), _Questions(cluster)
-    if like is not None and like.source.info.suite_digest == source.info.suite_digest:
-        questions.update((name, asked.question) for name, asked in like.asked.items())
+    side, questions = Side(source, level), _Questions(cluster, alike=alike)
+    if alike and known is not None:
+        questions.update((name, asked.question) for name, asked in known.asked.items())
     for number, row in enumerate(source.rows(None), start=1):
         try:
             _add(side, row, number, questions)
@@ -182,9 +186,10 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
 class _Questions(dict[str, Question]):
     """The questions that are known already, by scenario; equal tuples of names are kept once."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, *, alike: bool) -> None:
         super().__init__()
         self._cluster = cluster
+        self._alike = alike
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def of(self, row: JsonObject) -> Question:
@@ -194,7 +199,7 @@ class _Questions(dict[str, Question]):
         expected = Expectation.model_validate(row["expected"])
         tools, tags = expected_tools(expected), tuple(row["tags"])
         return Question(
-            digest=hash((row["prompt"], repr(expected.model_dump()))),
+            asks="" if self._alike else repr((row["prompt"], expected.model_dump())),
             cluster=_cluster(self._cluster, row.get("group"), tags),
             tools=self._names.setdefault(tools, tools),
             tags=self._names.setdefault(tags, tags),
