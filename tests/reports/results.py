@@ -40,15 +40,12 @@ def result(
     latency: float | None = 1.0,
     tokens: int | None = None,
     error: str | None = None,
-    repeat: int = 1,
-    group: str | None = None,
+    **more: Any,
 ) -> ScenarioResult:
     first = ok if first is None else first
     attempt = AttemptRecord(message={"content": HOSTILE}, outcome=outcome)
     return ScenarioResult(
         scenario=scenario,
-        repeat=repeat,
-        group=group,
         prompt="do it",
         expected=expected or Expectation(calls=(ExpectedCall(name="bash"),)),
         got=got,
@@ -68,7 +65,7 @@ def result(
         completion_tokens=tokens,
         error=error,
         tags=tags,
-    )
+    ).model_copy(update=more)
 
 
 def report(*results: ScenarioResult, heading: str | None = HEADING, **info: Any) -> Report:

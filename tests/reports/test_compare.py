@@ -235,3 +235,14 @@ def test_a_row_that_is_no_result_is_named() -> None:
     source = RunSource(run(True).run, broken)
     with pytest.raises(RecordError, match=r"result 1: this is no result.*'levels'"):
         compare_runs([source, source])
+
+
+def test_a_flipped_row_without_its_replies_is_named() -> None:
+    whole = source_of(run(True, True, False))
+    rows = [{**row, "got": None} for row in whole.rows({1, 2, 3})]
+    stripped = RunSource(
+        whole.info,
+        lambda only: (row for at, row in enumerate(rows, 1) if only is None or at in only),
+    )
+    with pytest.raises(RecordError, match="result 3: this is no result of tunaeval: TypeError"):
+        compare_runs([source_of(run(True, True, True)), stripped])

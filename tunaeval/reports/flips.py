@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tunaeval.types import JsonObject
 from tunaeval.types.runs import ExpectedCall
 
-from .sides import Side
+from .sides import NO_RESULT, Side, no_result
 from .visible import visible
 from .wording import calls_words
 
@@ -61,9 +61,12 @@ def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> d
     numbers = {side.asked[name].passing for name in passing}
     numbers |= {side.asked[name].failing for name in failing}
     found = {}
-    for row in side.source.rows(numbers) if numbers else ():
-        asked = side.asked[row["scenario"]]
-        found[row["scenario"]] = _answer(row, asked.passed, asked.total)
+    for number, row in zip(sorted(numbers), side.source.rows(numbers), strict=True):
+        try:
+            asked = side.asked[row["scenario"]]
+            found[row["scenario"]] = _answer(row, asked.passed, asked.total)
+        except NO_RESULT as error:
+            raise no_result(side.source, number, error) from error
     return found
 
 

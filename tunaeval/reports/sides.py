@@ -15,6 +15,9 @@ from tunaeval.types.runs import Expectation, Report, RunInfo
 
 from .summary import INFRASTRUCTURE, expected_tools
 
+NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""How a row fails that is not what a run writes: rows are read as they are, for speed."""
+
 ALONE, GROUPS, TAGS = "scenario", "group", "tag:"
 """What a scenario is clustered with: nothing; its group; those with the same tag that so begins."""
 
@@ -155,12 +158,17 @@ def read_side(
     for number, row in enumerate(source.rows(None), start=1):
         try:
             _add(side, row, number, questions)
-        except (KeyError, TypeError, ValueError) as error:
-            raise RecordError(
-                f"run {source.info.run_id!r}, result {number}: this is no result of tunaeval: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+        except NO_RESULT as error:
+            raise no_result(source, number, error) from error
     return side
+
+
+def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
+    """What to raise for a row that failed with one of `NO_RESULT`."""
+    return RecordError(
+        f"run {source.info.run_id!r}, result {number}: this is no result of tunaeval: "
+        f"{type(error).__name__}: {error}"
+    )
 
 
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
