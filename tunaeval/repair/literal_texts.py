@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
+from sys import intern
 from typing import NoReturn
 
 from tunaeval.window import MARGIN, Reading, Window
@@ -145,11 +146,12 @@ def _member(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, b
 
 
 def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting) -> Reading[None]:
+    """An escape. There may be one for every other character, so what is written is shared."""
     char = yield from char_at(window, 1)
     if not char:
         _cut(window, pieces)
     if quoting.raw:
-        pieces.append("\\\\" + _inner(char))
+        pieces.append(intern("\\\\" + _inner(char)))
         window.pos += 2
     elif char in quoting.escapes:
         pieces.append(quoting.escapes[char])
@@ -158,13 +160,13 @@ def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting
         yield from _code(window, draft, pieces, _SIZES[char])
     elif char in "01234567":
         octal = yield from _longest(window, _OCTAL, 1, 3)
-        pieces.append(f"\\u{int(octal.group(), 8):04x}")
+        pieces.append(intern(f"\\u{int(octal.group(), 8):04x}"))
         window.pos += 1 + len(octal.group())
     elif char == "N":
         yield from _named(window, draft, pieces)
     else:
         draft.mend("unknown-escape")
-        pieces.append("\\\\" + _inner(char))
+        pieces.append(intern("\\\\" + _inner(char)))
         window.pos += 2
 
 
@@ -201,7 +203,7 @@ def _named(window: Window, draft: Draft, pieces: list[str]) -> Reading[None]:
 def _kept(window: Window, draft: Draft, pieces: list[str]) -> None:
     """An escape that names no character: kept as it is written."""
     draft.mend("invalid-escape")
-    pieces.append("\\\\" + _inner(window.text[window.pos + 1]))
+    pieces.append(intern("\\\\" + _inner(window.text[window.pos + 1])))
     window.pos += 2
 
 
