@@ -1,12 +1,14 @@
 """How long hypothesis looks: `default` for those who wait, `ci`, and `nightly` for those who sleep.
 
-HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`.
+HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`. Tests that are marked slow are
+skipped unless some marks are asked for.
 """
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Both of these measure the machine, which may be busy, and not the code.
@@ -19,3 +21,10 @@ settings.register_profile("nightly", _CALM, max_examples=10_000, print_blob=True
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")
 )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("-m"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow; ask for it with -m slow"))

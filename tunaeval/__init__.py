@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .comparing import compare
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, RunOptions, load_suite, suite_names
-    from .matching import Verdict, match
+    from .matching import Verdict
     from .parsing import (
         Event,
         Stream,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .scores import ascore, score
     from .tools import Recorder, to_tools, wrap_tool
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+    from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
@@ -55,10 +57,11 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "compare": "comparing",
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
-    "match": "matching",
+    "match": "verdicts",
     "parse": "parsing",
     "parse_many": "parsing",
     "parse_message": "parsing",
@@ -92,6 +95,7 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "compare",
     "formats",
     "instructions",
     "load_suite",

@@ -3,7 +3,9 @@
     TunaevalError
     ├── UsageError            the caller asked for something that cannot be
     │   ├── UnknownNameError  a name that nothing is registered under
-    │   └── ToolsError        tools that cannot be understood
+    │   ├── ToolsError        tools that cannot be understood
+    │   ├── ComparisonError   runs that cannot be compared
+    │   └── ExpectationError  an expectation that nothing could meet, or that says nothing
     ├── FormatError           a wire format that could never be read
     ├── PluginError           a plug-in that cannot be used
     │   ├── PluginLoadError   its import failed
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_MOST_LISTED = 60
+
+
 class TunaevalError(Exception):
     """The root: catch this to catch everything that tunaeval raises on purpose."""
 
@@ -43,7 +48,10 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         near = get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listed = f"known: {', '.join(names)}" if names else "none is registered"
+        more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+        listed = (
+            f"known: {', '.join(names[:_MOST_LISTED])}{more}" if names else "none is registered"
+        )
         super().__init__(f"no {kind} is called {name!r}; {hint or listed}")
         self.name = name
         self.near = near
@@ -51,6 +59,14 @@ class UnknownNameError(UsageError):
 
 class ToolsError(UsageError):
     """Tools that cannot be understood."""
+
+
+class ComparisonError(UsageError):
+    """Runs that cannot be compared: they ask different things, or nothing alike."""
+
+
+class ExpectationError(UsageError):
+    """An expectation that cannot be used; the message names the place in it."""
 
 
 class FormatError(TunaevalError):

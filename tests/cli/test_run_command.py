@@ -43,7 +43,7 @@ def test_a_run_is_told_on_both_streams_and_kept(
     assert sorted(line.split()[0] for line in done.stderr.splitlines()) == [
         "FAIL", "FAIL", "PASS", "PASS",
     ]  # fmt: skip
-    assert "four, tiny, format qwen25, level standard" in done.stdout
+    assert "four, tiny, format auto, level standard" in done.stdout
     assert "50.0 %" in done.stdout
     kept = one_run(tmp_path)
     assert json.loads((kept / "run.json").read_text())["model"] == "tiny"
@@ -131,6 +131,15 @@ def test_a_replay_is_headed_once_by_what_headed_the_recorded_run(
     assert read["run"]["ask"] == "schema"
     assert read["heading"].endswith("no model was run; constrained decoding")
     assert read["heading"].count("constrained decoding") == 1
+
+
+def test_scenarios_are_left_out_by_id(here: Tuna, server: Asked, suite: str) -> None:
+    asked = ("run", "--suite", suite, "--base-url", server.url, "--json")
+    read = json.loads(here(*asked, "--exclude", "list", "--exclude", "run").stdout)
+    assert (read["run"]["scenarios"], read["summary"]["final"]["passed"]) == (2, 2)
+    done = here(*asked, "--exclude", "lisst")
+    assert done.returncode == 2
+    assert "did you mean 'list'" in done.stderr
 
 
 def test_a_script_answers_in_turn(here: Tuna, suite: str, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The catalogue beside this file: what models write, by every name that servers have for it.
 
 A line of `catalogue.jsonl` is one text: the row it belongs to, the names that vLLM and SGLang take
-for it (`--tool-call-parser`), and the calls, content and reasoning that are in it.
+for it (`--tool-call-parser`), and the calls, content and reasoning that are in it. `auto_content`
+is what "auto" takes for content where the tags around it are markup in this one format only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Entry(NamedTuple):
     calls: list[list[JsonValue]]
     content: str
     reasoning: str | None
+    auto_content: str
 
 
 def entries() -> list[Entry]:
@@ -38,6 +40,7 @@ def entries() -> list[Entry]:
             line["calls"],
             line.get("content", ""),
             line.get("reasoning"),
+            line.get("auto_content", line.get("content", "")),
         )
         for line in map(json.loads, lines)
         for name in dict.fromkeys((*line["vllm"], *line["sglang"])) or (line["row"],)
@@ -45,6 +48,19 @@ def entries() -> list[Entry]:
 
 
 ENTRIES = entries()
+TEXTS = {entry.text: entry for entry in ENTRIES}
+
+TWINS = {
+    "anthropic": "minimax-m2",
+    "dots-invoke": "minimax-m2",
+    "ernie45": "hermes",
+    "glm47": "glm45",
+    "hunyuan-a13b": "jamba",
+    "hunyuan-v3": "glm45",
+    "mimo": "qwen3-coder",
+    "pythonic": "llama4-pythonic",
+}
+"""By which name "auto" may call a format whose text, or some of it, is also that of another."""
 
 
 def _properties(**types: str) -> dict[str, JsonValue]:
@@ -72,15 +88,36 @@ def found(result: ParseResult) -> tuple[list[list[JsonValue]], str, str | None]:
 def test_a_text_is_read_by_every_name_that_servers_have_for_it(
     entry: Entry, tools: Tools | None
 ) -> None:
-    result = parse(entry.text, entry.name, tools=tools)
+    result = read(entry.text, entry.name, tools)
     assert found(result) == (entry.calls, entry.content, entry.reasoning)
     assert not result.truncated
     assert not result.diagnoses
-    for size in (1, 4, 7):
-        reading = stream(entry.name, tools=tools)
-        for start in range(0, len(entry.text), size):
-            reading.feed(entry.text[start : start + size])
-        assert reading.finish() == result
+
+
+@pytest.mark.parametrize("tools", [TOOLS, None], ids=["tools", "no tools"])
+@pytest.mark.parametrize(
+    "entry", TEXTS.values(), ids=[f"{e.name}: {e.case}" for e in TEXTS.values()]
+)
+def test_auto_finds_out_whose_text_it_is(entry: Entry, tools: Tools | None) -> None:
+    result = read(entry.text, "auto", tools)
+    assert found(result) == (entry.calls, entry.auto_content, entry.reasoning)
+    assert not result.truncated
+    assert not result.diagnoses
+    named = parse(entry.text, entry.name, tools=tools)
+    for call, own in zip(result.calls, named.calls, strict=True):
+        assert call.format in (own.format, TWINS.get(own.format))
+        assert call.repairs == own.repairs
+
+
+def read(text: str, format_: str, tools: Tools | None) -> ParseResult:
+    """The result of the whole text, which is that of any stream."""
+    result = parse(text, format_, tools=tools)
+    for size in (1, 4, 7, len(text)):
+        reading = stream(format_, tools=tools)
+        for start in range(0, len(text), size):
+            reading.feed(text[start : start + size])
+        assert reading.finish() == result, f"in chunks of {size}"
+    return result
 
 
 def test_every_name_leads_to_a_parser() -> None:

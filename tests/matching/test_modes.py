@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.matching import check_expectation, match
+from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.matching import FAILURES, PROFILES, check_expectation, match, read_expectation
 from tunaeval.types import ToolCall, Tools, ToolSpec
-from tunaeval.types.runs import Expectation
+from tunaeval.types.runs import Expectation, ExpectedCall
 
 A, B, C = (ToolCall(name, {}) for name in "abc")
 
@@ -103,16 +103,74 @@ def test_the_best_assignment_is_found_where_greed_fails() -> None:
         ({"calls": [{"name": "a"}], "tools": ["a"]}, "exclude each other"),
         ({"calls": [{"name": "a"}], "forbid": ["a"]}, "both expected and forbidden"),
         ({"max_calls": 0}, "at least 1"),
-        ({"calls": [{"name": "a", "arguments": {"x": [{"$regex": "y"}]}}]}, r"\$any_of, \$contain"),
-        ({"calls": [{"name": "a", "arguments": {"x": {"$ignore": True, "y": 1}}}]}, "alone"),
-        ({"calls": [{"name": "a", "arguments": {"x": {"$any_of": 1}}}]}, "list"),
+        ({"max_calls": 2, "min_calls": 3}, "min_calls is 3"),
         ({"calls": [{"name": "a", "arguments": {"$ignore": True}}]}, "no argument"),
-        ({"calls": [{"name": "a", "argument": {}}]}, "calls.0.argument"),
+        ({"calls": [{"name": "a", "argument": {}}]}, r"calls\[0\].argument: Extra"),
+        ({"expected_tool": None, "expected_args": {"x": 1}}, "expected_args: found arguments"),
+        ({"expected_tool": 3}, r"calls\[0\].name"),
+        ({"expected_tool_sequence": "glob"}, "tools: "),
     ],
 )
 def test_an_impossible_expectation_is_refused(expect: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(ExpectationError, match=words):
         match(expect, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([{"$like": "y"}], r"\[0\]: there is no matcher '\$like'; supported are \$any_of, \$app"),
+        ({"$ignore": True, "y": 1}, r"\$ignore stands alone in its object, here is y"),
+        ({"a": {"$any_of": 1}}, r"\.a: \$any_of wants a list"),
+        ({"$any_of": []}, "at least one value"),
+        ({"$regex": "a("}, r": \$regex: '\(' at character 1 is a group that is not closed"),
+        ({"$regex": 3}, "wants a string"),
+        ({"$approx": "5"}, "finite number"),
+        ({"$approx": 5, "tolerance": -1}, "tolerance wants a finite number of at least 0"),
+        ({"$approx": 5, "relative": True}, "relative wants"),
+        ({"$set": 1}, "wants a list"),
+        ({"$path": 1}, "a string or a list of strings"),
+        ({"$default": 5}, r"\$default wants true"),
+        ({"$ignore": False}, r"\$ignore wants true"),
+    ],
+)
+def test_a_matcher_that_cannot_be_is_refused_with_its_place(value: Any, words: str) -> None:
+    with pytest.raises(ExpectationError, match=rf"calls\[0\]\.arguments\.x.*{words}"):
+        match({"calls": [{"name": "a", "arguments": {"x": value}}]}, [])
+
+
+def test_an_expectation_that_was_never_checked_is_named_too() -> None:
+    call = ExpectedCall(name="a", arguments={"x": {"$any_of": 5}})
+    with pytest.raises(ExpectationError, match="wants a list"):
+        match(Expectation(calls=(call,)), [ToolCall("a", {"x": 1})])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"expected_tool": "a", "expected_args": {"x": 1}}, {"x": 1}),
+        ({"expected_tool": "a"}, {}),
+    ],
+)
+def test_the_old_shape_of_one_call_is_read(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert read_expectation(old) == Expectation(calls=(ExpectedCall(name="a", arguments=new),))
+
+
+def test_the_other_old_shapes_are_read() -> None:
+    assert read_expectation({"expected_tool": None}) == Expectation(none=True)
+    sequence = {"expected_tool_sequence": ["a", "b"]}
+    assert read_expectation(sequence) == Expectation(tools=("a", "b"))
+
+
+def test_at_least_so_many_calls_are_any_calls() -> None:
+    assert match({"min_calls": 1}, [C]).ok
+    (failure,) = match({"min_calls": 2}, [C]).failures
+    assert failure.code == "too-few-calls"
+
+
+def test_a_profile_that_reads_schemas_asks_for_them() -> None:
+    with pytest.raises(UsageError, match="give tools"):
+        match(wanted("a"), [A], profile="bfcl")
 
 
 def test_checking_raises_a_value_error() -> None:
@@ -155,7 +213,11 @@ wishes = st.recursive(
     lambda inner: st.one_of(
         st.builds(lambda items: {"$any_of": items}, st.lists(inner, min_size=1, max_size=2)),
         st.builds(lambda item: {"$contains": item}, inner),
-        st.just({"$ignore": True}),
+        st.builds(lambda items: {"$set": items}, st.lists(inner, max_size=2)),
+        st.builds(lambda path: {"$path": path}, st.sampled_from(["src", "./", ""])),
+        st.builds(lambda pattern: {"$regex": pattern}, st.sampled_from(["^s", "(a|b)*$", ""])),
+        st.builds(lambda n, t: {"$approx": n, "tolerance": t}, st.integers(), st.floats(0, 9)),
+        st.sampled_from([{"$ignore": True}, {"$default": True}, {"$approx": 1, "relative": 1}]),
     ),
     max_leaves=3,
 )
@@ -211,10 +273,11 @@ def test_calls_are_what_they_are_expected_to_be(calls: list[ToolCall], mode: str
 
 @given(expect=expectations, calls=calls_made)
 def test_no_calls_raise(expect: Expectation, calls: Sequence[ToolCall]) -> None:
-    for profile in ("strict", "tunacode"):
+    for profile in PROFILES:
         verdict = match(expect, calls, profile=profile, tools=TOOLS)
         assert verdict.ok == (not verdict.failures)
         assert verdict.reason
+        assert {failure.code for failure in verdict.failures} <= FAILURES.keys()
 
 
 def test_hostile_calls_raise_nothing() -> None:

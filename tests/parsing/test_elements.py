@@ -213,3 +213,19 @@ def test_floods_of_elements_take_linear_time() -> None:
                 if growth(read, prefix, made, size, runs=1) > BOUND:
                     found = min(growth(read, prefix, made, 4 * size, runs=2) for _ in range(2))
                     assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f}"
+
+
+def test_references_are_followed_into_elements() -> None:
+    point = {
+        "type": "object",
+        "properties": {"x": {"type": "string"}, "next": {"$ref": "#/$defs/P"}},
+    }
+    rows = {"type": "array", "items": {"$ref": "#/$defs/P"}}
+    schema = {
+        "type": "object",
+        "properties": {"at": {"$ref": "#/$defs/P"}, "all": {"$ref": "#/$defs/R"}},
+    }
+    known = Tools([ToolSpec("f", "", {**schema, "$defs": {"P": point, "R": rows}})])
+    body = "~<at>~<x>1~</x>~<next>~<x>2~</x>~</next>~</at>~<all>~<row>~<x>3~</x>~</row>~</all>"
+    ((_, value),) = said(parse(call(body), MINIMAX_M3, tools=known))
+    assert value == {"at": {"x": "1", "next": {"x": "2"}}, "all": [{"x": "3"}]}

@@ -34,6 +34,12 @@ FOUND = {
     "a Python call with an odd text beside a sound one with braces": Found(
         "pythonic", "[write(e={}), nope(l=1, e=''3')]", "calls", ("write",)
     ),
+    "a list that is never closed, with what ends its frame arriving bit by bit": Found(
+        "pythonic",
+        f"[t(ur' {'long ' * 30}', 'name': 'it'), glob(pattern='a-b', depth=0), <|python_end|>",
+        "calls",
+        ("glob",),
+    ),
     "a closer of one format that stands around the calls of another": Found(
         "auto", "a</tool_calls>", "no_call"
     ),

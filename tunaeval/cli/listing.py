@@ -16,6 +16,12 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 
+def add_bfcl(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--bfcl", metavar="DIR", help="where BFCL's data are (the installed bfcl-eval)"
+    )
+
+
 def print_listing(
     output: Output, name: str, rows: Sequence[JsonObject], columns: Sequence[str], *, as_json: bool
 ) -> None:

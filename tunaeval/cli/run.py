@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .listing import add_json
+from .listing import add_bfcl, add_json
 from .output import Output
 
 
@@ -24,6 +24,14 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 def _asked(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--suite", default="tunacode", metavar="NAME|FILE", help="see `tunaeval suites` (tunacode)"
+    )
+    add_bfcl(group)
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="ID|TAG",
+        help="leave out a scenario, or all with a tag; may be given again",
     )
     group.add_argument("--limit", type=_positive, metavar="N", help="only the first N scenarios")
     group.add_argument(

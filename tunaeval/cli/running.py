@@ -13,7 +13,7 @@ from pathlib import Path
 from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.extensions import registries
-from tunaeval.harness import RunOptions, SuiteRun, load_suite
+from tunaeval.harness import RunOptions, SuiteRun, load_suite, without
 from tunaeval.parsing import parser_for
 from tunaeval.reports import Live, json_text, show, summary_object
 from tunaeval.types.roles import Client, Writer
@@ -29,7 +29,9 @@ _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     """Run and tell; returns the exit code."""
-    whole = load_suite(arguments.suite)
+    whole = load_suite(arguments.suite, bfcl=arguments.bfcl)
+    if arguments.exclude:
+        whole = without(whole, arguments.exclude)
     writer = _writer(arguments)
     _refuse_unwritable(arguments)
     asked = make_client(arguments, output)

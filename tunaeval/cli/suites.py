@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .listing import add_json, print_listing
+from .listing import add_bfcl, add_json, print_listing
 from .output import Output
 
 if TYPE_CHECKING:
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "suite", nargs="?", help="a built-in name or a file: check it, and list its scenarios"
+        "suite",
+        nargs="?",
+        help="a built-in name, a file or bfcl:CATEGORY: check it, and list its scenarios",
     )
+    add_bfcl(parser)
     add_json(parser)
 
 
@@ -30,7 +33,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         name = "suites"
         rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
     else:
-        name, rows = "scenarios", _scenarios(load_suite(arguments.suite))
+        name, rows = "scenarios", _scenarios(load_suite(arguments.suite, bfcl=arguments.bfcl))
     print_listing(output, name, rows, list(rows[0]), as_json=arguments.json)
     return 0
 

@@ -15,7 +15,14 @@ from .named_json import (
     PLAMO3,
     REACT,
 )
-from .pairs import GLM45, GLM47, HUNYUAN_V3, IQUEST_Q1, K2_HORIZON_XML
+from .pairs import (
+    GLM45,
+    GLM47,
+    HUNYUAN_V3,
+    HUNYUAN_V3_OPENSOURCE,
+    IQUEST_Q1,
+    K2_HORIZON_XML,
+)
 from .parameters import (
     ANTHROPIC,
     DEEPSEEK_V32,
@@ -82,6 +89,7 @@ FORMATS = {
         HARMONY,
         HUNYUAN_A13B,
         HUNYUAN_V3,
+        HUNYUAN_V3_OPENSOURCE,
         INKLING,
         INTERNLM,
         IQUEST_Q1,
@@ -129,6 +137,7 @@ AUTO = (
 SETS = {
     "dots": (DOTS_JSON, DOTS_INVOKE),
     "granite": (GRANITE3, GRANITE31),
+    "hunyuan": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
     "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
     "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
     "llama3": (LLAMA3_JSON, LLAMA3_BARE),
@@ -138,6 +147,8 @@ SETS = {
 """Formats that models of one name write in turn, to be read side by side."""
 
 SET_ALIASES = {
+    "hy_v3": "hunyuan",
+    "hy_v4": "hunyuan",
     "k2_horizon": "k2-horizon",
     "llama3_json": "llama3",
     "llama4_json": "llama3",
@@ -174,6 +185,7 @@ __all__ = [
     "HERMES",
     "HUNYUAN_A13B",
     "HUNYUAN_V3",
+    "HUNYUAN_V3_OPENSOURCE",
     "INKLING",
     "INTERNLM",
     "IQUEST_Q1",

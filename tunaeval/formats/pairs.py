@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
+    THINK,
     TYPE_NAME,
     Format,
     Key,
@@ -10,6 +11,7 @@ from tunaeval.grammar import (
     Many,
     Maybe,
     Name,
+    Reasoning,
     Space,
     Value,
 )
@@ -85,9 +87,37 @@ HUNYUAN_V3 = Format(
         Literal("</tool_call>"),
     ),
     around=(Literal("<tool_calls>"), Literal("</tool_calls>")),
-    aliases=("hy_v3", "hunyuan", "hy_v4"),
     models=("Hunyuan 3", "Hunyuan 4"),
     summary="as glm45 with <tool_sep> behind the name, inside <tool_calls>",
+)
+
+HUNYUAN_V3_OPENSOURCE = Format(
+    "hunyuan-v3-opensource",
+    (
+        Literal("<tool_call:opensource>"),
+        Space(),
+        Name(),
+        Space(),
+        Maybe((Literal("<tool_sep:opensource>"),), written=True),
+        Space("\n"),
+        Many(
+            (
+                Literal("<arg_key:opensource>"),
+                Key(),
+                Literal("</arg_key:opensource>"),
+                Space("\n"),
+                Literal("<arg_value:opensource>"),
+                Value(),
+                Literal("</arg_value:opensource>"),
+                Space("\n"),
+            )
+        ),
+        Literal("</tool_call:opensource>"),
+    ),
+    around=(Literal("<tool_calls:opensource>"), Literal("</tool_calls:opensource>")),
+    reasoning=(Reasoning("<think:opensource>", "</think:opensource>"), THINK),
+    models=("Hunyuan 3 and 4 with open weights",),
+    summary="as hunyuan-v3, with a suffix in every tag",
 )
 
 K2_HORIZON_XML = Format(

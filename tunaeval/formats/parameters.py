@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tunaeval.grammar import (
     THINK,
+    Arguments,
     Attribute,
     Elements,
     Format,
@@ -227,6 +228,7 @@ DEEPSEEK_V32 = Format(
         Name(),
         Literal('">'),
         Space("\n"),
+        Arguments(optional=True),
         Many(
             (
                 Literal('<｜DSML｜parameter name="'),
@@ -247,7 +249,7 @@ DEEPSEEK_V32 = Format(
     ),
     aliases=("deepseek_v32", "deepseekv32", "deepseek_v4", "deepseekv4"),
     models=("DeepSeek V3.2", "DeepSeek V4"),
-    summary="DSML: each parameter says whether it is a string",
+    summary="DSML: each parameter says whether it is a string; or one JSON object",
 )
 
 DEEPSEEK_V41 = Format(

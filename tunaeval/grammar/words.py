@@ -82,7 +82,7 @@ class Name:
     match every beginning of what it matches, because a text may end anywhere.
     """
 
-    pattern: str = r"[A-Za-z0-9_./-]{1,128}"
+    pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}"
     before: str = ""
     after: str = ""
     after_text: str = ""
@@ -93,9 +93,11 @@ class Arguments:
     """One object that is the arguments, as JSON.
 
     With a `mark` its keys are bare and its texts stand between two of these marks, unescaped.
+    `optional`: it is read where it stands, and written never; arguments come one by one behind it.
     """
 
     mark: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,24 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
-from .directory import RESULTS_FILE, RUN_FILE, load_report
+from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .runner import AsyncHarness, SuiteRun, run_suite
-from .suites import about_suites, catalogue_names, load_catalogue, load_suite, suite_names
+from .suites import (
+    about_suites,
+    catalogue_names,
+    load_catalogue,
+    load_suite,
+    suite_names,
+    without,
+)
 
 __all__ = [
     "ASKS",
+    "BFCL_CATEGORIES",
+    "BFCL_DEFECTS",
     "CONCURRENCY",
     "DEADLINE_SECONDS",
     "MAX_ATTEMPTS",
@@ -31,6 +41,8 @@ __all__ = [
     "load_report",
     "load_suite",
     "retry_prompt",
+    "run_source",
     "run_suite",
     "suite_names",
+    "without",
 ]

@@ -1,6 +1,6 @@
 """How a row of a suite file, in any of three shapes, becomes a scenario that its tools can meet.
 
-    {"id", "prompt", "expect", "tags", "notes", "metadata"}               ours
+    {"id", "prompt", "expect", "messages", "tools", "tags", "group", ...} ours
     {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
     {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
 
@@ -9,14 +9,15 @@ The last two are those of the TunaCode mini harness and of its training data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
 
-from tunaeval.errors import UnknownNameError
-from tunaeval.matching import MATCHERS, check_expectation
+from tunaeval.errors import ToolsError, UnknownNameError
+from tunaeval.matching import MATCHERS, check_expectation, one_call
 from tunaeval.repair import fit
+from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario
 
@@ -41,6 +42,7 @@ def read_scenario(row: JsonValue, place: Place, *, number: int, tools: Tools) ->
     elif "expected_tool" in row:
         data, place = _from_one_call(data, place)
     data.setdefault("id", f"scenario-{number}")
+    data = _with_own_tools(data, place)
     scenario = _validated(data, place)
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
@@ -48,8 +50,27 @@ def read_scenario(row: JsonValue, place: Place, *, number: int, tools: Tools) ->
             raise place.at(key).error("found nothing but white space, wanted some text")
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise place.at(key).error("found a lone surrogate, which no model can be sent")
-    _check_expectation(scenario.expect, place.at("expect"), tools)
+    _check_messages(scenario.messages, place.at("messages"))
+    own = tools if scenario.tools is None else scenario.tools
+    _check_expectation(scenario.expect, place.at("expect"), own)
     return scenario
+
+
+def _with_own_tools(data: JsonObject, place: Place) -> JsonObject:
+    if data.get("tools") is None:
+        return data
+    try:
+        return {**data, "tools": to_tools(data["tools"])}
+    except ToolsError as error:
+        raise place.error(error) from error
+
+
+def _check_messages(messages: Sequence[JsonObject], place: Place) -> None:
+    for index, message in enumerate(messages):
+        if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            raise place.at(index).error(
+                f"found {shown(message)}, wanted an object with the strings role and content"
+            )
 
 
 def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
@@ -57,8 +78,7 @@ def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
     tool, arguments = row.pop("expected_tool"), row.pop("expected_args", None) or {}
     if tool is None and arguments:
         raise place.at("expected_args").error("found arguments, but expected_tool is null: no call")
-    call = {"name": tool, "arguments": arguments}
-    row["expect"] = {"none": True} if tool is None else {"calls": [call]}
+    row["expect"] = one_call(tool, arguments)
     return row, replace(place, spelling=_ONE_CALL_SPELLING)
 
 
@@ -134,14 +154,20 @@ def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
     if isinstance(value, dict) and "$any_of" in value:
         for one in value["$any_of"]:
             yield from _plain_values(one)
+    elif isinstance(value, dict) and _SPELLED & value.keys():
+        yield from (value[key] for key in _SPELLED & value.keys())
     elif not _holds_matcher(value):
         yield value
+
+
+_SPELLED = frozenset({"$approx", "$path"})
+"""Matchers whose operand is itself a value that may be given."""
 
 
 def _holds_matcher(value: JsonValue) -> bool:
     match value:
         case dict():
-            return bool(MATCHERS & value.keys()) or any(map(_holds_matcher, value.values()))
+            return bool(MATCHERS.keys() & value.keys()) or any(map(_holds_matcher, value.values()))
         case list():
             return any(map(_holds_matcher, value))
     return False

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import orjson
@@ -64,10 +65,16 @@ class Asking:
     heading: str | None
     digest: str
     """SHA-256 over everything that a model is told beside the questions."""
+    remade: Callable[[Suite], Asking]
+    """The same way of asking, for another suite."""
 
-    def messages(self, prompt: str) -> list[JsonObject]:
-        """The messages of a first attempt."""
-        return [*self.opening, {"role": "user", "content": prompt}]
+    def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
+        """The messages of a first attempt; two system messages become one."""
+        opening, before = list(self.opening), list(earlier)
+        if opening and before and opening[0]["role"] == before[0]["role"] == "system":
+            both = f"{before.pop(0)['content']}\n\n{opening[0]['content']}"
+            opening[0] = {"role": "system", "content": both}
+        return [*opening, *before, {"role": "user", "content": prompt}]
 
 
 def asking(
@@ -106,6 +113,7 @@ def asking(
         schema=schema,
         heading=CONSTRAINED if ask == "schema" else None,
         digest=hashlib.sha256(everything.encode()).hexdigest(),
+        remade=partial(asking, ask=ask, form=form, examples=examples),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from tunaeval.errors import (
@@ -20,7 +21,7 @@ from tunaeval.errors import (
 )
 from tunaeval.parsing import parse_message
 from tunaeval.reports import summarise
-from tunaeval.types import JsonObject, Level, ParseResult, Reply, Request
+from tunaeval.types import JsonObject, Level, ParseResult, Reply, Request, Tools
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 
@@ -125,7 +126,7 @@ class SuiteRun:
         results = tuple(result for _, result in sorted(self._results.items(), key=lambda at: at[0]))
         return Report.model_construct(
             run=self.info,
-            summary=summarise(results),
+            summary=summarise(results, repeats=self.options.repeats),
             results=results,
             interrupted=len(results) < len(self._suite.scenarios) * self.options.repeats,
             directory=None if self.directory is None else str(self.directory),
@@ -138,11 +139,15 @@ class SuiteRun:
 
     async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
         for index, repeat, scenario in jobs:
+            told, tools = self.asking, self._suite.tools
+            if scenario.tools is not None:
+                tools = scenario.tools
+                told = told.remade(self._suite.model_copy(update={"tools": tools}))
             conversation = episode(
                 scenario,
-                asking=self.asking,
-                tools=self._suite.tools,
-                read=self._read,
+                asking=told,
+                tools=tools,
+                read=partial(self._read, tools),
                 rules=self._rules,
                 repeat=repeat,
             )
@@ -191,11 +196,9 @@ class SuiteRun:
         self._answered += 1
         return reply
 
-    def _read(self, message: JsonObject, level: Level) -> ParseResult:
+    def _read(self, tools: Tools, message: JsonObject, level: Level) -> ParseResult:
         try:
-            return parse_message(
-                message, format=self._parser, tools=self._suite.tools or None, level=level
-            )
+            return parse_message(message, format=self._parser, tools=tools or None, level=level)
         except Exception as error:
             raise PluginError(
                 f"parser {self._parser.name!r} raised {type(error).__name__}: {error}; "

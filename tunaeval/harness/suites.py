@@ -16,6 +16,7 @@ from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Scenario, Suite
 
+from ._suite_bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
 from ._suite_files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
 from ._suite_scenarios import read_scenario
 
@@ -47,17 +48,50 @@ def load_catalogue(name: str) -> Tools:
 
 
 def load_suite(
-    name_or_path: str | Path, *, tools: Tools | Iterable[ToolLike] | None = None
+    name_or_path: str | Path,
+    *,
+    tools: Tools | Iterable[ToolLike] | None = None,
+    bfcl: str | Path | None = None,
 ) -> Suite:
     """The built-in suite of that name, or the suite in that .json, .jsonl, .yaml or .yml file.
 
+    `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, from its data in
+    the directory `bfcl`, or in the installed package `bfcl-eval`, which is not imported.
     `tools` stand in for those that the suite names. Raises `SuiteError` for a file that cannot be
     used, with file, line or index, and field, and for a name that is not built in.
     """
     try:
+        if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
+            return _bfcl_suite(name_or_path, bfcl)
         return _suite(_find(name_or_path), to_tools(tools))
     except RecursionError as error:
         raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
+
+
+def without(suite: Suite, names: Iterable[str]) -> Suite:
+    """The suite but for the scenarios that have one of the names as their id or as a tag.
+
+    A name that meets no scenario, and a suite of which nothing is left, raise `SuiteError`; only
+    the tag of BFCL's defective entries may meet none, because most of its categories have none.
+    """
+    unwanted = frozenset(names)
+    known = {name for one in suite.scenarios for name in (one.id, *one.tags)}
+    if suite.name.startswith(BFCL_PREFIX):
+        known.add(DEFECTIVE)
+    for name in sorted(unwanted - known):
+        raise SuiteError(f"{suite.name}: {UnknownNameError('scenario or tag', name, known)}")
+    left = tuple(one for one in suite.scenarios if not unwanted & {one.id, *one.tags})
+    if not left:
+        raise SuiteError(f"{suite.name}: nothing is left of it without {sorted(unwanted)}")
+    digest = suite_digest(left, suite.tools, suite.system_prompt)
+    return suite.model_copy(update={"scenarios": left, "digest": digest})
+
+
+def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
+    """Its questions come with all that is said to the model: tools, and now and then a system."""
+    scenarios = read_bfcl(name.removeprefix(BFCL_PREFIX), folder)
+    digest = suite_digest(scenarios, Tools(), "")
+    return Suite(name=name, scenarios=scenarios, tools=Tools(), system_prompt="", digest=digest)
 
 
 def _find(name_or_path: str | Path) -> SuiteFile:
@@ -93,7 +127,7 @@ def _suite(file: SuiteFile, given: Tools | None) -> Suite:
         scenarios=scenarios,
         tools=tools,
         system_prompt=prompt,
-        digest=_digest(scenarios, tools, prompt),
+        digest=suite_digest(scenarios, tools, prompt),
     )
 
 
@@ -133,7 +167,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None) -> Suite:
         if one in ids[:index]:
             raise at.error(f"{one!r} stands at {ids.index(one)} already; keep one")
     scenarios = tuple(by_id[one] for one in ids)
-    digest = _digest(scenarios, whole.tools, whole.system_prompt)
+    digest = suite_digest(scenarios, whole.tools, whole.system_prompt)
     return whole.model_copy(update={"name": name, "scenarios": scenarios, "digest": digest})
 
 
@@ -196,12 +230,30 @@ def _house() -> Traversable:
     return files("tunaeval.suites")
 
 
-def _digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:
+def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:
     """SHA-256 of canonical JSON: sorted keys, no white space, ASCII."""
     data = {
-        "scenarios": [scenario.model_dump() for scenario in scenarios],
-        "tools": [{**spec.as_openai(), "paths": sorted(spec.paths)} for spec in tools.values()],
+        "scenarios": [_digested(scenario) for scenario in scenarios],
+        "tools": _tools_digested(tools),
         "system_prompt": system_prompt,
     }
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _digested(scenario: Scenario) -> JsonObject:
+    """The fields that came later count where they are used: older digests stay as they are."""
+    data = scenario.model_dump(exclude={"tools", "messages"})
+    if scenario.group is None:
+        del data["group"]
+    if scenario.tools is not None:
+        data["tools"] = _tools_digested(scenario.tools)
+    if scenario.messages:
+        data["messages"] = list(scenario.messages)
+    if scenario.expect.min_calls is None:
+        del data["expect"]["min_calls"]
+    return data
+
+
+def _tools_digested(tools: Tools) -> list[JsonObject]:
+    return [{**spec.as_openai(), "paths": sorted(spec.paths)} for spec in tools.values()]

@@ -3,10 +3,15 @@
 Nothing here knows a network, a clock or a disk, and nothing raises on any calls.
 """
 
-from .calls import Verdict, check_expectation, match
-from .values import MATCHERS, PROFILES, Failure, Profile
+from .calls import Verdict, match
+from .expectations import check_expectation, one_call, read_expectation
+from .failures import FAILURES, Failure
+from .gold import wanted_arguments
+from .matchers import MATCHERS
+from .profiles import PROFILES, Profile
 
 __all__ = [
+    "FAILURES",
     "MATCHERS",
     "PROFILES",
     "Failure",
@@ -14,4 +19,7 @@ __all__ = [
     "Verdict",
     "check_expectation",
     "match",
+    "one_call",
+    "read_expectation",
+    "wanted_arguments",
 ]

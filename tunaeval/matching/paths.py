@@ -1,8 +1,10 @@
 """When two file system paths are written differently and mean the same.
 
-    "src/" is "src", "./src" is "src", "./" is "."; "/" stays "/", "" stays "".
+    "src/" is "src", "./src" is "src", "a//b/./c" is "a/b/c", "./" is "."
 
-Only arguments that a tool declares as paths are ever normalised: never contents or commands.
+"/" and "" stay as they are. ".." stays, because a link may lead elsewhere. Only arguments that a
+tool declares as paths, or that an expectation calls one, are ever normalised: never contents or
+commands.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ def normalised(value: JsonValue) -> JsonValue:
 
 
 def _normalised_path(path: str) -> str:
-    plain = path.rstrip("/") or path[:1]
-    while plain.startswith("./"):
-        plain = plain[2:].lstrip("/") or "."
-    return plain
+    root = "/" if path.startswith("/") else ""
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    return root + "/".join(parts) or ("." if path else "")

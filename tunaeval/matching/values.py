@@ -1,164 +1,99 @@
-"""Expected arguments against got ones: profiles, argument matchers, defaults of the schema.
+"""How one call's arguments are compared with the expected ones, under the profiles of our own.
 
-An expected value is JSON, or a matcher, at any depth:
-
-    {"$any_of": [value, ...]}   one of these, each a value or a matcher
-    {"$contains": value}        a string with this part, or a list with this item;
-                                a list of values: with all of them
-    {"$ignore": true}           anything, or nothing at all
-
-Under both profiles an argument that is left out counts as its default in the schema.
+An expected value is JSON, or a matcher (`matchers`), at any depth. An argument that is left out
+counts as its default in the schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from reprlib import Repr
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import repeat
+from typing import TypeAlias
 
-from tunaeval.types import JsonValue, ToolSpec
+from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
+from .failures import Failure, Miss, extra_argument, shown, wrong_tool
+from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of
 from .paths import normalised
 
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """How strictly arguments are compared."""
-
-    name: str
-    exact: bool
-    """Types count (True is not 1; 1 is 1.0 only where the schema says number), and arguments
-    that were not expected fail unless they equal the schema's default."""
-    paths: bool
-    """Declared path arguments are compared in their plain form."""
+Arguments: TypeAlias = Mapping[str, JsonValue]
 
 
-PROFILES: Mapping[str, Profile] = {
-    # The rule of the TunaCode mini harness: the expected arguments match, as Python's == has it.
-    "tunacode": Profile("tunacode", exact=False, paths=True),
-    "strict": Profile("strict", exact=True, paths=False),
-}
+def call_misses(
+    name: str, arguments: Arguments, call: ToolCall, spec: ToolSpec | None, *, exact: bool
+) -> Iterator[Miss]:
+    """Every way in which a call is not the expected one.
+
+    `exact`: types count (True is not 1; 1 is 1.0 only where the schema says number), and arguments
+    that were not expected fail unless they equal the schema's default. Otherwise Python's == has
+    it, more arguments are allowed, and declared path arguments are compared in their plain form.
+    """
+    if name != call.name:
+        yield partial(wrong_tool, name, call.name)
+        return
+    got = call.arguments
+    properties = spec.parameters.get("properties") if spec is not None else None
+    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    paths = spec.paths if spec is not None and not exact else ()
+    compare = _EXACTLY if exact else _LOOSELY
+    for key, want in arguments.items():
+        have = got.get(key, ABSENT)
+        if type(want) is type(have) and type(want) in _SIMPLE and want == have:
+            continue  # so it is mostly, and there is no more to it
+        schema = schemas.get(key, NO_SCHEMA)
+        left_out = have is ABSENT
+        if left_out and isinstance(schema, Mapping):
+            have = schema.get("default", ABSENT)
+        if compare(want, have, schema):
+            continue
+        if key in paths and compare(_plain_wish(want), normalised(have), schema):
+            continue
+        yield partial(_failure, key, want, ABSENT if left_out else have, schema, compare)
+    if exact:
+        yield from _extra(arguments, got, schemas)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why something does not match: `path` is where, as in `calls[0].arguments.cwd`."""
-
-    code: str
-    message: str
-    path: str = ""
+_SIMPLE = frozenset({str, int, bool, float, type(None)})
 
 
-_ABSENT = object()
-_NO_SCHEMA: Mapping[str, JsonValue] = {}
+def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
+    """Arguments that nobody asked for; a default that is spelled out does no harm."""
+    for key, have in got.items():
+        if key not in arguments and not _is_default(have, schemas.get(key)):
+            yield partial(extra_argument, key, have)
 
 
-def argument_failures(
-    expected: Mapping[str, JsonValue],
-    got: Mapping[str, JsonValue],
-    *,
-    spec: ToolSpec | None,
-    profile: Profile,
-) -> Iterator[Failure]:
-    """Every way in which the arguments got are not those expected."""
-    schemas = spec.parameters.get("properties") if spec is not None else None
-    schemas = schemas if isinstance(schemas, Mapping) else _NO_SCHEMA
-    paths = spec.paths if spec is not None and profile.paths else ()
-    for name, want in expected.items():
-        schema = schemas.get(name, _NO_SCHEMA)
-        have = got.get(name, _ABSENT)
-        default = have is _ABSENT
-        if default:
-            have = schema.get("default", _ABSENT) if isinstance(schema, Mapping) else _ABSENT
-        if not (
-            _fits(want, have, schema, profile.exact)
-            or (name in paths and _fits(_plain_wish(want), normalised(have), schema, profile.exact))
-        ):
-            yield _argument_failure(name, want, _ABSENT if default else have)
-    if profile.exact:
-        for name, have in got.items():
-            if name not in expected and not _is_default(have, schemas.get(name)):
-                yield Failure(
-                    "extra-argument", f"nobody asked for {name}={shown(have)}", f"arguments.{name}"
-                )
-
-
-def matcher_faults(value: JsonValue, path: str) -> Iterator[str]:
-    """What is wrong with the matchers in an expected value, each with where it stands."""
-    if isinstance(value, Mapping):
-        matchers = [key for key in value if isinstance(key, str) and key.startswith("$")]
-        for key in matchers:
-            if key not in MATCHERS:
-                known = ", ".join(sorted(MATCHERS))
-                yield f"{path}: there is no matcher {key!r}; supported are {known}"
-        if matchers and len(value) > 1:
-            yield f"{path}: a matcher stands alone in its object, here are {', '.join(value)}"
-        if "$any_of" in value and not (isinstance(value["$any_of"], list) and value["$any_of"]):
-            yield f"{path}: $any_of wants a list of at least one value"
-        for key, item in value.items():
-            yield from matcher_faults(item, f"{path}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from matcher_faults(item, f"{path}[{index}]")
-
-
-def _fits(want: JsonValue, have: object, schema: JsonValue, exact: bool) -> bool:
-    if isinstance(want, dict):
-        if len(want) == 1:
-            ((key, operand),) = want.items()
-            matcher = _MATCHERS.get(key)
-            if matcher is not None:
-                return matcher(operand, have, schema, exact)
-        return isinstance(have, dict) and _objects_fit(want, have, schema, exact)
-    if isinstance(want, list):
-        return (
-            isinstance(have, list)
-            and len(want) == len(have)
-            and all(
-                _fits(one, other, _inner(schema, "items"), exact)
-                for one, other in zip(want, have, strict=True)
-            )
-        )
-    if not exact or type(want) is type(have):
+def _fits(want: JsonValue, have: object, schema: JsonValue, *, exact: bool) -> bool:
+    compare = _EXACTLY if exact else _LOOSELY
+    kind = type(want)
+    if kind in _SIMPLE and kind is type(have):
         return bool(want == have)
-    return {type(want), type(have)} == {int, float} and want == have and _says_number(schema)
+    if kind is dict:
+        matcher = matcher_of(want)
+        if matcher is not None:
+            return matcher.fits(want, have, schema, compare)
+        return isinstance(have, dict) and _objects_fit(want, have, schema, compare)
+    if kind is list:
+        if not isinstance(have, list) or len(want) != len(have):
+            return False
+        items = inner_schema(schema, "items")
+        return all(map(compare, want, have, repeat(items)))
+    if not exact or kind is type(have):
+        return bool(want == have)
+    return {kind, type(have)} == {int, float} and want == have and _says_number(schema)
 
 
-def _objects_fit(
-    want: Mapping[str, JsonValue], have: Mapping[str, JsonValue], schema: JsonValue, exact: bool
-) -> bool:
-    schemas = _inner(schema, "properties")
+_EXACTLY: Compare = partial(_fits, exact=True)
+_LOOSELY: Compare = partial(_fits, exact=False)
+
+
+def _objects_fit(want: Arguments, have: Arguments, schema: JsonValue, compare: Compare) -> bool:
+    schemas = inner_schema(schema, "properties")
     return all(key in want for key in have) and all(
-        _fits(item, have.get(key, _ABSENT), _inner(schemas, key), exact)
+        compare(item, have.get(key, ABSENT), inner_schema(schemas, key))
         for key, item in want.items()
     )
-
-
-def _any_of(operand: JsonValue, have: object, schema: JsonValue, exact: bool) -> bool:
-    return isinstance(operand, list) and any(_fits(one, have, schema, exact) for one in operand)
-
-
-def _contains(operand: JsonValue, have: object, schema: JsonValue, exact: bool) -> bool:
-    parts = operand if isinstance(operand, list) else [operand]
-    if isinstance(have, str):
-        return all(isinstance(part, str) and part in have for part in parts)
-    if isinstance(have, list):
-        items = _inner(schema, "items")
-        return all(any(_fits(part, item, items, exact) for item in have) for part in parts)
-    return False
-
-
-def _ignore(operand: JsonValue, have: object, schema: JsonValue, exact: bool) -> bool:
-    del operand, have, schema, exact
-    return True
-
-
-_MATCHERS: Mapping[str, Callable[[JsonValue, object, JsonValue, bool], bool]] = {
-    "$any_of": _any_of,
-    "$contains": _contains,
-    "$ignore": _ignore,
-}
-MATCHERS: frozenset[str] = frozenset(_MATCHERS)
 
 
 def _plain_wish(want: JsonValue) -> JsonValue:
@@ -167,16 +102,11 @@ def _plain_wish(want: JsonValue) -> JsonValue:
     return normalised(want)
 
 
-def _inner(schema: JsonValue, key: str) -> JsonValue:
-    inner = schema.get(key) if isinstance(schema, Mapping) else None
-    return inner if isinstance(inner, Mapping) else _NO_SCHEMA
-
-
 def _is_default(have: JsonValue, schema: JsonValue) -> bool:
     return (
         isinstance(schema, Mapping)
         and "default" in schema
-        and _fits(schema["default"], have, schema, True)
+        and _EXACTLY(schema["default"], have, schema)
     )
 
 
@@ -190,28 +120,38 @@ def _says_number(schema: JsonValue) -> bool:
     return any(_says_number(branch) for branch in branches)
 
 
-def _argument_failure(name: str, want: JsonValue, have: object) -> Failure:
-    path = f"arguments.{name}"
-    if have is _ABSENT:
-        return Failure("missing-argument", f"wanted {name}={shown(want)}, it was left out", path)
-    return Failure("wrong-value", f"wanted {name}={shown(want)}, got {shown(have)}", path)
+def _failure(
+    key: str, want: JsonValue, have: object, schema: JsonValue, compare: Compare
+) -> Failure:
+    """The failure at the innermost place that says all of it."""
+    path = key
+    inner = _first_below(want, have, schema, compare)
+    while inner is not None:
+        step, want, have, schema = inner
+        path += step
+        inner = _first_below(want, have, schema, compare)
+    if have is ABSENT:
+        message = f"wanted {path}={shown(want)}, it was left out"
+        return Failure("missing-argument", message, f"arguments.{path}")
+    message = f"wanted {path}={shown(want)}, got {shown(have)}"
+    return Failure("wrong-value", message, f"arguments.{path}")
 
 
-class _Shown(Repr):
-    """Short, and safe for whatever a model writes: any depth, any length, any integer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 60
-
-    def repr_int(self, x: int, level: int) -> str:
-        del level
-        return repr(x) if x.bit_length() <= 256 else f"(an integer of {x.bit_length()} bits)"
-
-
-def shown(value: object) -> str:
-    """A value for people, in at most about 60 characters a part."""
-    return _SHOWN.repr(value)
-
-
-_SHOWN = _Shown()
+def _first_below(
+    want: JsonValue, have: object, schema: JsonValue, compare: Compare
+) -> tuple[str, JsonValue, object, JsonValue] | None:
+    """The first part that does not fit, where two values are alike but for their parts."""
+    if isinstance(want, dict) and isinstance(have, dict) and matcher_of(want) is None:
+        if any(key not in want for key in have):
+            return None
+        schemas = inner_schema(schema, "properties")
+        for key, item in want.items():
+            part, inner = have.get(key, ABSENT), inner_schema(schemas, key)
+            if not compare(item, part, inner):
+                return f".{key}", item, part, inner
+    if isinstance(want, list) and isinstance(have, list) and len(want) == len(have):
+        inner = inner_schema(schema, "items")
+        for index, (item, part) in enumerate(zip(want, have, strict=True)):
+            if not compare(item, part, inner):
+                return f"[{index}]", item, part, inner
+    return None

@@ -32,7 +32,7 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 
 auto = Reader("auto", AUTO, summary="finds the format in the text: all of them, read side by side")
 
-dots, granite, k2_horizon, lfm2, llama3, mistral, xlam = (
+dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
 
@@ -44,7 +44,7 @@ def _constant(name: str) -> str:
 
 _SETS: dict[str, Reader] = {
     reader.name: reader
-    for reader in (qwen25, dots, granite, k2_horizon, lfm2, llama3, mistral, xlam)
+    for reader in (qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, xlam)
 }
 _READERS: dict[str, Reader] = {
     "auto": auto,

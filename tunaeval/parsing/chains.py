@@ -9,7 +9,9 @@ import re
 from dataclasses import dataclass
 
 from tunaeval.grammar import (
+    Arguments,
     CallObject,
+    Elements,
     Format,
     Key,
     Literal,
@@ -25,6 +27,7 @@ from tunaeval.grammar import (
 _SPACE = r"[ \t\r\n]{0,40}+"
 _ARRAY = r"(?:\{|\[[ \t\r\n]{0,24}+[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
+_OBJECT = r"[ \t\r\n]{0,24}+\{"
 _LITERALS = 3
 """So many fixed texts are looked at, and what stands between them."""
 
@@ -91,6 +94,12 @@ def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
     return found.spellings if found and found.text.strip() else ()
 
 
+def shows_end(words: tuple[Word, ...], index: int) -> bool:
+    """Whether this is the first fixed text behind arguments one by one: only it shows their end."""
+    many = max(i for i, word in enumerate(words) if isinstance(word, Many | Elements))
+    return not any(isinstance(word, Literal) for word in words[many + 1 : index])
+
+
 def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
     """The first words as a pattern; `end` is what may stand instead of any fixed text."""
     if not literals or not words:
@@ -118,7 +127,9 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             return _ARRAY if word.array else r"(?:\{|\[[ \t\r\n]{0,24}+\{)"
         case PythonCalls():
             return r"(?:\[[ \t\r\n]{0,24}+)?[^\W\d]"
-    return r"[ \t\r\n]{0,24}+\{"
+        case Arguments(optional=True):
+            return rf"(?:{_OBJECT}|{_chain(rest, literals, end)})"
+    return _OBJECT
 
 
 def _beginnings(text: str) -> str:

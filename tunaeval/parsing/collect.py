@@ -14,6 +14,9 @@ from .live import LiveCall
 from .live_objects import LiveObject
 from .tiling import Kind, Tiling
 
+JOINTS = " \t\r\n;"
+"""What stands between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
+
 MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
 """More say no more of a text, but would take many times its memory."""
@@ -31,6 +34,8 @@ class Collector:
         self.events: list[Event] | None = [] if listened else None
         self.truncated = False
         self.has_reasoning = False
+        self.bare = False
+        """The last block that was read had no markers."""
         self.full = False
         """As many calls as are read at the most have been read, and another follows."""
         self.live: LiveObject | None = None
@@ -50,6 +55,12 @@ class Collector:
     def last(self) -> Kind | None:
         """What the last piece was."""
         return self.pieces.last
+
+    def may_be_blank(self, said: str) -> bool:
+        """Whether this is white space behind anything but content; or what joins bare calls."""
+        if self.bare and self.last == "call":
+            return not said.strip(JOINTS)
+        return self.last != "content" and said.isspace()
 
     def blank(self, start: int, end: int) -> None:
         """White space that is content if more content follows and markup if anything else does."""
@@ -118,9 +129,10 @@ class Collector:
         room = MAX_DIAGNOSES - len(self._diagnoses)
         if room <= 0:
             return
-        if room == 1:
-            code, message = "too-many-diagnoses", f"{MAX_DIAGNOSES} are told at the most"
         diagnosis = Diagnosis(code, message, Span(start, end))
+        if room == 1:
+            told = f"{MAX_DIAGNOSES} are told at the most"
+            diagnosis = Diagnosis("too-many-diagnoses", told, diagnosis.span)
         self._diagnoses.append(diagnosis)
         if self.events is not None:
             self.events.append(event("diagnosis", start, end, diagnosis=diagnosis))

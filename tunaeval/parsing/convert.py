@@ -116,7 +116,7 @@ def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconver
 
 
 def _said(call: ToolCall) -> str:
-    return f"{call.name}({arguments_text(call)})"
+    return f"{call.name}({arguments_text(call.arguments)})"
 
 
 def _words(content: str, reasoning: str | None) -> tuple[str, str]:
@@ -209,8 +209,11 @@ def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
 
 
 def _markers_for(thought: _Thought, target: Format | None) -> Reasoning:
-    """The thought's own markers where the target knows them, else the target's first."""
+    """The thought's own markers where the target writes them, else the target's first.
+
+    `<think>` is read in every format, and written only where it comes first.
+    """
     own = thought.markers or THINK
-    if target is None or not target.reasoning or own in target.reasoning:
+    if target is None or not target.reasoning or (own in target.reasoning and own != THINK):
         return own
     return target.reasoning[0]

@@ -7,11 +7,11 @@ far. What a text stands for is told by the tool's schema, else by what it looks 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
-from tunaeval.repair import ANY, MAX_DEPTH, Note, Unreadable, admitted
+from tunaeval.repair import ANY, MAX_DEPTH, Note, Unreadable, admitted, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
@@ -111,7 +111,7 @@ class ElementsReader:
         if len(self._open) >= MAX_DEPTH:
             return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
         outer = self._open[-1]
-        self._open.append(_Open(name, _inner_schema(outer.schema, name)))
+        self._open.append(_Open(name, member_or_item(outer.schema, name, self._root)))
         return None
 
     def _closed(self, name: str) -> Unreadable | None:
@@ -174,20 +174,3 @@ class ElementsReader:
 
 _EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
 """What an element without anything in it stands for, by the type that its schema wants."""
-
-
-def _inner_schema(schema: object, name: str) -> object:
-    """What a schema says of the element `name` inside a value; None if it says nothing."""
-    if not isinstance(schema, Mapping):
-        return None
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping) and name in properties:
-        return properties[name]
-    if "items" in schema:
-        return schema["items"]
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        options = schema.get(keyword)
-        for option in options if isinstance(options, list) else ():
-            if (found := _inner_schema(option, name)) is not None:
-                return found
-    return schema.get("additionalProperties")

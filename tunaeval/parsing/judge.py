@@ -90,6 +90,18 @@ def judge(
     return Verdict(call, tuple(notes), truncated=claim.truncated)
 
 
+_NAMED = CallObject()
+
+
+def judge_named(
+    name: str | None, read: Read, *, form: Format, span: Span, tools: Tools | None, level: Level
+) -> Verdict:
+    """The same for arguments whose tool's name stood outside of them."""
+    call: JsonObject = {_NAMED.name: name, _NAMED.arguments: read.value}
+    named = read._replace(value=call)
+    return judge(named, word=_NAMED, form=form, span=span, tools=tools, level=level)
+
+
 def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:
     """Whether the sound part of an unreadable object had a name and an arguments key."""
     return any(f'"{key}":' in so_far for key in name_keys) and any(

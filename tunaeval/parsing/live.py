@@ -140,11 +140,14 @@ class LiveText:
 
 
 def arguments_text(value: JsonValue) -> str:
-    """A value as JSON text; integers of any size and lone surrogates included."""
+    """A value as JSON text; integers of any size and lone surrogates included, as they are.
+
+    Two of them side by side, escaped, would be read as one character.
+    """
     try:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)
 
 
 def loaded(text: str) -> JsonValue:

@@ -1,9 +1,10 @@
 """The text between blocks, gone through hit by hit, as far as nothing unusual is met.
 
 It keeps what the engine's scanner keeps, told in offsets: since where the text is content
-(`gap`), since where the present line counts (`line`), whether a code fence is open, whether white
-space still belongs to the reasoning before it (`thought`), whether an opener was only `mentioned`,
-and whether we may be inside an object that was `refused`.
+(`gap`), what is none behind a bare call (`joints`), since where the present line counts (`line`),
+whether a code fence is open, whether white space still belongs to the reasoning before it
+(`thought`), whether an opener was only `mentioned`, and whether we may be inside an object that was
+`refused`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TypeAlias
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from .collect import MAX_CALLS
+from .collect import JOINTS, MAX_CALLS
 from .finder import FENCE, LEAST_CUT, Finder, Token
 from .ordinary_blocks import block_reader
 from .ordinary_claims import passed_over
@@ -34,8 +35,8 @@ _LINE = 240
 class Passage:
     """One text on its way through a set of formats; used once."""
 
-    __slots__ = ("announced", "at", "calls", "gap", "in_code", "line", "mentioned", "refused",
-                 "said", "text", "thought", "thoughts", "tools")  # fmt: skip
+    __slots__ = ("announced", "at", "calls", "gap", "in_code", "joints", "line", "mentioned",
+                 "refused", "said", "text", "thought", "thoughts", "tools")  # fmt: skip
 
     def __init__(self, text: str, tools: Tools | None, calls: list[ToolCall], start: int) -> None:
         self.text = text
@@ -49,6 +50,7 @@ class Passage:
         self.mentioned = False
         self.refused = False
         self.announced = False
+        self.joints: str | None = None
 
     def pause(self, start: int, end: int) -> None:
         """What stands before `start` was content, if it is more than white space; then markup."""
@@ -56,13 +58,14 @@ class Passage:
         if self.thought:
             gap = gap.lstrip()
             self.thought = not gap
-        if gap and not gap.isspace():
+        if gap.strip(self.joints):
             self.said.append(gap)
         self.at = self.gap = self.line = end
+        self.joints = None
 
     def content_so_far(self, start: int) -> bool:
         """Whether content stands right before `start`, or nothing at all."""
-        return not self.gap or bool(self.text[self.gap : start].strip())
+        return not self.gap or bool(self.text[self.gap : start].strip(self.joints))
 
     def quoted(self, start: int) -> bool:
         """Whether a backtick stands right before."""
@@ -149,6 +152,7 @@ def _opened(token: Token) -> Action:
         passage.announced = False
         if len(calls) > count:
             passage.pause(start, after)
+            passage.joints = JOINTS if bare else None
             return True
         # What is no attempt is content, as it stands.
         if passage.thought and not passage.content_so_far(start):
@@ -159,6 +163,10 @@ def _opened(token: Token) -> Action:
         return True
 
     return act
+
+
+def _bare(token: Token) -> Action:
+    return _unusual(token) if token.formats[0].python else _opened(token)
 
 
 def _around(token: Token) -> Action:
@@ -173,7 +181,7 @@ def _around(token: Token) -> Action:
 
 
 def _unusual(_: Token) -> Action:
-    """A message's header or end: whose words are whose is the engine's to say."""
+    """What only the engine can tell: a message's header or end, a list of Python calls."""
     return lambda *_: False
 
 
@@ -222,7 +230,7 @@ def _thought(_: Token) -> Action:
 
 _ACTIONS: dict[str, Callable[[Token], Action]] = {
     "open": _opened,
-    "bare": _opened,
+    "bare": _bare,
     "close": _closed,
     "around": _around,
     "reasoning": _thinking,

@@ -27,12 +27,14 @@ from .typing import trimmed
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 _SPACES = " \t\r\n"
+_OPTIONAL = (Arguments(optional=True),)
+"""Where such an object stands, the rest does not match, and the engine reads it."""
 _Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 
 def tagged_reader(form: Format) -> BlockReader | None:
     """The reader of a format with a `Name`; None if it has odd words."""
-    words = form.words[1:]
+    words = [word for word in form.words[1:] if word not in _OPTIONAL]
     bodies = [i for i, word in enumerate(words) if isinstance(word, Arguments | Many)]
     if len(bodies) != 1:
         return None
@@ -134,13 +136,11 @@ def _pairs_reader(
             value = value_of(trimmed(value, word) if trims else value, key, signature, said)
             if value is ODD:
                 return ENGINE
-            arguments[key] = value
-            key = here[1]
-        end = here.end()
+            arguments[key], key = value, here[1]
         if not _stands(name, arguments, tools):
             return ENGINE
-        calls.append(call_of(name, arguments, format_name, (start, end), None))
-        return end
+        calls.append(call_of(name, arguments, format_name, (start, here.end()), None))
+        return here.end()
 
     return read
 

@@ -2,7 +2,8 @@
 
 Between markers a call that cannot be read is refused alone, if its end can be found. A list
 without markers is held to its end, for only one that is well-formed up to there is a list of calls:
-comprehensions, links and indices begin like it.
+comprehensions, links and indices begin like it. If none of its names is known to be a tool, it also
+has to have its lines for itself: attributes, logs and list items begin like it too.
 """
 
 from __future__ import annotations
@@ -11,22 +12,22 @@ import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
-from tunaeval.grammar import CallObject, Format
+from tunaeval.grammar import Format
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
 from .block import Setting
 from .collect import MAX_CALLS
-from .judge import judge
+from .judge import judge_named
 from .ledger import Ledger
-from .steps import bounded, literal, next_char
+from .steps import bounded, literal, next_char, stands
 
-_CALL = CallObject()
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
 """What stands before a list that is part of a program: an index, an assignment, an argument."""
 _SEEN_BEFORE = 16
+_SEEN_BEHIND = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,14 @@ class _Found:
 
 
 class PythonBlock:
-    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`."""
+    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`.
 
-    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+    `begins_line`: nothing but white space or markup stands before it in its line.
+    """
+
+    def __init__(
+        self, setting: Setting, form: Format, start: int, *, quoted: bool, begins_line: bool
+    ) -> None:
         self.had_body = False
         self.failed = False
         self.closed = False
@@ -58,6 +64,8 @@ class PythonBlock:
         )
         self._held: list[_Found] = []
         self._likely = not self._bare
+        self._known = False
+        self._alone = begins_line or not self._bare
         self._broken = False
         self._apart = False
 
@@ -101,14 +109,22 @@ class PythonBlock:
     def _convinces(self) -> bool:
         """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
         reads = [found.read for found in self._held]
-        return self._likely or all(isinstance(read, Read) and not read.repairs for read in reads)
+        sound = all(isinstance(read, Read) and not read.repairs for read in reads)
+        return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Generator[None, None, bool]:
-        """Whether the list is not the text of a link."""
+        """Whether the list is not the text of a link, or, without a known tool, ends its line."""
         window = self._window
-        while window.pos >= len(window.text) and not window.final:
+        while True:
+            ahead = window.text[window.pos : window.pos + _SEEN_BEHIND]
+            rest = ahead.lstrip(" \t")
+            if window.final or rest not in ("", "<") or len(ahead) == _SEEN_BEHIND:
+                break
             yield
-        return not window.text.startswith("(", window.pos)
+        ends_line = not rest or rest.startswith(("\r", "\n", "<|"))
+        return (
+            ends_line or self._setting.collector.full or (self._known and not ahead.startswith("("))
+        )
 
     # --- the calls ---------------------------------------------------------------------------
 
@@ -139,21 +155,13 @@ class PythonBlock:
         if not count:
             what = f"{char!r} where a call was expected" if char else "the text ends before a call"
             return self._refuse_here("invalid-json" if char else "truncated", what, cut=not char)
-        over = not char or not self._bare or (yield from self._at_stop())
+        over = not char or not self._bare or (yield from stands(self._window, self._stops))
         if not over or not self._convinces():
             return False
         if listed:
             self._hand_on()
             self._ledger.mend("unclosed", "a list of calls that was never closed")
         return True
-
-    def _at_stop(self) -> Generator[None, None, bool]:
-        """Whether what ends the frame stands here; it is not passed over."""
-        start = self._window.pos
-        found = bool(self._stops) and (yield from literal(self._window, self._stops))
-        if found:
-            self._window.pos = start
-        return found
 
     def _call(self) -> Generator[None, None, bool]:
         """One call; false when what follows cannot be told apart from it."""
@@ -168,7 +176,8 @@ class PythonBlock:
         if isinstance(read, Unreadable) and not reader.whole:
             yield from reader.skip(lines=not self._bare)
         tools = self._setting.tools
-        self._likely = self._likely or reader.named or (tools is not None and name in tools)
+        self._known = self._known or (tools is not None and name in tools)
+        self._likely = self._likely or self._known or (reader.named and self._alone)
         self._held.append(_Found(name, Span(start, window.offset), read))
         if not self._bare:
             self._hand_on()
@@ -217,10 +226,9 @@ class PythonBlock:
 
     def _judge(self, found: _Found, read: Read) -> None:
         collector, ledger, span = self._setting.collector, self._ledger, found.span
-        value = {_CALL.name: found.name, _CALL.arguments: read.value}
-        verdict = judge(
-            Read(value, read.repairs, read.notes, read.truncated),
-            word=_CALL,
+        verdict = judge_named(
+            found.name,
+            read,
             form=self._form,
             span=span,
             tools=self._setting.tools,

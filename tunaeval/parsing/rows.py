@@ -169,7 +169,7 @@ def _openai(calls: Sequence[ToolCall], ids: Sequence[str]) -> Iterator[JsonObjec
     *answered, made = ids or ("call",)
     for index, call in enumerate(calls):
         own = answered[index] if index < len(answered) else call.id or f"{made}_{index}"
-        function = {"name": call.name, "arguments": arguments_text(call)}
+        function = {"name": call.name, "arguments": arguments_text(call.arguments)}
         yield {"id": own, "type": "function", "function": function}
 
 

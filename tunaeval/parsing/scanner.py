@@ -104,7 +104,7 @@ class Scanner:
             self._mention.hear(said)
         self._quoting.hear(said)
         self._line = (self._line + said[-LINE:])[-LINE:]
-        if collector.last != "content" and said.isspace():
+        if collector.may_be_blank(said):
             if offset < window.offset:
                 collector.blank(offset, window.offset)
         else:
@@ -122,11 +122,10 @@ class Scanner:
         self._say(self._window.pos + len(text))
 
     def _finish(self) -> None:
-        collector, line = self._collector, self._line
+        collector, line, at = self._collector, self._line, self._window.offset
         collector.settle_blank("markup" if collector.last else "content")
         cut, announced = self._finder.cut(line), self._router.announced
-        end = self._window.offset
-        tell_end(collector, end, line, cut=cut, announced=announced, in_code=self._in_code)
+        tell_end(collector, at, line, cut=cut, announced=announced, in_code=self._in_code)
 
     # --- blocks ------------------------------------------------------------------------------
 
@@ -157,7 +156,8 @@ class Scanner:
         if form.call:
             return Block(self._setting, form, start, quoted=quoted)
         if form.python:
-            return PythonBlock(self._setting, form, start, quoted=quoted)
+            begins_line = bool(_LINE_START.search(self._line))
+            return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
         return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
 
     def _read(
@@ -174,7 +174,7 @@ class Scanner:
         self._router.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
         yield from block.read()
-        self._line = ""
+        self._collector.bare, self._line = form.opener is None, ""
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
@@ -231,8 +231,7 @@ class Scanner:
             self._only_text(token.text)
 
     def _diagnose_stray(self, token: Token) -> None:
-        start = self._window.offset
-        message = f"{token.text!r} closes nothing"
+        start, message = self._window.offset, f"{token.text!r} closes nothing"
         self._collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> Reading[None]:
@@ -285,21 +284,19 @@ class Scanner:
 
     def _reasoning(self, token: Token) -> Reading[None]:
         """Everything up to the closer is reasoning, if the opener stands at a line's start."""
-        window = self._window
         if token.reasoning is None:
             return
+        window = self._window
         if self._in_code or self._quoted() or not _LINE_START.search(self._line):
             if not self._quoted() and self._thought_at is None:
-                self._thought_at = window.offset
-                self._thought_marker = len(token.text)
+                self._thought_at, self._thought_marker = window.offset, len(token.text)
             self._only_text(token.text)
             return
-        start, closer = window.offset, token.reasoning.close
+        start = window.offset
         self._markup(token.text)
-        if not (yield from self._router.think_until(closer, start)):
-            return
-        self._markup(closer)
-        self._after_reasoning = True
+        if (yield from self._router.think_until(token.reasoning.close, start)):
+            self._markup(token.reasoning.close)
+            self._after_reasoning = True
 
     def _end_reasoning(self, token: Token) -> Reading[None]:
         """A closer without its opener: all before it was reasoning, once."""

@@ -38,6 +38,21 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, s
         yield
 
 
+def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
+    """Whether one of the texts stands here; it is not passed over."""
+    start = window.offset
+    found = bool(spellings) and (yield from literal(window, spellings))
+    window.pos = start - window.base  # where it stands now: the window may have moved
+    return found
+
+
+def nothing(window: Window, stops: tuple[str, ...]) -> Generator[None, None, bool]:
+    """Whether `null`, or nothing at all, stands in front of one of the texts."""
+    yield from literal(window, ("null",))
+    yield from skip_space(window)
+    return (yield from stands(window, stops))
+
+
 def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
     """Whether one of the texts stands here; if so it is passed over."""
     while True:

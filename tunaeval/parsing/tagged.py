@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from tunaeval.grammar import (
     Arguments,
     Attribute,
-    CallObject,
     Elements,
     Format,
     Key,
@@ -32,16 +31,15 @@ from tunaeval.window import Reading
 
 from .bare import AHEAD, Forgotten, bare_text
 from .block import Setting
-from .chains import closing_of, stops_of
-from .elements import ElementsReader
-from .judge import judge
+from .chains import closing_of, shows_end, stops_of
+from .elements import ElementsReader, Tree
+from .judge import judge_named
 from .ledger import Ledger
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
-from .steps import bounded, literal, next_char, skip_space
-from .typing import stays_text, trimmed, typed, unescaped
+from .steps import bounded, literal, next_char, nothing, skip_space
+from .typing import Typed, stays_text, trimmed, typed, unescaped
 
-_CALL = CallObject()
 _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 
@@ -82,12 +80,11 @@ class TaggedBlock:
             if isinstance(fits, Unreadable) or index <= max(bodies):
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
                 return
-            if not self._arguments and self._object is None:
-                self._give_up(None)
-                return
-            if self._object is None and self._first_behind(words, index) and self._at_end():
+            nothing = not self._arguments and self._object is None
+            between = self._object is None and shows_end(words, index) and self._at_end()
+            if nothing or between:
                 cut = Unreadable("truncated", "the text ends between two arguments", cut=True)
-                self._give_up(cut)
+                self._give_up(None if nothing else cut)
                 return
             self._ledger_call()
             self._unclosed(word)
@@ -98,16 +95,10 @@ class TaggedBlock:
         self.had_body = True
         self._ledger.close(self._window.offset)
 
-    def _first_behind(self, words: tuple[Word, ...], index: int) -> bool:
-        """Whether this is the first fixed text behind the arguments: only it shows their end."""
-        many = max(i for i, word in enumerate(words) if isinstance(word, Many | Elements))
-        return not any(isinstance(word, Literal) for word in words[many + 1 : index])
-
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
-        window = self._window
-        rest = window.text[window.pos : window.pos + AHEAD]
-        return window.final and (not rest or any(t.startswith(rest) for t in self._tried))
+        rest = self._window.text[self._window.pos : self._window.pos + AHEAD]
+        return self._window.final and (not rest or any(t.startswith(rest) for t in self._tried))
 
     # --- words -------------------------------------------------------------------------------
 
@@ -115,8 +106,7 @@ class TaggedBlock:
         self, word: Word, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         """Whether the word stands here; an Unreadable if it does, but broken."""
-        fits: bool | Unreadable = yield from _READERS[type(word)](self, word, after)
-        return fits
+        return (yield from _READERS[type(word)](self, word, after))  # type: ignore[no-any-return]  # the table's readers all do
 
     def _literal(self, word: Literal, _: tuple[Word, ...]) -> Generator[None, None, bool]:
         return (yield from self._stands(word))
@@ -189,12 +179,16 @@ class TaggedBlock:
     def _json(
         self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        char = yield from next_char(self._window)
+        window, stops = self._window, stops_of(self._form, after)
+        char = yield from next_char(window)
         if char != "{":
-            if char == "" or self._name is None:
-                return False
+            if word.optional or char == "" or self._name is None:
+                return word.optional
+            if (yield from nothing(window, stops)):
+                self._object = Read({})
+                return True
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = object_reader(self._window, word.mark, stops_of(self._form, after))
+        reader = object_reader(window, word.mark, stops)
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
@@ -221,7 +215,7 @@ class TaggedBlock:
     def _value(
         self, word: Value, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        root, live = self._schema(), None
+        root, live = self._setting.parameters(self._name) or None, None
         schema = member(root, self._key, root)
         if self._live and stays_text(schema, self._raw, root) and not word.quotes[0]:
             live = LiveText(self._live, self._key, word.trim)
@@ -240,25 +234,22 @@ class TaggedBlock:
         elif self._live:
             key = self._live.member(arguments_text(self._key))
             self._live.grow(key + arguments_text(made.value))
-        self._repairs += made.repairs
-        self._notes += made.notes
-        return True
-
-    def _schema(self) -> object:
-        """What the tools say of all arguments; None when they say nothing."""
-        return self._setting.parameters(self._name) or None
+        return self._gathered(made)
 
     def _elements(
         self, word: Elements, _: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        tree = yield from ElementsReader(
-            self._window, word, self._setting.parameters(self._name)
-        ).read()
+        schema = self._setting.parameters(self._name)
+        tree = yield from ElementsReader(self._window, word, schema).read()
         if isinstance(tree, Unreadable):
             return tree
         self._arguments = tree.value
-        self._repairs += tree.repairs
-        self._notes += tree.notes
+        return self._gathered(tree)
+
+    def _gathered(self, made: Typed | Tree) -> bool:
+        """Keep what was odd about a value."""
+        self._repairs += made.repairs
+        self._notes += made.notes
         return True
 
     # --- handing on --------------------------------------------------------------------------
@@ -269,10 +260,9 @@ class TaggedBlock:
         span = Span(self._start, self._window.offset)
         found = self._object or Read(self._arguments)
         repairs, notes = (*self._repairs, *found.repairs), (*self._notes, *found.notes)
-        call = {"name": self._name, "arguments": found.value}
-        verdict = judge(
-            Read(call, repairs, notes, found.truncated),
-            word=_CALL,
+        verdict = judge_named(
+            self._name,
+            found._replace(repairs=repairs, notes=notes),
             form=self._form,
             span=span,
             tools=self._setting.tools,
@@ -304,9 +294,8 @@ class TaggedBlock:
 
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""
-        window = self._window
+        window, at_end = self._window, self._at_end()
         self._setting.collector.drop(self._ledger.count)
-        at_end = self._at_end()
         if at_end:
             window.pos = len(window.text)
         span = Span(self._start, window.offset)

@@ -95,6 +95,8 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
         case PythonCalls():
             written = [python_call(call.name, _plain(call)) for call in calls]
             return python_calls(written, listed=word.listed)
+        case Arguments(optional=True):
+            return ""
         case Arguments():
             plain = _plain(calls[0])
             return braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)

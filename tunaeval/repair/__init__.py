@@ -5,7 +5,7 @@ from .json import JsonReader, Read, read_json
 from .kinds import UNBENT, kind_of, of_text
 from .mends import MENDS
 from .python import PYTHON_NAME, PythonReader
-from .references import ANY, admitted, member
+from .references import ANY, admitted, member, member_or_item
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
@@ -32,6 +32,7 @@ __all__ = [
     "fit",
     "kind_of",
     "member",
+    "member_or_item",
     "not_json",
     "object_reader",
     "of_text",

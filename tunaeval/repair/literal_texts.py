@@ -114,8 +114,8 @@ def _with_backslash(char: str) -> str:
 
 @lru_cache(maxsize=512)
 def _numbered(number: int) -> str:
-    """The character of that number."""
-    return f"\\u{number:04x}" if number <= 0xFFFF else chr(number)
+    """The character of that number, as JSON spells it by four digits."""
+    return f"\\u{number:04x}"
 
 
 def _cut(window: Window, pieces: list[str]) -> NoReturn:
@@ -171,7 +171,7 @@ def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting
         pieces.append(quoting.escapes[char])
         window.pos += 2
     elif char in _SIZES:
-        yield from _code(window, draft, pieces, _SIZES[char])
+        yield from _code(window, draft, pieces, quoting, _SIZES[char])
     elif char in "01234567":
         octal = yield from _longest(window, _OCTAL, 1, 3)
         pieces.append(_numbered(int(octal.group(), 8)))
@@ -184,12 +184,15 @@ def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting
         window.pos += 2
 
 
-def _code(window: Window, draft: Draft, pieces: list[str], size: int) -> Reading[None]:
-    r"""A character by its number: \x41, \u0041, \U00000041."""
+def _code(
+    window: Window, draft: Draft, pieces: list[str], quoting: Quoting, size: int
+) -> Reading[None]:
+    r"""A character by its number: \x41, \u0041, \U00000041. JSON joins surrogates, Python not."""
     digits = (yield from _longest(window, _HEX, 2, size)).group()[:size]
     number = int(digits, 16) if len(digits) == size else -1
     if 0 <= number <= 0x10FFFF:
-        pieces.append(_numbered(number))
+        joins = quoting.escapes is JSON_ESCAPES and number <= 0xFFFF
+        pieces.append(_numbered(number) if joins else _inner(chr(number)))
         window.pos += 2 + size
     elif number < 0 and window.pos + 2 + len(digits) >= len(window.text):
         _cut(window, pieces)

@@ -8,13 +8,16 @@ here raises or runs in a circle.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from .kinds import KINDS, choices_of, kind_of, kinds_named, shown
 
 Schema: TypeAlias = Mapping[str, object]
+
+_Own: TypeAlias = Callable[[Schema], object]
 
 MAX_SCHEMA_DEPTH = 128
 """How deep a value and its schema are followed, in steps."""
@@ -72,7 +75,12 @@ def admitted(schema: object, root: object) -> frozenset[str]:
 
 def member(schema: object, key: str, root: object) -> object:
     """What a schema says of the property `key`: a schema, or None if it says nothing."""
-    return _member(schema, key, root, set(), 0)
+    return _inner(schema, partial(_own_member, key=key), root, set(), 0)
+
+
+def member_or_item(schema: object, key: str, root: object) -> object:
+    """As `member`, where a value may as well be a list whose items have that name."""
+    return _inner(schema, partial(_own_member_or_items, key=key), root, set(), 0)
 
 
 def _admitted(
@@ -108,14 +116,15 @@ def _widened(kind: str) -> str:
     return "number" if kind == "integer" else kind
 
 
-def _member(schema: object, key: str, root: object, seen: set[int], depth: int) -> object:
+def _inner(schema: object, own: _Own, root: object, seen: set[int], depth: int) -> object:
+    """What `own` finds in a schema and in all that hold beside it, as one schema."""
     if not isinstance(schema, (dict, Mapping)) or id(schema) in seen or depth > MAX_SCHEMA_DEPTH:
         return None
     seen.add(id(schema))
-    said = [_own_member(schema, key)]
-    said += [_member(part, key, root, seen, depth + 1) for part in parts_of(schema, root)]
+    said = [own(schema)]
+    said += [_inner(part, own, root, seen, depth + 1) for part in parts_of(schema, root)]
     for options in alternatives_of(schema):
-        each = [_member(option, key, root, seen, depth + 1) for option in options]
+        each = [_inner(option, own, root, seen, depth + 1) for option in options]
         if some := [one for one in each if one is not None]:
             said.append({"anyOf": some} if some[1:] else some[0])
     said = [one for one in said if one is not None]
@@ -128,6 +137,13 @@ def _own_member(schema: Schema, key: str) -> object:
         return properties[key]
     others = schema.get("additionalProperties")
     return others if isinstance(others, Mapping) else None
+
+
+def _own_member_or_items(schema: Schema, key: str) -> object:
+    properties = schema.get("properties")
+    if "items" in schema and not (isinstance(properties, Mapping) and key in properties):
+        return schema["items"]
+    return _own_member(schema, key)
 
 
 def _listed(keyword: object) -> list[object]:

@@ -86,7 +86,11 @@ def damaged_calls(tape: Tape, form: Format, most: int) -> tuple[str, list[ToolCa
 
 def tells_types(form: Format) -> bool:
     """Whether a text in this format says itself what is a number and what is a string."""
-    return not {CallObject, PythonCalls, Arguments}.isdisjoint(map(type, form.words))
+    return any(
+        isinstance(word, CallObject | PythonCalls)
+        or (isinstance(word, Arguments) and not word.optional)
+        for word in form.words
+    )
 
 
 def literals(form: Format) -> tuple[str, ...]:

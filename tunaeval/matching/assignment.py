@@ -1,0 +1,156 @@
+"""Which call made meets which expected one: an assignment for each mode.
+
+All but `greedy` and `counted` are best possible, so that the order of equal calls changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+
+from .bfcl import CheckerCrash
+from .failures import Failure, Miss, wrong_tool
+
+Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
+"""A tool and its arguments; None where only the name counts."""
+
+Compare: TypeAlias = Callable[
+    [str, Mapping[str, JsonValue], ToolCall, ToolSpec | None], Iterator[Miss]
+]
+"""Every way in which a call is not the expected one of that name and tool, with those arguments."""
+
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Fit:
+    """Which call meets which wish, worked out once for each pair that is asked for."""
+
+    __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
+
+    def __init__(
+        self, wishes: Sequence[Wish], calls: Sequence[ToolCall], tools: Tools, compare: Compare
+    ) -> None:
+        self.wishes = wishes
+        self.calls = calls
+        self._specs = [tools.get(name) for name, _ in wishes]
+        self._compare = compare
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, wish: int, call: int) -> bool:
+        """Whether the call meets the wish."""
+        key = (wish, call)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = next(self._misses(wish, call), None) is None
+        return known
+
+    def failures(self, wish: int, call: int) -> Iterator[Failure]:
+        """Why it does not. A crash that the verdict did not meet is no more than unlikeness."""
+        try:
+            for miss in self._misses(wish, call):
+                yield miss()
+        except CheckerCrash as crash:
+            yield Failure("wrong-value", f"cannot be compared: {crash}", "arguments")
+
+    def _misses(self, wish: int, call: int) -> Iterator[Miss]:
+        name, arguments = self.wishes[wish]
+        got = self.calls[call]
+        if arguments is not None:
+            return self._compare(name, arguments, got, self._specs[wish])
+        if name == got.name:
+            return iter(())
+        return iter((partial(wrong_tool, name, got.name),))
+
+
+def in_step(fit: Fit) -> Pairs:
+    """The first with the first, the second with the second."""
+    both = range(min(len(fit.wishes), len(fit.calls)))
+    return tuple((index, index) for index in both if fit(index, index))
+
+
+def in_order(fit: Fit) -> Pairs:
+    """The earliest call that fits is always a best choice."""
+    pairs: list[tuple[int, int]] = []
+    call = 0
+    for wish in range(len(fit.wishes)):
+        while call < len(fit.calls) and not fit(wish, call):
+            call += 1
+        if call == len(fit.calls):
+            break
+        pairs.append((wish, call))
+        call += 1
+    return tuple(pairs)
+
+
+def largest(fit: Fit) -> Pairs:
+    """A maximum matching by augmenting paths (Berge 1957), each the shortest there is."""
+    call_of: dict[int, int] = {}
+    wish_of: dict[int, int] = {}
+    for wish in range(len(fit.wishes)):
+        _place(fit, wish, call_of, wish_of)
+    return tuple(sorted(call_of.items()))
+
+
+def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]) -> None:
+    """Find the wish a call, if others have to move to calls of theirs that are free, too."""
+    via: dict[int, int] = {}
+    waiting = [wish]
+    for one in waiting:  # grows by those whose calls are wanted
+        for call in _own_first(one, len(fit.calls)):
+            if call in via or not fit(one, call):
+                continue
+            via[call] = one
+            if call in wish_of:
+                waiting.append(wish_of[call])
+                continue
+            freed: int | None = call
+            while freed is not None:
+                mover = via[freed]
+                left = call_of.get(mover)
+                call_of[mover], wish_of[freed] = freed, mover
+                freed = left
+            return
+
+
+def _own_first(wish: int, calls: int) -> Iterator[int]:
+    """The call in the wish's own place is mostly the one, and then no other is looked at."""
+    if wish < calls:
+        yield wish
+    yield from (call for call in range(calls) if call != wish)
+
+
+def counted(fit: Fit) -> Pairs:
+    """As `in_step`, but nothing is compared unless the numbers are equal (profile `bfcl`)."""
+    return in_step(fit) if len(fit.wishes) == len(fit.calls) else ()
+
+
+def greedy(fit: Fit) -> Pairs:
+    """Each wish takes the first spare call that fits; the first that finds none ends it.
+
+    So has the checker of BFCL it, and so the order of calls may decide (profile `bfcl`).
+    """
+    pairs: list[tuple[int, int]] = []
+    spare = list(range(len(fit.calls)))
+    for wish in range(len(fit.wishes) if len(fit.wishes) == len(fit.calls) else 0):
+        found = next((call for call in spare if fit(wish, call)), None)
+        if found is None:
+            break
+        spare.remove(found)
+        pairs.append((wish, found))
+    return tuple(pairs)
+
+
+ASSIGNMENTS: Mapping[str, Callable[[Fit], Pairs]] = {
+    "exactly": in_step,
+    "in_order": in_order,
+    "any_order": largest,
+    "superset": largest,
+    "subset": largest,
+}
+"""By mode."""
+
+NO_OTHERS = frozenset({"exactly", "any_order", "subset"})
+"""The modes in which every call made has to be an expected one."""

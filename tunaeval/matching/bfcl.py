@@ -1,0 +1,175 @@
+"""Profile `bfcl`: one call as the AST checker of the Berkeley Function Calling Leaderboard has it.
+
+Python categories, bit for bit, after `bfcl_eval/eval_checker/ast_eval/ast_checker.py` of version
+2026.3.23 (Apache 2.0). Its rules are odd in places, and kept: punctuation in strings is dropped,
+"" among the alternatives of a list turns the check of its items off, a default that is spelled out
+fails, 1 is 1.0 for a float but not within a list of floats. Where it crashes, so does this, with
+a name: `CheckerCrash`. The names below follow what is compared, the order of steps follows theirs,
+because it decides between a crash and a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from tunaeval.types import JsonValue, ToolCall, ToolSpec
+
+from .failures import Failure, Miss, extra_argument, shown, wrong_tool
+
+_TYPES: Mapping[str, type] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+"""By the names of JSON schema, to which a suite's schemas are converted."""
+
+_FLAT = frozenset({str, int, float, bool})
+_DROPPED = str.maketrans({"'": '"'} | dict.fromkeys(" ,./-_*^"))
+
+
+class CheckerCrash(Exception):  # noqa: N818 - what it is: no error of ours, but a finding
+    """The checker would have raised here, which ends an evaluation with it."""
+
+
+def call_misses(
+    name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
+) -> Iterator[Miss]:
+    """The first way in which a call fails, or nothing. Raises `CheckerCrash`, and that alone.
+
+    `gold` are the alternatives for each argument, as `gold_arguments` has them.
+    """
+    try:
+        miss = _first_miss(name, gold, call, spec)
+    except Exception as error:
+        raise CheckerCrash(
+            f"the checker crashes on {name!r}: {type(error).__name__}: {error!s:.80}"
+        ) from error
+    if miss is not None:
+        yield miss
+
+
+def _first_miss(
+    name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
+) -> Miss | None:
+    if spec is None:
+        raise LookupError(f"there is no function {name!r}")
+    parameters = spec.parameters
+    schemas, required = parameters["properties"], parameters["required"]
+    if call.name != name:
+        return partial(wrong_tool, name, call.name)
+    got = call.arguments
+    for key in required:
+        if key not in got:
+            return partial(_missing, key, gold.get(key, ()))
+    for key, value in got.items():
+        if key not in schemas or key not in gold:
+            return partial(extra_argument, key, value)
+        code = _fault(value, schemas[key], gold[key])
+        if code is not None:
+            return partial(_unlike, code, key, gold[key], value)
+    for key, alternatives in gold.items():
+        if key not in got and "" not in alternatives:
+            return partial(_missing, key, alternatives)
+    return None
+
+
+def _missing(key: str, gold: Sequence[JsonValue]) -> Failure:
+    message = f"wanted {key} to be one of {shown(gold)}, it was left out"
+    return Failure("missing-argument", message, f"arguments.{key}")
+
+
+def _unlike(code: str, key: str, gold: Sequence[JsonValue], value: JsonValue) -> Failure:
+    message = f"wanted {key} to be one of {shown(gold)}, got {shown(value)}"
+    return Failure(code, message, f"arguments.{key}")
+
+
+def _fault(
+    value: JsonValue, schema: Mapping[str, JsonValue], alternatives: Sequence[JsonValue]
+) -> str | None:
+    kind = _TYPES[schema["type"]]
+    item_kind = _TYPES[schema["items"]["type"]] if kind is list else None
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is kind and kind in _FLAT and value in alternatives:
+        return None  # by all of the ways below; and mostly it is so
+    variable = _variable(value, alternatives, kind, item_kind)
+    if variable is None:
+        return "wrong-type"
+    if variable:
+        fits = value in alternatives
+    elif kind is dict:
+        fits = _dict_fits(value, alternatives)
+    elif kind is list:
+        fits = _list_fits(value, alternatives, item_kind)
+    elif kind is str:
+        fits = _plain(value) in [_plain(one) for one in alternatives if type(one) is str]
+    else:
+        fits = value in alternatives
+    return None if fits else "wrong-value"
+
+
+def _variable(
+    value: JsonValue, alternatives: Sequence[JsonValue], kind: type, item_kind: type | None
+) -> bool | None:
+    """None where the type is wrong; else whether the value counts as the name of a variable.
+
+    It does where the first alternative is of another type than the schema says.
+    """
+    first = None
+    for one in alternatives:
+        if one != "":
+            first = type(one)
+            break
+    if type(value) is not kind:
+        return True if first is not None and type(value) is first else None
+    if item_kind is not None and not any(_items_fit(value, one, item_kind) for one in alternatives):
+        return None
+    return first is not None and first is not kind
+
+
+def _items_fit(values: JsonValue, alternative: JsonValue, kind: type) -> bool:
+    """Whether the items are of the type; an alternative that is no list asks for none."""
+    return type(alternative) is not list or all(
+        _variable(value, alternative, kind, None) is not None for value in values
+    )
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """A string without the characters that do not count, in lower case; anything else as it is."""
+    # Lower case first or last is the same: no letter becomes one of the characters dropped.
+    return value.translate(_DROPPED).lower() if type(value) is str else value
+
+
+def _all_plain(values: Sequence[JsonValue]) -> list[JsonValue]:
+    # By index, as the checker does: an object where a list belongs has no item 0, and crashes.
+    return [_plain(values[index]) for index in range(len(values))]
+
+
+def _list_fits(
+    value: Sequence[JsonValue], alternatives: Sequence[JsonValue], item_kind: type | None
+) -> bool:
+    if item_kind is not dict:
+        return _all_plain(value) in [_all_plain(one) for one in alternatives]
+    return any(
+        len(value) == len(one)
+        and all(_dict_fits(item, [one[index]]) for index, item in enumerate(value))
+        for one in alternatives
+    )
+
+
+def _dict_fits(value: Mapping[str, JsonValue], alternatives: Sequence[JsonValue]) -> bool:
+    for one in alternatives:
+        if one == "":
+            continue
+        # Both are asked, even when the first says no: the second may crash.
+        known = all(
+            key in one and _plain(item) in _all_plain(one[key]) for key, item in value.items()
+        )
+        whole = all(key in value or "" in options for key, options in one.items())
+        if known and whole:
+            return True
+    return False

@@ -1,0 +1,123 @@
+"""How an expectation is written, in any of three shapes, and what is wrong with one that cannot be.
+
+    {"calls": [...], "match": ...}  and the other fields of `Expectation`
+    {"expected_tool": "glob", "expected_args": {...}}       one call; the tool null: no call
+    {"expected_tool_sequence": ["glob", "read_file"]}       tool names in order
+
+The last two are those of the TunaCode mini harness and of its training data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from tunaeval.errors import ExpectationError
+from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.runs import Expectation
+
+from .matchers import MATCHERS
+
+_ONE_CALL_KEYS = frozenset({"expected_tool", "expected_args"})
+
+
+def read_expectation(data: Mapping[str, Any]) -> Expectation:
+    """The expectation that is written. Raises `ExpectationError` with the place of a fault."""
+    try:
+        expect = Expectation.model_validate(_modern(data))
+        check_expectation(expect)
+    except ValidationError as error:
+        faults = (f"{_place(at['loc'])}: {at['msg']}" for at in error.errors())
+        raise ExpectationError(f"this expectation cannot be used: {'; '.join(faults)}") from error
+    except ValueError as error:
+        raise ExpectationError(f"this expectation cannot be used: {error}") from error
+    return expect
+
+
+def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:
+    """What `expected_tool` and `expected_args` say; no tool is no call."""
+    if tool is None:
+        return {"none": True}
+    return {"calls": [{"name": tool, "arguments": arguments}]}
+
+
+def check_expectation(expect: Expectation) -> None:
+    """Raise ValueError when nothing could meet the expectation, or it says nothing."""
+    for fault in (*_contradictions(expect), *_argument_faults(expect)):
+        raise ValueError(fault)
+
+
+def _modern(data: Mapping[str, Any]) -> JsonObject:
+    if data.keys() == {"expected_tool_sequence"}:
+        return {"tools": data["expected_tool_sequence"]}
+    if "expected_tool" in data and data.keys() <= _ONE_CALL_KEYS:
+        arguments = data.get("expected_args")
+        if data["expected_tool"] is None and arguments:
+            raise ValueError("expected_args: found arguments, but expected_tool is null: no call")
+        return one_call(data["expected_tool"], arguments or {})
+    return dict(data)
+
+
+def _place(keys: tuple[int | str, ...]) -> str:
+    """`calls[0].arguments` for ("calls", 0, "arguments")."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)[1:]
+
+
+def _contradictions(expect: Expectation) -> Iterator[str]:
+    calls, tools = expect.calls, expect.tools
+    least, most = expect.min_calls, expect.max_calls
+    every = (calls, tools, expect.forbid or None, least, most)
+    given = [value for value in every if value is not None]
+    if expect.none and given:
+        yield "none: true wants no call at all; nothing else can stand beside it"
+    if not (expect.none or given):
+        yield "nothing is expected; give calls, tools, none, forbid, min_calls or max_calls"
+    if calls is not None and tools is not None:
+        yield "calls and tools exclude each other: tools is for names alone"
+    if calls == () or tools == ():
+        yield "an empty list of calls or tools; to want no call write none: true"
+    if most is not None and most < 1:
+        yield f"max_calls is {most}, wanted at least 1; to want no call write none: true"
+    if least is not None and not 1 <= least <= (most or least):
+        yield f"min_calls is {least}, wanted at least 1 and at most max_calls"
+    names = {call.name for call in calls or ()} | set(tools or ())
+    clash = sorted(names & set(expect.forbid))
+    if clash:
+        yield f"{', '.join(map(repr, clash))}: both expected and forbidden"
+
+
+def _argument_faults(expect: Expectation) -> Iterator[str]:
+    for index, call in enumerate(expect.calls or ()):
+        where = f"calls[{index}].arguments"
+        for name, value in call.arguments.items():
+            yield from _value_faults(value, f"{where}.{name}")
+            if name.startswith("$"):
+                yield f"{where}: {name!r} is no argument; a matcher stands in a value's place"
+
+
+def _value_faults(value: JsonValue, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from _matcher_faults(value, path)
+        for key, item in value.items():
+            yield from _value_faults(item, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _value_faults(item, f"{path}[{index}]")
+
+
+def _matcher_faults(value: Mapping[str, JsonValue], path: str) -> Iterator[str]:
+    keys = [key for key in value if key.startswith("$")]
+    unknown = [key for key in keys if key not in MATCHERS]
+    for key in unknown:
+        yield f"{path}: there is no matcher {key!r}; supported are {', '.join(sorted(MATCHERS))}"
+    if not keys or unknown:
+        return
+    beside = value.keys() - {keys[0]} - MATCHERS[keys[0]].options
+    if beside:
+        yield f"{path}: {keys[0]} stands alone in its object, here is {', '.join(sorted(beside))}"
+        return
+    fault = MATCHERS[keys[0]].fault(dict(value))
+    if fault is not None:
+        yield f"{path}: {fault}"

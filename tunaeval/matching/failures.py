@@ -1,0 +1,69 @@
+"""Why something does not match: a code, words for people, and the place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from reprlib import Repr
+from typing import TypeAlias
+
+FAILURES = {
+    "missing-call": "an expected call was not made",
+    "extra-call": "a call was made that nobody asked for",
+    "wrong-order": "a call fits, but stands in the wrong place",
+    "too-few-calls": "fewer calls than `min_calls`",
+    "too-many-calls": "more calls than `max_calls`",
+    "unexpected-call": "a call was made where `none` was wanted",
+    "forbidden-tool": "a tool was called that `forbid` lists",
+    "wrong-tool": "the call is of another tool",
+    "missing-argument": "an expected argument was left out",
+    "extra-argument": "an argument was given that nobody asked for, and not as its default",
+    "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
+    "wrong-value": "an argument's value is not the expected one",
+    "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
+}
+"""Every code that a failure can have, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something does not match: `path` is where, as in `calls[0].arguments.cwd`."""
+
+    code: str
+    message: str
+    path: str = ""
+
+
+Miss: TypeAlias = Callable[[], Failure]
+"""A way in which a call is not the expected one; called to say it, which most never are."""
+
+
+class _Shown(Repr):
+    """Short, and safe for whatever a model writes: any depth, any length, any integer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
+
+    def repr_int(self, x: int, level: int) -> str:
+        del level
+        return repr(x) if x.bit_length() <= 256 else f"(an integer of {x.bit_length()} bits)"
+
+
+def shown(value: object) -> str:
+    """A value for people, in at most about 60 characters a part."""
+    return _SHOWN.repr(value)
+
+
+_SHOWN = _Shown()
+
+
+def wrong_tool(wanted: str, got: str) -> Failure:
+    """A call of another tool."""
+    return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
+
+
+def extra_argument(name: str, value: object) -> Failure:
+    """An argument that nobody asked for."""
+    message = f"nobody asked for {name}={shown(value)}"
+    return Failure("extra-argument", message, f"arguments.{name}")

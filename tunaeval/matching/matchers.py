@@ -1,0 +1,181 @@
+"""What may stand in an expected value's place: one row for each matcher.
+
+    {"$any_of": [value, ...]}       one of these, each a value or a matcher
+    {"$regex": "^TODO"}             a string in which this is found
+    {"$approx": 50, "tolerance": 5} a number at most 5 away; or "relative": 0.1, a tenth of 50;
+                                    with both either suffices, with neither it is a billionth of 50
+    {"$contains": value}            a string with this part, or a list with this item;
+                                    a list of values: with all of them
+    {"$set": [value, ...]}          a list of these, in any order and however often each
+    {"$path": "src"}                a path (or list of paths) that means the same
+    {"$default": true}              left out, or given as the schema's default
+    {"$ignore": true}               anything, or nothing at all
+
+`fits` gets the matcher as it is written, the value got (`ABSENT` for none), its schema, and how
+values below it are compared. It answers whatever a model wrote and raises nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any, TypeAlias
+
+from tunaeval.types import JsonObject, JsonValue
+
+from .paths import normalised
+from .patterns import compiled
+
+ABSENT = object()
+"""In place of a value that was left out."""
+
+Compare: TypeAlias = Callable[[JsonValue, object, JsonValue], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """How a matcher compares, what is wrong with one as it is written, what may stand beside it."""
+
+    fits: Callable[[JsonObject, Any, JsonValue, Compare], bool]
+    fault: Callable[[JsonObject], str | None]
+    options: frozenset[str] = frozenset()
+
+
+def inner_schema(schema: JsonValue, key: str) -> JsonValue:
+    """The schema below a keyword or a property; one that says nothing where there is none."""
+    inner = schema.get(key) if isinstance(schema, Mapping) else None
+    return inner if isinstance(inner, Mapping) else NO_SCHEMA
+
+
+NO_SCHEMA: Mapping[str, JsonValue] = {}
+
+
+def _any_of(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    return any(compare(one, have, schema) for one in wish["$any_of"])
+
+
+def _any_of_fault(wish: JsonObject) -> str | None:
+    some = isinstance(wish["$any_of"], list) and wish["$any_of"]
+    return None if some else "$any_of wants a list of at least one value"
+
+
+def _regex(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    del schema, compare
+    return isinstance(have, str) and compiled(wish["$regex"]).found_in(have)
+
+
+def _regex_fault(wish: JsonObject) -> str | None:
+    if not isinstance(wish["$regex"], str):
+        return "$regex wants a string"
+    try:
+        compiled(wish["$regex"])
+    except ValueError as error:
+        return f"$regex: {error}"
+    return None
+
+
+def _approx(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    """Decimals are compared as they are written: 1.1 is exactly 0.1 away from 1."""
+    del schema, compare
+    if not _is_number(have):
+        return False
+    wanted = _exact(wish["$approx"])
+    allowed = _exact(wish.get("tolerance", 0))
+    if "relative" in wish or "tolerance" not in wish:
+        allowed = max(allowed, abs(wanted) * _exact(wish.get("relative", 1e-9)))
+    return bool(abs(wanted - _exact(have)) <= allowed)
+
+
+def _approx_fault(wish: JsonObject) -> str | None:
+    if not _is_number(wish["$approx"]):
+        return "$approx wants a finite number"
+    for key in ("tolerance", "relative"):
+        if key in wish and not (_is_number(wish[key]) and wish[key] >= 0):
+            return f"{key} wants a finite number of at least 0"
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+def _exact(number: Any) -> Any:
+    return number if type(number) is int else Fraction(repr(number))
+
+
+def _contains(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    operand = wish["$contains"]
+    parts = operand if isinstance(operand, list) else [operand]
+    if isinstance(have, str):
+        return all(isinstance(part, str) and part in have for part in parts)
+    if isinstance(have, list):
+        items = inner_schema(schema, "items")
+        return all(any(compare(part, item, items) for item in have) for part in parts)
+    return False
+
+
+def _set(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    wanted, items = wish["$set"], inner_schema(schema, "items")
+    return (
+        isinstance(have, list)
+        and all(any(compare(one, item, items) for item in have) for one in wanted)
+        and all(any(compare(one, item, items) for one in wanted) for item in have)
+    )
+
+
+def _set_fault(wish: JsonObject) -> str | None:
+    return None if isinstance(wish["$set"], list) else "$set wants a list"
+
+
+def _path(wish: JsonObject, have: JsonValue, schema: JsonValue, compare: Compare) -> bool:
+    return compare(normalised(wish["$path"]), normalised(have), schema)
+
+
+def _path_fault(wish: JsonObject) -> str | None:
+    operand = wish["$path"]
+    paths = operand if isinstance(operand, list) else [operand]
+    strings = all(isinstance(path, str) for path in paths)
+    return None if strings else "$path wants a string or a list of strings"
+
+
+def _default(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    del wish
+    if have is ABSENT:
+        return True
+    return (
+        isinstance(schema, Mapping)
+        and "default" in schema
+        and compare(schema["default"], have, schema)
+    )
+
+
+def _ignore(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
+    del wish, have, schema, compare
+    return True
+
+
+def _only_true(key: str) -> Callable[[JsonObject], str | None]:
+    return lambda wish: None if wish[key] is True else f"{key} wants true"
+
+
+MATCHERS: Mapping[str, Matcher] = {
+    "$any_of": Matcher(_any_of, _any_of_fault),
+    "$regex": Matcher(_regex, _regex_fault),
+    "$approx": Matcher(_approx, _approx_fault, frozenset({"tolerance", "relative"})),
+    "$contains": Matcher(_contains, lambda _: None),
+    "$set": Matcher(_set, _set_fault),
+    "$path": Matcher(_path, _path_fault),
+    "$default": Matcher(_default, _only_true("$default")),
+    "$ignore": Matcher(_ignore, _only_true("$ignore")),
+}
+"""Every matcher by its key."""
+
+
+def matcher_of(wish: Mapping[str, JsonValue]) -> Matcher | None:
+    """The matcher that an expected object is; None for an object that is just that."""
+    for key in wish:
+        if key in MATCHERS:
+            return MATCHERS[key]
+    return None

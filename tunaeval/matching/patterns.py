@@ -1,0 +1,192 @@
+r"""Regular expressions over model text in linear time: a pattern becomes an automaton.
+
+Python's own engine tries one way after another, so `(a+)+$` can take hours over forty characters,
+and a model writes those. Here all ways are walked at once (Thompson 1968): a character costs at
+most one look at each of at most `MAX_STATES` states, mostly one look into a dict, whatever the
+pattern. The only question is whether the pattern is found anywhere in a text.
+
+Read as `re` reads them: characters, `.`, `[...]`, `\d \w \s \b` and their negations, `^ $ \A \Z`,
+groups, `|`, `* + ? {m,n}`, and `(?i)`, `(?s)`, `(?m)` in front. What needs going back is refused:
+references to groups, looking ahead or behind, possessive and atomic parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+from typing import TypeAlias
+
+from .syntax import Alternatives, Assertion, Characters, Node, Repeat, Sequence, read_pattern
+
+MAX_STATES = 1000
+_MAX_MOVES = 20_000
+
+_FINAL_NEWLINE = "\n$"
+"""Stands for a newline that ends the text, before which `$` holds too."""
+
+_START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
+
+
+class _State:
+    """A character to read, an assertion to hold, or (with neither) a fork; the last is the end."""
+
+    __slots__ = ("assertion", "characters", "outs")
+
+    def __init__(
+        self,
+        outs: tuple[int, ...],
+        characters: Characters | None = None,
+        assertion: str | None = None,
+    ) -> None:
+        self.outs = outs
+        self.characters = characters
+        self.assertion = assertion
+
+
+class _Position(dict[str, "_Position"]):
+    """Where all ways are after some text; its moves by characters are learned on the way."""
+
+    __slots__ = ("before", "states")
+
+    def __init__(self, states: frozenset[int], before: str) -> None:
+        super().__init__()
+        self.states = states
+        self.before = before
+
+
+_Key: TypeAlias = tuple[frozenset[int], str]
+_END = 0
+_FOUND = _Position(frozenset(), _OTHER)
+
+
+class Pattern:
+    """A regular expression, to be looked for in texts."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises ValueError, with the place in the pattern, for what cannot be read in one walk."""
+        node, flags = read_pattern(pattern)
+        self._multiline = "m" in flags
+        self._states = [_State(())]
+        self._first = self._added(node, _END)
+        self._positions: dict[_Key, _Position] = {}
+        self._moves = 0
+
+    def found_in(self, text: str) -> bool:
+        """Whether some part of the text is what the pattern says, as `re.search` has it."""
+        position = self._position(frozenset((self._first,)), _START)
+        symbols: Iterable[str] = text
+        if text.endswith("\n"):
+            symbols = chain(text[:-1], (_FINAL_NEWLINE,))
+        for symbol in symbols:
+            after = position.get(symbol)
+            if after is None:
+                after = self._moved(position, symbol)
+            if after is _FOUND:
+                return True
+            position = after
+        return _END in self._closure(position, None)
+
+    def _moved(self, position: _Position, symbol: str) -> _Position:
+        reached = self._closure(position, symbol)
+        if _END in reached:
+            after = _FOUND
+        else:
+            states = {self._first}  # a match may begin at any character
+            for index in reached:
+                state = self._states[index]
+                if state.characters is not None and state.characters.has(symbol[0]):
+                    states.update(state.outs)
+            after = self._position(frozenset(states), _kind(symbol[0]))
+        self._moves += 1
+        position[symbol] = after
+        return after
+
+    def _position(self, states: frozenset[int], before: str) -> _Position:
+        if self._moves > _MAX_MOVES:  # what was learned is forgotten, so that memory has a bound
+            for known in self._positions.values():
+                known.clear()
+            self._positions.clear()
+            self._moves = 0
+        position = self._positions.get((states, before))
+        if position is None:
+            position = self._positions[states, before] = _Position(states, before)
+        return position
+
+    def _closure(self, position: _Position, symbol: str | None) -> set[int]:
+        """All states that are reached without reading, between `before` and the next symbol."""
+        reached: set[int] = set()
+        stack = list(position.states)
+        while stack:
+            index = stack.pop()
+            if index in reached:
+                continue
+            reached.add(index)
+            state = self._states[index]
+            if state.characters is None and (
+                state.assertion is None or self._holds(state.assertion, position.before, symbol)
+            ):
+                stack += state.outs
+        return reached
+
+    def _holds(self, assertion: str, before: str, symbol: str | None) -> bool:
+        match assertion:
+            case "^":
+                return before == _START or (self._multiline and before == _NEWLINE)
+            case "$":
+                ends = symbol is None or symbol == _FINAL_NEWLINE
+                return ends or (self._multiline and symbol == "\n")
+            case "A":
+                return before == _START
+            case "Z":
+                return symbol is None
+        edge = (before == _WORD) != (symbol is not None and _kind(symbol[0]) == _WORD)
+        return edge == (assertion == "b")
+
+    def _added(self, node: Node, then: int) -> int:
+        """Add the states that read `node` and go on at `then`; the first of them."""
+        match node:
+            case Characters():
+                return self._new(_State((then,), characters=node))
+            case Assertion(kind):
+                return self._new(_State((then,), assertion=kind))
+            case Sequence(parts):
+                for part in reversed(parts):
+                    then = self._added(part, then)
+                return then
+            case Alternatives(parts):
+                return self._new(_State(tuple(self._added(part, then) for part in parts)))
+            case Repeat(part, least, most):
+                if most is None:
+                    loop = self._new(_State(()))
+                    self._states[loop].outs = (self._added(part, loop), then)
+                    return self._repeated(part, least, loop)
+                for _ in range(most - least):
+                    then = self._new(_State((self._added(part, then), then)))
+                return self._repeated(part, least, then)
+
+    def _repeated(self, part: Node, times: int, then: int) -> int:
+        for _ in range(times):
+            before = self._added(part, then)
+            if before == then:  # nothing, a thousand times, is nothing
+                break
+            then = before
+        return then
+
+    def _new(self, state: _State) -> int:
+        self._states.append(state)
+        if len(self._states) > MAX_STATES:
+            raise ValueError(
+                f"the pattern unfolds to more than {MAX_STATES} states; repeat less of it"
+            )
+        return len(self._states) - 1
+
+
+def _kind(character: str) -> str:
+    if character.isalnum() or character == "_":
+        return _WORD
+    return _NEWLINE if character == "\n" else _OTHER
+
+
+compiled = lru_cache(maxsize=512)(Pattern)
+"""A `Pattern`, made once for all texts."""

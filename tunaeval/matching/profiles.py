@@ -1,0 +1,45 @@
+"""The rules by which calls can be compared, by their names.
+
+tunacode    the rule of the TunaCode mini harness: the expected arguments match, as Python's ==
+            has it; others may be there; declared paths are compared in their plain form
+strict      types count, and so do arguments that nobody asked for
+bfcl        the AST checker of the Berkeley Function Calling Leaderboard, with its quirks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from . import bfcl, values
+from .assignment import ASSIGNMENTS, Compare, Fit, Pairs, counted, greedy
+from .gold import gold_arguments
+from .values import Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How calls are compared, and how they are assigned in each mode."""
+
+    name: str
+    compare: Compare
+    assignments: Mapping[str, Callable[[Fit], Pairs]] = field(default_factory=lambda: ASSIGNMENTS)
+    prepare: Callable[[Arguments], Arguments] | None = None
+    """What is made of an expected call's arguments before they are compared."""
+    needs_tools: bool = False
+
+
+_EVERY = (
+    Profile("tunacode", partial(values.call_misses, exact=False)),
+    Profile("strict", partial(values.call_misses, exact=True)),
+    Profile(
+        "bfcl",
+        bfcl.call_misses,
+        {**ASSIGNMENTS, "exactly": counted, "any_order": greedy},
+        prepare=gold_arguments,
+        needs_tools=True,
+    ),
+)
+PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in _EVERY}
+"""Every profile by its name."""
