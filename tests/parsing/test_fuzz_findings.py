@@ -49,6 +49,9 @@ FOUND = {
         "calls",
         ("u",),
     ),
+    "a quote behind a call without a closer": Found(
+        "mistral", '[TOOL_CALLS] {"name": "r", "arguments": {}}\n”a/b', "malformed"
+    ),
 }
 
 

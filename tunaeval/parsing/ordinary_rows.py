@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from tunaeval.grammar import CallObject, Format
+from tunaeval.repair import QUOTES
 from tunaeval.types import ToolCall, Tools
 
 from .ordinary_claims import Claim, names_nothing, scanned
@@ -92,10 +93,11 @@ def behind_space(text: str, at: int) -> int:
 def _tail(form: Format, word: CallObject) -> _Tail | None:
     """Where a block ends whose objects end there, or `ENGINE`: behind its closer, if it has one.
 
-    Without one, a bracket too many is a mend.
+    Without one, a bracket too many is a mend, and a quote behind a row may be.
     """
     if form.closer is None:
-        return lambda text, at: ENGINE if text.startswith(("{", "}"), at) else at
+        odd = ("{", "}") if word.opens else ("{", "}", *QUOTES)
+        return lambda text, at: ENGINE if text.startswith(odd, at) else at
     pattern = row(form.words[form.words.index(word) + 1 :])
     if pattern is None:
         return None

@@ -14,7 +14,10 @@ from .values import MAX_DIGITS
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
-_WORD = re.compile(r"[A-Za-z_$][\w$-]*+")
+BARE_WORD = r"[A-Za-z_$][\w$-]{0,255}+"
+"""A key without quotes; no longer, so that it is known when it ends."""
+
+_WORD = re.compile(BARE_WORD)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 
 _WORDS = {"true": "true", "false": "false", "null": "null"}
@@ -42,11 +45,11 @@ def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | N
     if cut and not window.final and known <= MAX_DIGITS:
         return None
     number = _longest(window, _NUMBER)
+    if number is not None and len(number) > MAX_DIGITS:
+        raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
     after = None if number is None else _behind(window, len(number))
     if number is None or after is None:
         return None
-    if len(number) > MAX_DIGITS:
-        raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
     if number and _ends_atom(after, stops):
         window.pos += len(number)
         return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import NoReturn
 
@@ -102,6 +103,21 @@ def _inner(text: str) -> str:
     return encode_basestring(text)[1:-1]
 
 
+# There may be an escape for every other character, so what is written for it is shared.
+
+
+@lru_cache(maxsize=512)
+def _with_backslash(char: str) -> str:
+    """A backslash that escapes nothing, and what stands behind it."""
+    return "\\\\" + _inner(char)
+
+
+@lru_cache(maxsize=512)
+def _numbered(number: int) -> str:
+    """The character of that number, as JSON spells it by four digits."""
+    return f"\\u{number:04x}"
+
+
 def _cut(window: Window, pieces: list[str]) -> NoReturn:
     """The text ends here: what was read of it is closed."""
     window.pos = len(window.text)
@@ -149,7 +165,7 @@ def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting
     if not char:
         _cut(window, pieces)
     if quoting.raw:
-        pieces.append("\\\\" + _inner(char))
+        pieces.append(_with_backslash(char))
         window.pos += 2
     elif char in quoting.escapes:
         pieces.append(quoting.escapes[char])
@@ -158,13 +174,13 @@ def _backslash(window: Window, draft: Draft, pieces: list[str], quoting: Quoting
         yield from _code(window, draft, pieces, quoting, _SIZES[char])
     elif char in "01234567":
         octal = yield from _longest(window, _OCTAL, 1, 3)
-        pieces.append(f"\\u{int(octal.group(), 8):04x}")
+        pieces.append(_numbered(int(octal.group(), 8)))
         window.pos += 1 + len(octal.group())
     elif char == "N":
         yield from _named(window, draft, pieces)
     else:
         draft.mend("unknown-escape")
-        pieces.append("\\\\" + _inner(char))
+        pieces.append(_with_backslash(char))
         window.pos += 2
 
 
@@ -176,7 +192,7 @@ def _code(
     number = int(digits, 16) if len(digits) == size else -1
     if 0 <= number <= 0x10FFFF:
         joins = quoting.escapes is JSON_ESCAPES and number <= 0xFFFF
-        pieces.append(f"\\u{number:04x}" if joins else _inner(chr(number)))
+        pieces.append(_numbered(number) if joins else _inner(chr(number)))
         window.pos += 2 + size
     elif number < 0 and window.pos + 2 + len(digits) >= len(window.text):
         _cut(window, pieces)
@@ -204,7 +220,7 @@ def _named(window: Window, draft: Draft, pieces: list[str]) -> Reading[None]:
 def _kept(window: Window, draft: Draft, pieces: list[str]) -> None:
     """An escape that names no character: kept as it is written."""
     draft.mend("invalid-escape")
-    pieces.append("\\\\" + _inner(window.text[window.pos + 1]))
+    pieces.append(_with_backslash(window.text[window.pos + 1]))
     window.pos += 2
 
 

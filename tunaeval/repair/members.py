@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .atoms import PYTHON_WORDS
+from .atoms import BARE_WORD, PYTHON_WORDS
 from .mends import Draft, controls_escaped
 from .quotes import SURELY
 from .strings import SOUND_ESCAPE
@@ -21,7 +21,7 @@ _BEHIND_ATOM = r"(?=[ \t\r\n,}\]])"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 _ATOM = rf"(?:{_NUMBER}|true|false|null){_BEHIND_ATOM}"
 
-_KEY = r"""(?:("[^"\\\x00-\x1f]*+")|'([^"'\\\x00-\x1f]*+)'|([A-Za-z_$][\w$-]*+))"""
+_KEY = rf"""(?:("[^"\\\x00-\x1f]*+")|'([^"'\\\x00-\x1f]*+)'|({BARE_WORD}))"""
 _VALUE = (
     rf"(?:({_STRING}{SURELY['value']}|{_ATOM})|([{{\[])"
     rf"|'({_INNER})'{SURELY['value']}|({'|'.join(PYTHON_WORDS)}){_BEHIND_ATOM}"

@@ -114,17 +114,23 @@ class StringReader:
                 self._draft.mend("control-character")
                 self._plain, self._control = _WITH_CONTROLS[self._quote], True
                 continue
-            if char in self._closing:
-                ends = quote_ends(window, self._role, self._stops)
-                if ends:
-                    self._end()
-                    window.pos += 1
-                    return True
-                if ends is None or not self._goes_on():
-                    return False
-                self._draft.mend("inner-quote")
+            if char in self._closing and (ended := self._quote_ended()) is not False:
+                return bool(ended)
             self._out.append(escaped(char))
             window.pos += 1
+
+    def _quote_ended(self) -> bool | None:
+        """Whether the quote here has ended the string; None to wait."""
+        window = self._window
+        ends = quote_ends(window, self._role, self._stops)
+        if ends:
+            self._end()
+            window.pos += 1
+        elif ends is None or not self._goes_on():
+            return None
+        else:
+            self._draft.mend("inner-quote")
+        return ends
 
     def _gather(self) -> None:
         """Make one piece of those that nobody has seen."""
