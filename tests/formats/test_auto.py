@@ -69,11 +69,11 @@ def test_what_is_no_name_is_not_called(name: str) -> None:
         f"In logs: <tool_call>{name}</tool_call>",
         f'<invoke name="{name}">\n</invoke>',
         f"<function={name}>{{}}</function>",
-        f"<|channel|>commentary to=functions.{name}<|message|>{{}}<|call|>",
     ):
         result = read(text)
         assert not result.calls
-        assert name in result.content
+        assert result.content == text
+    assert not read(f"<|channel|>commentary to=functions.{name}<|message|>{{}}<|call|>").calls
 
 
 def test_what_stands_around_hunyuans_calls_closes_nothing_of_others() -> None:
