@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .comparing import compare
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, RunOptions, load_suite, suite_names
@@ -56,6 +57,7 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "compare": "comparing",
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
@@ -93,6 +95,7 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "compare",
     "formats",
     "instructions",
     "load_suite",

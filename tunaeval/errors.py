@@ -4,6 +4,7 @@
     ├── UsageError            the caller asked for something that cannot be
     │   ├── UnknownNameError  a name that nothing is registered under
     │   ├── ToolsError        tools that cannot be understood
+    │   ├── ComparisonError   runs that cannot be compared
     │   └── ExpectationError  an expectation that nothing could meet, or that says nothing
     ├── FormatError           a wire format that could never be read
     ├── PluginError           a plug-in that cannot be used
@@ -58,6 +59,10 @@ class UnknownNameError(UsageError):
 
 class ToolsError(UsageError):
     """Tools that cannot be understood."""
+
+
+class ComparisonError(UsageError):
+    """Runs that cannot be compared: they ask different things, or nothing alike."""
 
 
 class ExpectationError(UsageError):

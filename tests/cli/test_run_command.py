@@ -43,7 +43,7 @@ def test_a_run_is_told_on_both_streams_and_kept(
     assert sorted(line.split()[0] for line in done.stderr.splitlines()) == [
         "FAIL", "FAIL", "PASS", "PASS",
     ]  # fmt: skip
-    assert "four, tiny, format qwen25, level standard" in done.stdout
+    assert "four, tiny, format auto, level standard" in done.stdout
     assert "50.0 %" in done.stdout
     kept = one_run(tmp_path)
     assert json.loads((kept / "run.json").read_text())["model"] == "tiny"

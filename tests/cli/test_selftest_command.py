@@ -48,7 +48,7 @@ def test_a_measuring_is_a_line_of_json(here: Tuna) -> None:
 
 
 def test_without_a_name_everything_is_measured(here: Tuna) -> None:
-    small = ("--format", "hermes", "--examples", "5", "--largest", "4096")
+    small = ("--format", "hermes", "--examples", "5", "--largest", "4096", "--simulations", "50")
     done = here("selftest", *small)
     assert [json.loads(line)["selftest"] for line in done.stdout.splitlines()] == list(MEASURINGS)
 
@@ -81,3 +81,11 @@ def test_wrong_use_says_what_was_wanted(here: Tuna, arguments: tuple[str, ...], 
     done = here("selftest", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_null_models_and_statistics_are_lines_too(here: Tuna) -> None:
+    done = here("selftest", "null", "stats", "--format", "hermes", "--simulations", "300")
+    assert done.returncode == 0
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["selftest"], second["selftest"]) == ("null", "stats")
+    assert second["simulations"] == 300

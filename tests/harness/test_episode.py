@@ -100,6 +100,16 @@ def test_long_words_are_cut_off_where_a_call_is_expected(play: Play) -> None:
     assert (result.ok, result.outcome) == (False, "truncated")
 
 
+@pytest.mark.parametrize("expect", ["none", "limits"])
+def test_saying_nothing_until_the_tokens_are_used_up_is_no_abstention(
+    play: Play, expect: str
+) -> None:
+    """As a model does that thinks for longer than it may."""
+    result, requests = play(expect, reply("", "length"), reply("  ", "length"))
+    assert (result.ok, result.outcome, len(requests)) == (False, "truncated", 2)
+    assert play(expect, "")[0].ok
+
+
 @pytest.mark.parametrize("bad", [BROKEN, CUT, UNKNOWN])
 @pytest.mark.parametrize("expect", ["none", "limits"])
 def test_a_malformed_call_is_no_abstention(play: Play, bad: str, expect: str) -> None:

@@ -145,6 +145,16 @@ def test_the_digest_tells_suites_apart_by_what_they_ask(write: Write) -> None:
 # --- the shapes --------------------------------------------------------------------------------
 
 
+def test_a_group_is_read_in_every_shape_and_one_that_is_none_changes_nothing(write: Write) -> None:
+    ours = {"id": "a", "prompt": "p", "expect": READ}
+    old = {"id": "b", "prompt": "q", "expected_tool": None}
+    plain = load_suite(write("plain.json", [ours, old]))
+    grouped = load_suite(write("grouped.json", [{**one, "group": "g"} for one in (ours, old)]))
+    empty = load_suite(write("empty.json", [{**ours, "group": None}, old]))
+    assert [one.group for one in grouped.scenarios] == ["g", "g"]
+    assert empty.digest == plain.digest != grouped.digest
+
+
 def test_a_bare_list_has_the_catalogue_and_the_prompt_of_tunacode(write: Write) -> None:
     suite = load_suite(write("mine.json", [{"prompt": "Read a", "expect": READ}]))
     assert suite.name == "mine"

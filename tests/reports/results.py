@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 from tunaeval.reports import show, summarise
 from tunaeval.types import LEVELS, Level
@@ -39,6 +40,7 @@ def result(
     latency: float | None = 1.0,
     tokens: int | None = None,
     error: str | None = None,
+    **more: Any,
 ) -> ScenarioResult:
     first = ok if first is None else first
     attempt = AttemptRecord(message={"content": HOSTILE}, outcome=outcome)
@@ -63,10 +65,10 @@ def result(
         completion_tokens=tokens,
         error=error,
         tags=tags,
-    )
+    ).model_copy(update=more)
 
 
-def report(*results: ScenarioResult, heading: str | None = HEADING) -> Report:
+def report(*results: ScenarioResult, heading: str | None = HEADING, **info: Any) -> Report:
     run = RunInfo(
         run_id="r1",
         started_at="2026-01-02T03:04:05Z",
@@ -89,8 +91,8 @@ def report(*results: ScenarioResult, heading: str | None = HEADING) -> Report:
         deadline_seconds=30,
         prompt_digest="0",
         versions={},
-    )
-    return Report(run=run, summary=summarise(results), results=results)
+    ).model_copy(update=info)
+    return Report(run=run, summary=summarise(results, repeats=run.repeats), results=results)
 
 
 def calls(*texts: str) -> tuple[CallRecord, ...]:

@@ -1,4 +1,4 @@
-"""`tunaeval selftest`: the parser measured on this machine, a line of JSON for each measuring."""
+"""`tunaeval selftest`: tunaeval measured on this machine, a line of JSON for each measuring."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 from .output import Output
 
-_MEASURINGS = ("linear", "stream", "accuracy", "repair")
+_MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats")
 """What can be asked for, told here so that --help need not load it."""
 
 
@@ -35,6 +35,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=65536,
         help="characters of the largest text that growth is measured on (default: 65536)",
     )
+    parser.add_argument(
+        "--simulations",
+        type=_count,
+        help="made-up evaluations for each interval and test (default: 10000)",
+    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -42,7 +47,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.selftest import MEASURINGS, Extent, subjects  # noqa: PLC0415 - not for --help
 
     measured = subjects(arguments.format)
-    extent = Extent(arguments.examples, arguments.seed, arguments.largest)
+    extent = Extent(arguments.examples, arguments.seed, arguments.largest, arguments.simulations)
     fine = True
     for name in arguments.measuring or MEASURINGS:
         found = MEASURINGS[name](measured, extent)

@@ -1,7 +1,7 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
 from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
-from .directory import RESULTS_FILE, RUN_FILE, load_report
+from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
@@ -41,6 +41,7 @@ __all__ = [
     "load_report",
     "load_suite",
     "retry_prompt",
+    "run_source",
     "run_suite",
     "suite_names",
     "without",

@@ -1,6 +1,6 @@
 """How a row of a suite file, in any of three shapes, becomes a scenario that its tools can meet.
 
-    {"id", "prompt", "expect", "messages", "tools", "tags", ...}          ours
+    {"id", "prompt", "expect", "messages", "tools", "tags", "group", ...} ours
     {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
     {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
 

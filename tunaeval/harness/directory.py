@@ -7,6 +7,7 @@ fails before anything is spent; each result is appended as soon as it is there.
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,7 +20,8 @@ from tunaeval.records import (
     replace_document,
     write_document,
 )
-from tunaeval.reports import summarise
+from tunaeval.reports import RunSource, summarise
+from tunaeval.types import JsonObject
 from tunaeval.types.runs import SCHEMA_VERSION, Report, RunInfo, ScenarioResult
 
 RUN_FILE = "run.json"
@@ -61,9 +63,36 @@ class RunDirectory:
             replace_document(self.path / RUN_FILE, document)
 
 
+def run_source(directory: Path | str) -> RunSource:
+    """A kept run, to be compared: its results are read as a stream, and not checked."""
+    path = Path(directory)
+
+    def rows(only: Container[int] | None) -> Iterator[JsonObject]:
+        source = path / RESULTS_FILE
+        return read(source, only=only) if source.exists() else iter(())
+
+    return RunSource(_info(path), rows, str(path))
+
+
 def load_report(directory: Path | str) -> Report:
     """The report of a run from its directory, whole or as far as it came."""
     path = Path(directory)
+    info, source = _info(path), path / RESULTS_FILE
+    try:
+        results = tuple(map(ScenarioResult.model_validate, read(source))) if source.exists() else ()
+    except ValidationError as error:
+        raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+    return Report(
+        run=info,
+        summary=summarise(results, repeats=info.repeats),
+        results=results,
+        interrupted=len(results) < info.scenarios * info.repeats,
+        directory=str(path),
+    )
+
+
+def _info(path: Path) -> RunInfo:
+    """How the run in a directory was made."""
     document = read_document(path / RUN_FILE)
     version = document.get("schema_version")
     if version != SCHEMA_VERSION:
@@ -71,19 +100,10 @@ def load_report(directory: Path | str) -> Report:
             f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
             f"{SCHEMA_VERSION}; use the version that wrote it"
         )
-    source = path / RESULTS_FILE
     try:
-        info = RunInfo.model_validate(document)
-        results = tuple(map(ScenarioResult.model_validate, read(source))) if source.exists() else ()
+        return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
-    return Report(
-        run=info,
-        summary=summarise(results),
-        results=results,
-        interrupted=len(results) < info.scenarios * info.repeats,
-        directory=str(path),
-    )
 
 
 def safe_name(text: str) -> str:

@@ -137,7 +137,7 @@ class _Judge:
         result = attempt.read[level]
         if result.calls:
             return not result.truncated
-        return result.outcome == "no_call" and not self.wants_call
+        return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
     @property
     def wants_call(self) -> bool:
@@ -147,10 +147,14 @@ class _Judge:
         return self._wants_call
 
     def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
-        """Words that used up all tokens were cut off before any call, if one was to come."""
-        outcome = attempt.read[level].outcome
+        """Words that used up all tokens were cut off before any call, if one was to come; thoughts
+        that were cut off before any word are no answer at all.
+        """
+        result = attempt.read[level]
         cut = attempt.reply.finish_reason == "length"
-        return "truncated" if outcome == "no_call" and cut and self.wants_call else outcome
+        wordless = (cut or result.truncated) and not result.content.strip()
+        unfinished = wordless or (cut and self.wants_call)
+        return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
 
     def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
         if len(attempts) == 1:
@@ -216,6 +220,7 @@ def _result(
         completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
         error=None if failure is None else f"{failure.kind}: {failure}",
         tags=scenario.tags,
+        group=scenario.group,
     )
 
 

@@ -126,7 +126,7 @@ class SuiteRun:
         results = tuple(result for _, result in sorted(self._results.items(), key=lambda at: at[0]))
         return Report.model_construct(
             run=self.info,
-            summary=summarise(results),
+            summary=summarise(results, repeats=self.options.repeats),
             results=results,
             interrupted=len(results) < len(self._suite.scenarios) * self.options.repeats,
             directory=None if self.directory is None else str(self.directory),

@@ -244,6 +244,8 @@ def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str
 def _digested(scenario: Scenario) -> JsonObject:
     """The fields that came later count where they are used: older digests stay as they are."""
     data = scenario.model_dump(exclude={"tools", "messages"})
+    if scenario.group is None:
+        del data["group"]
     if scenario.tools is not None:
         data["tools"] = _tools_digested(scenario.tools)
     if scenario.messages:

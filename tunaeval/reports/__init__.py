@@ -1,7 +1,11 @@
 """What a run comes to and how it is told. rich is loaded only when something is drawn."""
 
+from .compare import Comparison, Difference, compare_runs
+from .compared import comparison_markdown, comparison_object, show_comparison
 from .console import Live, show
+from .flips import Answer, Flip
 from .json import json_text, summary_object
+from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
 from .summary import INFRASTRUCTURE, expected_tools, summarise
 from .visible import visible
@@ -16,12 +20,23 @@ WRITERS = {
 __all__ = [
     "INFRASTRUCTURE",
     "WRITERS",
+    "Answer",
+    "Comparison",
+    "Difference",
+    "Flip",
     "Live",
+    "RunFigures",
+    "RunSource",
     "call_words",
+    "compare_runs",
+    "comparison_markdown",
+    "comparison_object",
     "expected_tools",
     "expected_words",
     "json_text",
     "show",
+    "show_comparison",
+    "source_of",
     "summarise",
     "summary_object",
     "visible",

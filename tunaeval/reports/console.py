@@ -60,7 +60,7 @@ class Live:
             return
         from rich.progress import Progress  # noqa: PLC0415 - 60 ms that plain lines do not need
 
-        with Progress(console=_console(self._stream, like=self._stream), transient=True) as bar:
+        with Progress(console=console_like(self._stream, self._stream), transient=True) as bar:
             if heading:
                 _print(bar.console, [heading], style="bold")
             self._say = _line_above(bar, total)
@@ -91,7 +91,7 @@ def show(report: Report, stream: TextIO) -> None:
     """Print a summary: every rate under the run's heading, then what else was counted."""
     # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
     page = StringIO()
-    console, run, summary = _console(page, like=stream), report.run, report.summary
+    console, run, summary = console_like(stream, page), report.run, report.summary
     over = [f"{run.suite}, {run.model or run.client}, format {run.format}, level {run.level}"]
     if run.heading:
         over.append(run.heading)
@@ -101,7 +101,7 @@ def show(report: Report, stream: TextIO) -> None:
     if report.directory:
         below.append(f"kept in {report.directory}")
     _print(console, over, style="bold")
-    console.print(_table(summary, plain=not _speaks_unicode(stream)))
+    console.print(_table(summary, plain=not speaks_unicode(stream)))
     _print(console, below)
     stream.write(page.getvalue())
 
@@ -157,7 +157,7 @@ def _cells(result: ScenarioResult) -> list[str]:
     ]
 
 
-def _console(file: TextIO, *, like: TextIO) -> Console:
+def console_like(like: TextIO, file: TextIO) -> Console:
     """A console that writes to `file` what suits `like`."""
     from rich.console import Console  # noqa: PLC0415 - as above
 
@@ -173,5 +173,5 @@ def _console(file: TextIO, *, like: TextIO) -> Console:
     )
 
 
-def _speaks_unicode(stream: TextIO) -> bool:
+def speaks_unicode(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")

@@ -1,16 +1,21 @@
-"""What the results of a run come to: one pass, and nothing kept but counts and latencies."""
+"""What the results of a run come to, in one pass.
+
+Nothing is kept but counts and latencies; only where scenarios are repeated or grouped, counts for
+each scenario or group, because results that hang together are sure of less than they are many.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from statistics import median
 
 from tunaeval.types import LEVELS
 from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
 
-from .statistics import wilson
+from .repeats import told_of_repeats
+from .statistics import clustered_rate, wilson
 
 INFRASTRUCTURE = frozenset({"transport_failure", "judge_failure"})
 """Outcomes that say nothing about the model: they are shown, and stand in no denominator."""
@@ -21,13 +26,13 @@ ANY_TOOL = "any"
 """Where scenarios are counted that name no tool, and yet forbid none or not all."""
 
 
-def summarise(results: Iterable[ScenarioResult]) -> Summary:
-    """Count `results`, in any order.
+def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary:
+    """Count `results`, in any order. `repeats` is how often the suite was asked.
 
     A scenario counts once for each tool it expects and once for each of its tags. `repairs` and
     `formats` count scenarios.
     """
-    tally = _Tally()
+    tally = _Tally(repeats)
     for result in results:
         tally.add(result)
     return tally.summary()
@@ -41,37 +46,70 @@ def expected_tools(expected: Expectation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named)) or (ANY_TOOL,)
 
 
+def abstention(result: ScenarioResult) -> str:
+    """How a scenario ended that wants no call."""
+    if result.ok:
+        return "abstained" if result.first_attempt_ok else "abstained when asked again"
+    return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
+
+
 class _Passes:
-    """Passes and totals by name."""
+    """Passes and totals by name. A `cluster` holds what hangs together; None is by itself."""
 
     def __init__(self) -> None:
-        self._passed: Counter[str] = Counter()
-        self._total: Counter[str] = Counter()
+        self._alone: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._together: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
 
-    def add(self, name: str, ok: bool) -> None:
-        self._passed[name] += ok
-        self._total[name] += 1
+    def add(self, name: str, ok: bool, cluster: str | None) -> None:
+        counted = self._alone[name]
+        if cluster is not None:
+            counted = self._together[name].setdefault(cluster, [0, 0])
+        counted[0] += ok
+        counted[1] += 1
 
     def rate(self, name: str) -> Rate:
-        return wilson(self._passed[name], self._total[name])
+        passed, total = self._alone.get(name, (0, 0))
+        together = self.clusters(name)
+        if not together:
+            return wilson(passed, total)
+        every: Counter[tuple[float, float]] = Counter(
+            {(c, n): times for (c, n), times in together.items()}
+        )
+        every.update({(1, 1): passed, (0, 1): total - passed})
+        found = clustered_rate(every)
+        passed += sum(c * times for (c, _), times in together.items())
+        return Rate(
+            passed=passed,
+            total=round(found.size),
+            value=found.value,
+            low=found.low,
+            high=found.high,
+        )
+
+    def clusters(self, name: str) -> Counter[tuple[int, int]]:
+        """How many clusters passed c of n times."""
+        return Counter((c, n) for c, n in self._together.get(name, {}).values())
 
     def rates(self) -> dict[str, Rate]:
-        return {name: self.rate(name) for name in sorted(self._total)}
+        return {name: self.rate(name) for name in sorted({*self._alone, *self._together})}
 
 
 class _Tally:
-    def __init__(self) -> None:
+    def __init__(self, repeats: int) -> None:
+        self._repeats = repeats
         self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
-        self._tools, self._tags = _Passes(), _Passes()
+        self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
         self._outcomes: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
         self._formats: Counter[str] = Counter()
+        self._successes: Counter[str] = Counter()
+        self._abstentions: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
         self._latencies = array("d")
-        self._scenarios = self._attempts = self._failures = 0
+        self._results = self._attempts = self._failures = 0
 
     def add(self, result: ScenarioResult) -> None:
-        self._scenarios += 1
+        self._results += 1
         self._attempts += len(result.attempts)
         self._outcomes[result.outcome] += 1
         for kind in ("prompt_tokens", "completion_tokens"):
@@ -85,15 +123,24 @@ class _Tally:
             self._score(result)
 
     def _score(self, result: ScenarioResult) -> None:
-        self._runs.add("final", result.ok)
-        self._runs.add("first", result.first_attempt_ok)
+        again = result.scenario if self._repeats > 1 else None
+        cluster = again if result.group is None else result.group
+        self._runs.add("final", result.ok, cluster)
+        self._runs.add("first", result.first_attempt_ok, cluster)
         for level, at in result.levels.items():
-            self._levels.add(level, at.ok)
-            self._levels_first.add(level, at.first_attempt_ok)
-        for tool in expected_tools(result.expected):
-            self._tools.add(tool, result.ok)
+            self._levels.add(level, at.ok, cluster)
+            self._levels_first.add(level, at.first_attempt_ok, cluster)
+        tools = expected_tools(result.expected)
+        for tool in tools:
+            self._tools.add(tool, result.ok, cluster)
         for tag in set(result.tags):
-            self._tags.add(tag, result.ok)
+            self._tags.add(tag, result.ok, cluster)
+        if again is not None:
+            self._scenarios.add("final", result.ok, again)
+        if result.ok:
+            self._successes[str(len(result.attempts))] += 1
+        if NO_TOOL in tools:
+            self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))
         if result.format is not None:
             self._formats[result.format] += 1
@@ -110,8 +157,11 @@ class _Tally:
             repairs=_sorted(self._repairs),
             formats=_sorted(self._formats),
             infrastructure_failures=self._failures,
-            scenarios=self._scenarios,
+            scenarios=self._results,
             attempts=self._attempts,
+            attempts_to_success=dict(sorted(self._successes.items(), key=lambda at: int(at[0]))),
+            abstentions=_sorted(self._abstentions),
+            repeats=told_of_repeats(self._repeats, self._scenarios.clusters("final")),
             prompt_tokens=self._tokens.get("prompt_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),
             latency_seconds_median=median(self._latencies) if self._latencies else None,

@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from tunaeval.records import decode, encode
 from tunaeval.types import LEVELS, JsonObject
-from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall, Rate, Report, Summary
+from tunaeval.types.runs import (
+    CallRecord,
+    Expectation,
+    ExpectedCall,
+    Rate,
+    Repeats,
+    Report,
+    Summary,
+)
 
 from .summary import ANY_TOOL, NO_TOOL, expected_tools
 from .visible import visible
@@ -43,6 +51,8 @@ def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
         ("outcomes", summary.outcomes),
         ("repairs", summary.repairs),
         ("formats", summary.formats),
+        ("passed at attempt", summary.attempts_to_success),
+        ("where no call was wanted", summary.abstentions),
     )
     return ((name, found) for name, found in every if found)
 
@@ -57,7 +67,29 @@ def remarks(report: Report) -> list[str]:
         said.append(
             f"{lost} of {summary.scenarios} scenarios got no answer and are not in the score"
         )
+    if summary.repeats is not None:
+        said += luck(summary.repeats)
+        if report.run.temperature == 0:
+            said.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*said, *gaps(summary)]
+
+
+def luck(repeats: Repeats) -> Iterator[str]:
+    """What a repeated run says of passing at all, of passing always, and of what to buy."""
+    chances = [
+        f"pass{sign}{at.k} {share(chance)}"
+        for sign, field in (("@", "any_passes"), ("^", "all_pass"))
+        for at in (repeats.at[0], repeats.at[-1])
+        if (chance := getattr(at, field)) is not None
+    ]
+    yield f"asked {repeats.repeats} times: {', '.join(chances) or 'nothing was answered'}"
+    if (split := repeats.variance) is not None:
+        yield (
+            f"luck makes {share(split.share_within)} of the score's variance; standard error "
+            f"{points(split.standard_error)}, with twice the scenarios "
+            f"{points(split.with_more_scenarios)}, with twice the repeats "
+            f"{points(split.with_more_repeats)}: more {split.buy} are worth most"
+        )
 
 
 def gaps(summary: Summary) -> list[str]:
@@ -82,7 +114,15 @@ def effort(summary: Summary) -> str:
 
 
 def percent(rate: Rate) -> str:
-    return "n/a" if rate.value is None else f"{100 * rate.value:.1f} %"
+    return share(rate.value)
+
+
+def share(value: float | None) -> str:
+    return "n/a" if value is None else f"{100 * value:.1f} %"
+
+
+def points(value: float) -> str:
+    return f"{100 * value:.1f} points"
 
 
 def interval(rate: Rate) -> str:

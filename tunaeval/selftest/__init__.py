@@ -1,4 +1,5 @@
-"""The parser measured on this machine: growth, streaming, accuracy, repair; for any format.
+"""tunaeval measured on this machine: growth, streaming, accuracy, repair, for any format; and what
+null models earn, and whether intervals cover.
 
 Each measuring takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
 that put it below its bar. Nothing here needs more than the package itself; a seed repeats a run.
@@ -9,12 +10,21 @@ from .growth import linear
 from .laws import broken_laws
 from .measured import Extent, Fault, Measured
 from .negatives import negative_texts
+from .null import null
 from .repair import repair
+from .stats import stats
 from .streaming import stream
 from .subjects import Subject, subject_of, subjects
 from .texts import TextMaker
 
-MEASURINGS = {"linear": linear, "stream": stream, "accuracy": accuracy, "repair": repair}
+MEASURINGS = {
+    "linear": linear,
+    "stream": stream,
+    "accuracy": accuracy,
+    "repair": repair,
+    "null": null,
+    "stats": stats,
+}
 """Every measuring by name, in the order of a whole self-test."""
 
 __all__ = [
@@ -28,7 +38,9 @@ __all__ = [
     "broken_laws",
     "linear",
     "negative_texts",
+    "null",
     "repair",
+    "stats",
     "stream",
     "subject_of",
     "subjects",

@@ -21,6 +21,8 @@ class Extent:
     seed: int = 0
     largest: int = 65536
     """Characters of the largest text that growth is measured on."""
+    simulations: int | None = None
+    """Made-up evaluations for each interval and test; None as `examples`."""
 
 
 USUAL = Extent()

@@ -59,6 +59,8 @@ class Scenario(_Data):
     tools: Tools | None = None
     """The tools of this scenario alone; None: those of the suite."""
     tags: tuple[str, ...] = ()
+    group: str | None = None
+    """Scenarios that hang together, made from one template, say: a cluster for every interval."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
@@ -128,6 +130,7 @@ class ScenarioResult(_Data):
     completion_tokens: int | None
     error: str | None = None
     tags: tuple[str, ...] = ()
+    group: str | None = None
 
 
 class RunInfo(BaseModel):
@@ -162,13 +165,55 @@ class RunInfo(BaseModel):
 
 
 class Rate(_Data):
-    """Passed of total, with a 95 % Wilson interval; all three numbers are None when total is 0."""
+    """Passed of total, with a 95 % interval; all three numbers are None when total is 0.
+
+    The interval is Wilson's; where scenarios are repeated or grouped, at the effective number of
+    results.
+    """
 
     passed: int
     total: int
     value: float | None
     low: float | None
     high: float | None
+
+
+class AtK(_Data):
+    """Of k answers at least one passes (pass@k), or all do (pass^k), over the scenarios that were
+    answered k times or more; both are None where there is none.
+    """
+
+    k: int
+    scenarios: int
+    any_passes: float | None
+    all_pass: float | None
+
+
+class Variance(_Data):
+    """Where the doubt about a repeated run's score comes from, and what to buy against it.
+
+    `between` scenarios, and `within` the answers to one, whose share of the whole more repeats
+    could take away. "More" is twice as many.
+    """
+
+    between: float
+    within: float
+    share_within: float
+    standard_error: float
+    with_more_scenarios: float
+    with_more_repeats: float
+    buy: Literal["scenarios", "repeats"]
+
+
+class Repeats(_Data):
+    """What a repeated run says of luck."""
+
+    repeats: int
+    answers: dict[str, int]
+    """How many scenarios passed c of n times, by "c of n"."""
+    at: tuple[AtK, ...]
+    variance: Variance | None
+    """None where fewer than two scenarios were answered twice."""
 
 
 class Summary(_Data):
@@ -186,6 +231,12 @@ class Summary(_Data):
     infrastructure_failures: int
     scenarios: int
     attempts: int
+    attempts_to_success: dict[str, int]
+    """How many scenarios passed at the first attempt, at the second, ..."""
+    abstentions: dict[str, int]
+    """How the scenarios ended that want no call: a malformed call is no abstention."""
+    repeats: Repeats | None
+    """None for a run without repeats."""
     prompt_tokens: int | None
     completion_tokens: int | None
     latency_seconds_median: float | None

@@ -1,0 +1,93 @@
+"""`tunaeval compare`: two runs in directories, their difference, and a gate for a pull request."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tunaeval
+from tests.cli.conftest import Tuna
+from tunaeval.errors import RecordError
+from tunaeval.harness import RUN_FILE, load_report
+
+FREE_TEXT = ("--recording", "smollm2-135m-free-text", "--suite", "smoke", "--quiet")
+
+
+@pytest.fixture
+def runs(here: Tuna, tmp_path: Path) -> list[str]:
+    """The packaged replies of a small model, read by two profiles of attempts."""
+    for attempts in ("2", "1"):
+        out = f"runs-{attempts}"
+        done = here("run", *FREE_TEXT, "--repeats", "4", "--attempts", attempts, "--out", out)
+        assert done.returncode == 0
+    return [
+        str(next((tmp_path / f"runs-{attempts}").iterdir()).relative_to(tmp_path))
+        for attempts in ("2", "1")
+    ]
+
+
+def test_a_comparison_says_what_differs_and_by_how_much(here: Tuna, runs: list[str]) -> None:
+    done = here("compare", *runs)
+    assert done.returncode == 0
+    assert "attempts: 2 in A, 1 in B" in done.stdout
+    assert "12 scenarios paired at level standard" in done.stdout
+    assert "no model was run" in done.stdout.splitlines()[0]
+
+
+def test_directories_compare_as_their_reports_do(
+    here: Tuna, runs: list[str], tmp_path: Path
+) -> None:
+    told = json.loads(here("compare", *runs, "--json").stdout)["comparisons"][0]
+    paths = [tmp_path / run for run in runs]
+    found = tunaeval.compare(load_report(paths[0]), paths[1])
+    assert told["overall"]["p"] == found.overall.p
+    assert told["overall"]["scenarios"] == found.overall.scenarios == 12
+    assert told["left_out"] == found.left_out == {}
+
+
+def test_the_gate_is_shut_while_the_interval_reaches_below_the_margin(
+    here: Tuna, runs: list[str]
+) -> None:
+    done = here("compare", *runs, "--fail-if-worse", "2%", "--markdown")
+    assert done.returncode == 1
+    assert "may be worse by 2 points or more" in done.stderr
+    assert done.stdout.startswith("## Comparison")
+    assert here("compare", *runs, "--fail-if-worse", "50%").returncode == 0
+
+
+def test_three_runs_are_two_comparisons(here: Tuna, runs: list[str]) -> None:
+    done = here("compare", *runs, runs[0], "--json")
+    assert len(json.loads(done.stdout)["comparisons"]) == 2
+
+
+def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path: Path) -> None:
+    here("run", "--recording", "smollm2-135m-constrained", "--quiet", "--out", "whole")
+    whole = str(next((tmp_path / "whole").iterdir()))
+    done = here("compare", runs[0], whole)
+    assert done.returncode == 2
+    assert "another suite" in done.stderr
+    met = here("compare", runs[0], whole, "--intersect")
+    assert met.returncode == 0
+    assert "mind: another suite" in met.stdout
+    assert "144 only in the second run" in met.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("nowhere", "nowhere"), ("--flips", "-1", "a", "b")])
+def test_wrong_use_is_told(here: Tuna, arguments: tuple[str, ...]) -> None:
+    done = here("compare", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_one_run_alone_is_not_compared(here: Tuna, runs: list[str]) -> None:
+    done = here("compare", runs[0])
+    assert done.returncode == 2
+    assert "wanted two or more" in done.stderr
+
+
+def test_records_of_another_schema_are_refused(runs: list[str], tmp_path: Path) -> None:
+    file = tmp_path / runs[0] / RUN_FILE
+    file.write_text(file.read_text().replace('"schema_version": 1', '"schema_version": 0'))
+    with pytest.raises(RecordError, match="schema_version is 0, this tunaeval reads 1"):
+        tunaeval.compare(tmp_path / runs[0], tmp_path / runs[1])

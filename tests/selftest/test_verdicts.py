@@ -1,0 +1,72 @@
+"""Null models and statistics, measured: what is at the bar, and what is found out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tunaeval.selftest import Extent, null, stats, subject_of, subjects
+from tunaeval.selftest import stats as measuring
+from tunaeval.selftest.cells import Cell, cells
+from tunaeval.types import Level, ParseResult, ToolCall, Tools
+
+
+class Credulous:
+    """Reads nothing, so that a broken call looks like an abstention."""
+
+    name = "credulous"
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        del tools, level
+        return ParseResult(content=text)
+
+
+class Lucky:
+    """Finds the call that is wanted most, whatever stands there."""
+
+    name = "lucky"
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        del tools, level
+        return ParseResult((ToolCall("list_dir", {"directory": "src"}),), text, outcome="calls")
+
+
+def test_null_models_earn_what_is_declared_and_no_more() -> None:
+    found = null(subjects(["hermes", "json", "pythonic"]))
+    assert found.ok, found.faults[:3]
+    highest = found.figures["highest_scores"]
+    assert highest["breaks every call"] == highest["calls a tool that is none"] == 0
+    assert 0 < highest["says nothing"] <= found.figures["want_no_call_at_most"]
+
+
+def test_a_parser_that_takes_broken_calls_for_silence_is_found_out() -> None:
+    found = null([subject_of("credulous", Credulous())])
+    assert "breaks every call, and that is no call" in {fault.kind for fault in found.faults}
+
+
+def test_a_parser_that_makes_up_calls_is_found_out() -> None:
+    found = null([subject_of("lucky", Lucky())])
+    assert "says nothing, and passes" in {fault.kind for fault in found.faults}
+
+
+def test_intervals_cover_and_tests_raise_few_false_alarms() -> None:
+    found = stats([], Extent(simulations=1_000, seed=5))
+    assert found.ok, found.faults
+    assert len(found.figures["cells"]) == len(list(cells()))
+
+
+def narrow(cell: Cell) -> Cell:
+    """The cell with an interval that holds only what is near: nine of ten of its hits are lost."""
+    return replace(cell, hit=lambda *drawn: cell.hit(*drawn) and hash(drawn) % 10 == 0)
+
+
+def test_an_interval_that_covers_less_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = [narrow(cell) for cell in cells() if cell.high > 0.5]
+    monkeypatch.setitem(measuring.__globals__, "cells", lambda: iter(bad))
+    found = stats([], Extent(simulations=500))
+    assert len(found.faults) == len(bad)

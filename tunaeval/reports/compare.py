@@ -1,0 +1,283 @@
+"""Two runs of the same questions: what changed, by how much, and how sure that is.
+
+Scenarios are paired by their ids, repeats of a scenario are averaged, and what hangs together is a
+cluster. A scenario that either run has no answer to says nothing of the models: it is left out, and
+counted. Runs that were asked different things are refused, or the scenarios that they share are
+compared on request, and every difference is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tunaeval.errors import ComparisonError
+from tunaeval.types import LEVELS, Level
+from tunaeval.types.runs import RunInfo
+
+from .flips import Flip, flips
+from .sides import GROUPS, Asked, Question, RunFigures, RunSource, Side, read_side
+from .statistics import (
+    detectable_effect,
+    holm,
+    mcnemar,
+    needed_scenarios,
+    paired_difference,
+    sign_flip,
+)
+
+_SAME = (
+    ("suite_digest", "another suite"),
+    ("prompt_digest", "other prompts or tools"),
+    ("profile", "another profile of matching"),
+    ("level", "another level"),
+)
+"""What has to be the same in both runs."""
+
+_SETTINGS = (
+    "model", "client", "format", "ask", "attempts", "max_tokens", "temperature", "seed", "repeats",
+    "profile", "level", "suite",
+)  # fmt: skip
+"""What may differ, and is told where it does: it is what is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
+
+    `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
+    `detectable` is the true difference that would be found four times in five.
+    """
+
+    section: str
+    name: str
+    scenarios: int
+    clusters: int
+    a: float
+    b: float
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_adjusted: float
+    test: str
+    detectable: float
+
+    def clears(self, margin: float) -> bool:
+        """Whether the second run is surely not worse by `margin`; 0.02 is 2 points."""
+        return self.low > -margin
+
+    def needed(self, effect: float) -> int:
+        """Scenarios like these that would find a true difference of `effect` four times in five."""
+        return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The second run, `b`, against the first, `a`."""
+
+    a: RunFigures
+    b: RunFigures
+    level: Level
+    overall: Difference
+    parts: tuple[Difference, ...]
+    """By tool and by tag, adjusted among each other."""
+    lost: tuple[Flip, ...]
+    gained: tuple[Flip, ...]
+    left_out: dict[str, int]
+    """Scenarios that are not paired, by why."""
+    settings: dict[str, tuple[object, object]]
+    """What differs between the runs."""
+    notes: tuple[str, ...]
+
+
+def compare_runs(
+    sources: Sequence[RunSource],
+    *,
+    level: Level | None = None,
+    cluster: str = GROUPS,
+    intersect: bool = False,
+) -> tuple[Comparison, ...]:
+    """Each further run against the first; among several, their p values are adjusted after Holm.
+
+    `level`: at which level the verdicts are taken, None for that of the runs. `cluster`:
+    "scenario", "group" or "tag:PREFIX". `intersect` compares runs that were not asked the same, in
+    the scenarios that both were asked alike. Raises ComparisonError.
+    """
+    if len(sources) < 2:
+        raise ComparisonError(f"{len(sources)} run given; wanted two or more")
+    first, *others = sources
+    notes = [_checked(first.info, other.info, intersect, level) for other in others]
+    lowest = min((one.info.level for one in sources), key=LEVELS.index)
+    chosen = lowest if level is None else level
+    read = partial(
+        read_side,
+        level=chosen,
+        cluster=cluster,
+        alike=len({one.info.suite_digest for one in sources}) == 1,
+    )
+    base = read(first)
+    found = [
+        _compare(base, read(other, known=base), said)
+        for other, said in zip(others, notes, strict=True)
+    ]
+    adjusted = holm([one.overall.p for one in found])
+    return tuple(
+        replace(one, overall=replace(one.overall, p_adjusted=p))
+        for one, p in zip(found, adjusted, strict=True)
+    )
+
+
+def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
+    """What makes the runs hard to compare; refused unless that was asked for."""
+    told = (*_SAME[:-1], *(() if level else _SAME[-1:]))
+    differ = [words for name, words in told if getattr(a, name) != getattr(b, name)]
+    if differ and not intersect:
+        raise ComparisonError(
+            f"run {b.run_id!r} ({_asked_as(b)}) has {', '.join(differ)} than run {a.run_id!r} "
+            f"({_asked_as(a)}); ask for the intersection (--intersect) to compare the scenarios "
+            "that both were asked alike, or for one level (--level) where only that differs"
+        )
+    if "another level" in differ:
+        differ.append(f"both are read at level {min(a.level, b.level, key=LEVELS.index)}")
+    return differ
+
+
+def _asked_as(info: RunInfo) -> str:
+    return f"suite {info.suite}, {info.scenarios} scenarios, {info.profile}, level {info.level}"
+
+
+def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
+    overall, parts = _Differences(), defaultdict[tuple[str, str], _Differences](_Differences)
+    left_out: Counter[str] = Counter()
+    lost, gained = [], []
+    for scenario in (*a.asked, *(one for one in b.asked if one not in a.asked)):
+        one, other = a.asked.get(scenario), b.asked.get(scenario)
+        if one is None or other is None or one.question.asks != other.question.asks:
+            left_out[_why_left_out(scenario, one, other, a, b)] += 1
+            continue
+        for key in _places(one.question):
+            (parts[key] if key else overall).add(one.question.cluster, one.rate, other.rate)
+        if one.rate >= 0.5 > other.rate:
+            lost.append(scenario)
+        elif one.rate < 0.5 <= other.rate:
+            gained.append(scenario)
+    if not overall.scenarios:
+        why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise ComparisonError(
+            f"runs {a.source.info.run_id!r} and {b.source.info.run_id!r} have no scenario in "
+            f"common that both answered ({why or 'neither has an answer'})"
+        )
+    told = flips(a, b, lost=lost, gained=gained)
+    return Comparison(
+        a=a.figures(),
+        b=b.figures(),
+        level=a.level,
+        overall=overall.difference("score", "all"),
+        parts=tuple(
+            _adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])
+        ),
+        lost=told.lost,
+        gained=told.gained,
+        left_out=dict(left_out),
+        settings=dict(_settings(a.source.info, b.source.info)),
+        notes=(*notes, *_interrupted(a), *_interrupted(b)),
+    )
+
+
+def _places(question: Question) -> Iterator[tuple[str, str] | None]:
+    """Where a scenario counts; None is the whole."""
+    yield None
+    for tool in question.tools:
+        yield "tool", tool
+    for tag in dict.fromkeys(question.tags):
+        yield "tag", tag
+
+
+def _told_at(key: tuple[str, str]) -> tuple[bool, str]:
+    """Tools come before tags."""
+    section, name = key
+    return section == "tag", name
+
+
+def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side, b: Side) -> str:
+    if one is not None and other is not None:
+        return "asked differently"
+    if scenario in (a.lost if one is None else b.lost):
+        return "got no answer"
+    return "only in the first run" if other is None else "only in the second run"
+
+
+def _interrupted(side: Side) -> Iterator[str]:
+    info = side.source.info
+    if (finished := sum(side.outcomes.values())) < info.scenarios * info.repeats:
+        yield f"run {info.run_id} has {finished} of {info.scenarios * info.repeats} results"
+
+
+def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, object]]]:
+    for name in _SETTINGS:
+        one, other = getattr(a, name), getattr(b, name)
+        if one != other:
+            yield name, (one, other)
+
+
+class _Differences:
+    """Paired scores of some scenarios, by cluster."""
+
+    def __init__(self) -> None:
+        self.scenarios = 0
+        self._a = self._b = 0.0
+        self._alone: Counter[float] = Counter()
+        self._together: dict[str, list[float]] = {}
+
+    def add(self, cluster: str | None, a: float, b: float) -> None:
+        self.scenarios += 1
+        self._a += a
+        self._b += b
+        if cluster is None:
+            self._alone[b - a] += 1
+        else:
+            counted = self._together.setdefault(cluster, [0.0, 0])
+            counted[0] += b - a
+            counted[1] += 1
+
+    def difference(self, section: str, name: str) -> Difference:
+        clusters = Counter({(value, 1.0): times for value, times in self._alone.items()})
+        clusters.update((total, size) for total, size in self._together.values())
+        found = paired_difference(clusters)
+        assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
+        test, p = _tested(clusters)
+        return Difference(
+            section=section,
+            name=name,
+            scenarios=self.scenarios,
+            clusters=found.clusters,
+            a=self._a / self.scenarios,
+            b=self._b / self.scenarios,
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            standard_error=found.standard_error,
+            p=p,
+            p_adjusted=p,
+            test=test,
+            detectable=detectable_effect(found.standard_error),
+        )
+
+
+def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
+    """McNemar's test where each pair is a verdict by itself; else signs are flipped by cluster."""
+    if all(size == 1 and total in (-1, 0, 1) for total, size in clusters):
+        return "McNemar", mcnemar(clusters[-1.0, 1.0], clusters[1.0, 1.0])
+    sums: Counter[float] = Counter()
+    for (total, _), times in clusters.items():
+        sums[total] += times
+    return "sign flip", sign_flip(sums)
+
+
+def _adjusted(found: Sequence[Difference]) -> Iterator[Difference]:
+    for one, p in zip(found, holm([one.p for one in found]), strict=True):
+        yield replace(one, p_adjusted=p)

@@ -1,0 +1,183 @@
+"""How a comparison is told: on the console, as Markdown for a pull request, as JSON.
+
+Whatever a suite, a server or a model wrote is quoted as the page asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from io import StringIO
+from typing import TextIO
+
+from tunaeval.types import JsonObject
+
+from .compare import Comparison, Difference
+from .console import console_like, speaks_unicode
+from .flips import Answer, Flip
+from .markdown import code
+from .sides import RunFigures
+from .visible import visible
+from .wording import share
+
+FLIPS_SHOWN = 20
+"""Of scenarios that flipped one way; of more, only the number."""
+
+Quote = Callable[[str], str]
+
+_COLUMNS = ("scenarios", "A", "B", "B - A", "95 % interval", "p", "p, Holm")
+
+
+def show_comparison(
+    comparison: Comparison, stream: TextIO, *, margin: float | None = None, shown: int = FLIPS_SHOWN
+) -> None:
+    """Print a comparison: the runs, the table, what it is worth, what flipped."""
+    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded where it draws
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    table = Table(box=SIMPLE_HEAD if speaks_unicode(stream) else ASCII2)
+    for column in ("", ""):
+        table.add_column(column, overflow="fold")
+    for column in _COLUMNS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in (comparison.overall, *comparison.parts):
+        table.add_row(row.section, Text(visible(row.name)), *_cells(row))
+    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    page = StringIO()
+    console = console_like(stream, page)
+    for line in _over(comparison, visible):
+        console.print(line, soft_wrap=True, style="bold")
+    console.print(table)
+    for line in (*_below(comparison, margin), *_flips(comparison, visible, shown)):
+        console.print(line, soft_wrap=True)
+    stream.write(page.getvalue())
+
+
+def comparison_markdown(
+    comparison: Comparison, *, margin: float | None = None, shown: int = FLIPS_SHOWN
+) -> str:
+    """A comparison as GitHub's Markdown."""
+    lines = [f"- {line}" for line in _over(comparison, code)]
+    lines += ["", f"| | | {' | '.join(_COLUMNS)} |", f"|---|---|{'---:|' * len(_COLUMNS)}"]
+    lines += [
+        f"| {row.section} | {code(row.name)} | {' | '.join(_cells(row))} |"
+        for row in (comparison.overall, *comparison.parts)
+    ]
+    lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
+    for line in _flips(comparison, code, shown):
+        # What belongs to the line above stands deeper on both kinds of page.
+        lines.append(f"{' ' * (len(line) - len(line.lstrip()))}- {line.lstrip()}")
+    return "\n".join(["## Comparison", "", *lines]) + "\n"
+
+
+def comparison_object(comparison: Comparison, *, margin: float | None = None) -> JsonObject:
+    """A comparison as one object; the headings come first, directly over the scores."""
+    verdict = None if margin is None else comparison.overall.clears(margin)
+    told = _fields(comparison)
+    for one in ("a", "b", "overall"):
+        told[one] = _fields(told[one])
+    told["parts"] = [_fields(part) for part in comparison.parts]
+    for flipped in ("lost", "gained"):
+        told[flipped] = [
+            {"scenario": flip.scenario, "a": _fields(flip.a), "b": _fields(flip.b)}
+            for flip in told[flipped]
+        ]
+    headings = [comparison.a.heading, comparison.b.heading]
+    return {"headings": headings, **told, "margin": margin, "clears_margin": verdict}
+
+
+def _fields(value: Comparison | RunFigures | Difference | Answer) -> JsonObject:
+    """The fields as they are; `asdict` would copy all of a hundred thousand flips, deeply."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _cells(row: Difference) -> Sequence[str]:
+    return (
+        str(row.scenarios),
+        share(row.a),
+        share(row.b),
+        _points(row.value),
+        f"{_points(row.low)} to {_points(row.high)}",
+        _p(row.p),
+        _p(row.p_adjusted),
+    )
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
+def _p(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
+    """What is compared; the headings of the runs stand here, over every score."""
+    for letter, run in (("A", comparison.a), ("B", comparison.b)):
+        words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
+        yield f"{words}; {quote(run.heading)}" if run.heading else words
+    overall = comparison.overall
+    paired = f"{overall.scenarios} scenarios paired at level {comparison.level}"
+    if overall.clusters < overall.scenarios:
+        paired += f", in {overall.clusters} clusters"
+    left = (f"{count} {why}" for why, count in comparison.left_out.items())
+    yield "; left out: ".join(filter(None, (paired, ", ".join(left))))
+    for name, (one, other) in comparison.settings.items():
+        yield f"{name}: {quote(str(one))} in A, {quote(str(other))} in B"
+    yield from (f"mind: {note}" for note in comparison.notes)
+
+
+def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
+    overall = comparison.overall
+    yield (
+        f"{overall.test} p = {_p(overall.p)}; a true difference of "
+        f"{100 * overall.detectable:.1f} points would be found four times in five; "
+        f"for 2 points ask {overall.needed(0.02):,} scenarios like these"
+    )
+    for what, words in _beside(comparison.a, comparison.b):
+        yield f"{what}: {words}"
+    if margin is not None:
+        clears = "surely not worse" if overall.clears(margin) else "may be worse"
+        yield (
+            f"B is {clears} than A by {100 * margin:g} points: the interval begins at "
+            f"{_points(overall.low)}"
+        )
+
+
+def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
+    """Speed, tokens and outcomes; what is unknown in both is not mentioned."""
+    kinds: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+        ("first attempts", "first_attempt", share),
+        ("median latency", "latency_seconds_median", lambda seconds: f"{seconds:.2f} s"),
+        ("tokens in", "prompt_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
+        ("tokens out", "completion_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
+    )
+    for what, field, say in kinds:
+        one, other = getattr(a, field), getattr(b, field)
+        if one is not None or other is not None:
+            told = ("unknown" if value is None else say(value) for value in (one, other))
+            yield what, " -> ".join(told)
+    for outcome in sorted({*a.outcomes, *b.outcomes}):
+        yield outcome, f"{a.outcomes.get(outcome, 0)} -> {b.outcomes.get(outcome, 0)}"
+
+
+def _flips(comparison: Comparison, quote: Quote, shown: int) -> Iterator[str]:
+    for what, found in (("lost", comparison.lost), ("gained", comparison.gained)):
+        yield f"{what} {len(found)}" + (f", of which {shown}:" if len(found) > shown else "")
+        yield from (f"  {_flip(flip, quote)}" for flip in found[:shown])
+
+
+def _flip(flip: Flip, quote: Quote) -> str:
+    before, after = _answer(flip.a, quote), _answer(flip.b, quote)
+    return f"{quote(flip.scenario)}: {before} -> {after}; {quote(_failed(flip).reason)}"
+
+
+def _failed(flip: Flip) -> Answer:
+    return min(flip.a, flip.b, key=lambda answer: answer.passed / answer.total)
+
+
+def _answer(answer: Answer, quote: Quote) -> str:
+    said = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.said}"
+    often = f" ({answer.passed} of {answer.total})" if answer.total > 1 else ""
+    return quote(said) + often

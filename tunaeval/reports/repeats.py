@@ -1,0 +1,55 @@
+"""What a repeated run says of luck, from how often each scenario passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tunaeval.types.runs import AtK, Repeats, Variance
+
+from .statistics import VarianceSplit, pass_at_k, pass_hat_k, variance_split
+
+_EACH_UP_TO = 5
+"""Every k up to here is told, then twice as many each time, and all repeats."""
+
+
+def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:
+    """`counts` says how many scenarios passed c of n times; None for a run without repeats."""
+    if repeats < 2:
+        return None
+    split = variance_split(counts)
+    return Repeats(
+        repeats=repeats,
+        answers={f"{c} of {n}": counts[c, n] for c, n in sorted(counts, reverse=True)},
+        at=tuple(_at(k, counts) for k in _ks(repeats)),
+        variance=None if split is None else _variance(split),
+    )
+
+
+def _variance(split: VarianceSplit) -> Variance:
+    return Variance(
+        between=split.between,
+        within=split.within,
+        share_within=split.share_within,
+        standard_error=split.standard_error,
+        with_more_scenarios=split.with_more_scenarios,
+        with_more_repeats=split.with_more_repeats,
+        buy=split.buy,
+    )
+
+
+def _ks(repeats: int) -> list[int]:
+    doubled = (_EACH_UP_TO * 2**power for power in range(1, repeats.bit_length()))
+    ks = {*range(1, _EACH_UP_TO + 1), *doubled, repeats}
+    return sorted(k for k in ks if k <= repeats)
+
+
+def _at(k: int, counts: Mapping[tuple[int, int], int]) -> AtK:
+    """The means over the scenarios for which both are known: those answered k times or more."""
+    enough = {(c, n): times for (c, n), times in counts.items() if n >= k}
+    scenarios = sum(enough.values())
+
+    def over(chance: Callable[[int, int, int], float | None]) -> float | None:
+        found = sum((chance(n, c, k) or 0.0) * times for (c, n), times in enough.items())
+        return found / scenarios if scenarios else None
+
+    return AtK(k=k, scenarios=scenarios, any_passes=over(pass_at_k), all_pass=over(pass_hat_k))

@@ -1,0 +1,223 @@
+"""A run as one side of a comparison: read as a stream, and kept as a few counts a scenario."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+from tunaeval.errors import ComparisonError, RecordError
+from tunaeval.types import JsonObject, Level
+from tunaeval.types.runs import Expectation, Report, RunInfo
+
+from .summary import INFRASTRUCTURE, expected_tools
+
+NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""How a row fails that is not what a run writes: rows are read as they are, for speed."""
+
+ALONE, GROUPS, TAGS = "scenario", "group", "tag:"
+"""What a scenario is clustered with: nothing; its group; those with the same tag that so begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """A run whose results are read again and again, as rows of `results.jsonl`.
+
+    `rows(None)` gives all, and may leave out what was replied; `rows(numbers)` whole rows, those of
+    these numbers, from 1.
+    """
+
+    info: RunInfo
+    rows: Callable[[Container[int] | None], Iterator[JsonObject]]
+    directory: str | None = None
+
+
+def source_of(report: Report) -> RunSource:
+    """A report in memory as a source."""
+
+    def rows(only: Container[int] | None) -> Iterator[JsonObject]:
+        for number, result in enumerate(report.results, start=1):
+            if only is None:
+                yield result.model_dump(exclude={"attempts", "got"})
+            elif number in only:
+                yield result.model_dump()
+
+    return RunSource(report.run, rows, report.directory)
+
+
+class Question(NamedTuple):
+    """What a scenario asks and wants, as one text, and where it counts.
+
+    `asks` is empty where all runs are of one suite, and their questions the same by that.
+    """
+
+    asks: str
+    cluster: str | None
+    tools: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Asked:
+    """A scenario in a run: how often it was answered, and passed.
+
+    `passing` and `failing` are the numbers of the first rows that do, 0 where none does.
+    """
+
+    question: Question
+    passed: int = 0
+    total: int = 0
+    passing: int = 0
+    failing: int = 0
+
+    def add(self, number: int, ok: bool) -> None:
+        self.total += 1
+        self.passed += ok
+        if ok:
+            self.passing = self.passing or number
+        else:
+            self.failing = self.failing or number
+
+    @property
+    def rate(self) -> float:
+        return self.passed / self.total
+
+
+@dataclass(slots=True)
+class Side:
+    """All that a comparison needs of a run."""
+
+    source: RunSource
+    level: Level
+    asked: dict[str, Asked] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+    latencies: array[float] = field(default_factory=lambda: array("d"))
+    lost: set[str] = field(default_factory=set)
+    """Scenarios that infrastructure failed, once or more."""
+    answers: int = 0
+    first_attempts: int = 0
+
+    def figures(self) -> RunFigures:
+        info, answers = self.source.info, self.answers
+        means = {kind: total / answers for kind, total in self.tokens.items() if answers}
+        return RunFigures(
+            run_id=info.run_id,
+            name=info.model or info.client,
+            format=info.format,
+            heading=info.heading,
+            directory=self.source.directory,
+            answers=answers,
+            failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
+            first_attempt=self.first_attempts / answers if answers else None,
+            outcomes=dict(sorted(self.outcomes.items())),
+            latency_seconds_median=median(self.latencies) if self.latencies else None,
+            prompt_tokens_mean=means.get("prompt_tokens"),
+            completion_tokens_mean=means.get("completion_tokens"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What is told of a run beside the difference, over all of its answers. None is unknown."""
+
+    run_id: str
+    name: str
+    format: str
+    heading: str | None
+    directory: str | None
+    answers: int
+    failures: int
+    first_attempt: float | None
+    """The share of answers that passed without a retry."""
+    outcomes: dict[str, int]
+    latency_seconds_median: float | None
+    prompt_tokens_mean: float | None
+    completion_tokens_mean: float | None
+
+
+def read_side(
+    source: RunSource, *, level: Level, cluster: str, alike: bool, known: Side | None = None
+) -> Side:
+    """Read a run in one pass, at a level. `alike`: all runs that are compared are of one suite;
+    then what a run that is `known` tells of the questions is not read again.
+
+    Raises ComparisonError for a `cluster` that is unknown, RecordError for a row that is no result.
+    """
+    if cluster not in (ALONE, GROUPS) and not cluster.startswith(TAGS):
+        raise ComparisonError(
+            f"scenarios cannot be clustered by {cluster!r}; wanted {ALONE!r}, {GROUPS!r} or "
+            f"'{TAGS}PREFIX', the beginning of a tag"
+        )
+    side, questions = Side(source, level), _Questions(cluster, alike=alike)
+    if alike and known is not None:
+        questions.update((name, asked.question) for name, asked in known.asked.items())
+    for number, row in enumerate(source.rows(None), start=1):
+        try:
+            _add(side, row, number, questions)
+        except NO_RESULT as error:
+            raise no_result(source, number, error) from error
+    return side
+
+
+def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
+    """What to raise for a row that failed with one of `NO_RESULT`."""
+    return RecordError(
+        f"run {source.info.run_id!r}, result {number}: this is no result of tunaeval: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
+    scenario, outcome = row["scenario"], row["outcome"]
+    side.outcomes[outcome] += 1
+    if outcome in INFRASTRUCTURE:
+        side.lost.add(scenario)
+        return
+    verdict = row["levels"][side.level]
+    asked = side.asked.get(scenario)
+    if asked is None:
+        asked = side.asked[scenario] = Asked(questions.of(row))
+    asked.add(number, verdict["ok"])
+    side.answers += 1
+    side.first_attempts += verdict["first_attempt_ok"]
+    if row["latency_seconds"] is not None:
+        side.latencies.append(row["latency_seconds"])
+    for kind in ("prompt_tokens", "completion_tokens"):
+        if row[kind] is not None:
+            side.tokens[kind] += row[kind]
+
+
+class _Questions(dict[str, Question]):
+    """The questions that are known already, by scenario; equal tuples of names are kept once."""
+
+    def __init__(self, cluster: str, *, alike: bool) -> None:
+        super().__init__()
+        self._cluster = cluster
+        self._alike = alike
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def of(self, row: JsonObject) -> Question:
+        known = self.get(row["scenario"])
+        if known is not None:
+            return known
+        expected = Expectation.model_validate(row["expected"])
+        tools, tags = expected_tools(expected), tuple(row["tags"])
+        return Question(
+            asks="" if self._alike else repr((row["prompt"], expected.model_dump())),
+            cluster=_cluster(self._cluster, row.get("group"), tags),
+            tools=self._names.setdefault(tools, tools),
+            tags=self._names.setdefault(tags, tags),
+        )
+
+
+def _cluster(by: str, group: str | None, tags: tuple[str, ...]) -> str | None:
+    if by == ALONE:
+        return None
+    if by == GROUPS:
+        return group
+    prefix = by.removeprefix(TAGS)
+    return next((tag for tag in tags if tag.startswith(prefix)), None)

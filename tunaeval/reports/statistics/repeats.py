@@ -1,0 +1,102 @@
+"""What several answers to the same scenario say: passing ever, passing always, and luck's share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb, sqrt
+from typing import Literal
+
+
+def pass_at_k(n: int, c: int, k: int) -> float | None:
+    """The chance that of `k` answers at least one passes, when `c` of `n` did; None when n < k.
+
+    1 - C(n-c, k) / C(n, k), which is unbiased. Source: M. Chen and others, Evaluating Large
+    Language Models Trained on Code, arXiv 2107.03374 (2021), section 2.1.
+    """
+    _check(n, c, k)
+    return None if n < k else (comb(n, k) - comb(n - c, k)) / comb(n, k)
+
+
+def pass_hat_k(n: int, c: int, k: int) -> float | None:
+    """pass^k, the chance that `k` answers all pass, when `c` of `n` did; None when n < k.
+
+    C(c, k) / C(n, k), which is unbiased. Source: S. Yao, N. Shinn, P. Razavi and K. Narasimhan,
+    τ-bench, arXiv 2406.12045 (2024).
+    """
+    _check(n, c, k)
+    return None if n < k else comb(c, k) / comb(n, k)
+
+
+def _check(n: int, c: int, k: int) -> None:
+    if not (0 <= c <= n and k >= 1):
+        raise ValueError(f"{c} passed of {n}, k = {k}: wanted 0 <= c <= n and k >= 1")
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Where the doubt about a mean score comes from, and what to buy against it.
+
+    `between` is the variance of the scenarios' true rates, `within` the mean variance of one answer
+    to a scenario; the mean's own variance is (between + within/repeats) / scenarios.
+    """
+
+    scenarios: int
+    repeats: float
+    """Answers to a scenario, on average."""
+    between: float
+    within: float
+
+    @property
+    def standard_error(self) -> float:
+        return self._error(1, 1)
+
+    @property
+    def share_within(self) -> float:
+        """The share of the mean's variance that more repeats could take away, 0 to 1."""
+        whole = self.between + self.within / self.repeats
+        return self.within / self.repeats / whole if whole else 0.0
+
+    @property
+    def with_more_scenarios(self) -> float:
+        """The standard error with twice the scenarios."""
+        return self._error(2, 1)
+
+    @property
+    def with_more_repeats(self) -> float:
+        """The standard error with twice the repeats."""
+        return self._error(1, 2)
+
+    @property
+    def buy(self) -> Literal["scenarios", "repeats"]:
+        """What is missing: repeats where luck makes over half of the variance.
+
+        Twice the scenarios are never worse than twice the repeats, at the same number of answers;
+        but repeats cost no one the writing of scenarios.
+        """
+        return "repeats" if self.share_within > 0.5 else "scenarios"
+
+    def _error(self, scenarios: int, repeats: int) -> float:
+        within = self.within / (self.repeats * repeats)
+        return sqrt((self.between + within) / (self.scenarios * scenarios))
+
+
+def variance_split(counts: Mapping[tuple[int, int], int]) -> VarianceSplit | None:
+    """Split the variance of scenarios that passed c of n times; None where it cannot be told.
+
+    `counts` says how many scenarios there are of each (c, n). Scenarios with one answer say nothing
+    of luck and are left out; two with more are needed. within = mean of c(n-c)/(n(n-1)); between =
+    the variance of c/n less the mean of within/n, at least 0: the one-way random effects model.
+    Source: S. R. Searle, G. Casella and C. E. McCulloch, Variance Components (1992), chapter 3.
+    """
+    told = {(c, n): times for (c, n), times in counts.items() if n > 1}
+    scenarios = sum(told.values())
+    if scenarios < 2:
+        return None
+    answers = sum(n * times for (_, n), times in told.items())
+    mean = sum(c / n * times for (c, n), times in told.items()) / scenarios
+    spread = sum((c / n - mean) ** 2 * times for (c, n), times in told.items()) / (scenarios - 1)
+    luck = {(c, n): c * (n - c) / (n * (n - 1)) for c, n in told}
+    within = sum(luck[c, n] * times for (c, n), times in told.items()) / scenarios
+    noise = sum(luck[c, n] / n * times for (c, n), times in told.items()) / scenarios
+    return VarianceSplit(scenarios, answers / scenarios, max(0.0, spread - noise), within)
