@@ -56,6 +56,13 @@ def test_a_list_that_has_its_lines_for_itself_is_called(frame: str) -> None:
         assert said(read(text, "auto", tools)) == [FOUND]
 
 
+@pytest.mark.parametrize("word", ["function", "function call", "Action", "funct"])
+def test_a_text_that_ends_in_a_word_is_whole(word: str) -> None:
+    """Some formats begin with words, but nothing was cut where a sentence ends in one."""
+    result = read(f"That is how I call the {word}")
+    assert (result.outcome, result.truncated, result.diagnoses) == ("no_call", False, ())
+
+
 def test_a_known_tool_is_called_inside_of_a_line_too() -> None:
     text = "I call [find_files(folder='src', depth=2)] now."
     assert said(read(text, "auto", TOOLS)) == [FOUND]
@@ -69,11 +76,11 @@ def test_what_is_no_name_is_not_called(name: str) -> None:
         f"In logs: <tool_call>{name}</tool_call>",
         f'<invoke name="{name}">\n</invoke>',
         f"<function={name}>{{}}</function>",
-        f"<|channel|>commentary to=functions.{name}<|message|>{{}}<|call|>",
     ):
         result = read(text)
         assert not result.calls
-        assert name in result.content
+        assert result.content == text
+    assert not read(f"<|channel|>commentary to=functions.{name}<|message|>{{}}<|call|>").calls
 
 
 def test_what_stands_around_hunyuans_calls_closes_nothing_of_others() -> None:

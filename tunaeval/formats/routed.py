@@ -24,7 +24,8 @@ from tunaeval.grammar import (
 _KEY = r"[^\"<>\n]{1,200}"
 _TO_A_TOOL = (
     r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
-    r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?P<name>[A-Za-z0-9_][A-Za-z0-9_./-]{0,127})"
+    r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
+    r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_./-]{0,127})"
     r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}"
 )
 

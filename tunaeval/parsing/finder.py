@@ -23,6 +23,8 @@ TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
 ]
 
+_WORDS = re.compile(r"[\w ]*+")
+
 LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
 
@@ -124,7 +126,7 @@ def closers_of(formats: tuple[Format, ...]) -> list[str]:
 
 
 def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
-    """What is left of an opener when the text ends in it."""
+    """What is left of an opener when the text ends in it; words alone are only words."""
     return {
         text[:length]
         for form in formats
@@ -132,6 +134,7 @@ def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
         for word in (form.opener, *(form.around or ())[:1])
         for text in (*word.spellings, *_opens(form))
         for length in range(LEAST_CUT, len(text))
+        if not _WORDS.fullmatch(text, 0, length)
     }
 
 

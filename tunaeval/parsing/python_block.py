@@ -65,7 +65,7 @@ class PythonBlock:
         self._held: list[_Found] = []
         self._likely = not self._bare
         self._known = False
-        self._alone = begins_line or not self._bare
+        self._alone = begins_line or quoted or not self._bare
         self._broken = False
         self._apart = False
 
@@ -122,9 +122,8 @@ class PythonBlock:
                 break
             yield
         ends_line = not rest or rest.startswith(("\r", "\n", "<|"))
-        return (
-            ends_line or self._setting.collector.full or (self._known and not ahead.startswith("("))
-        )
+        over = ends_line or self._quoted or self._setting.collector.full
+        return over or (self._known and not ahead.startswith("("))
 
     # --- the calls ---------------------------------------------------------------------------
 
