@@ -100,6 +100,7 @@ def test_every_beginning_of_a_call_is_refused_or_flagged(
         assert said(result) == [(made[0].name, made[0].arguments)]
         assert [repair.code for repair in result.calls[0].repairs] in (
             ["unclosed"],
+            ["unclosed"] * 2 if form.python else [],  # the list, and the frame around it
             ["bare-key"] * 2 if form.call and form.call.bare_keys else [],
         )
 
@@ -115,7 +116,9 @@ def test_up_to_standard_no_argument_is_ever_lost_to_a_cut(
 
 
 @pytest.mark.parametrize(
-    "form", [form for form in FORMATS.values() if form.around], ids=lambda form: form.name
+    "form",
+    [form for form in FORMATS.values() if form.around and form.around[0].text],
+    ids=lambda form: form.name,
 )
 def test_calls_that_were_announced_and_never_came_are_cut_off(form: Format) -> None:
     """The text ends between what stands around all calls and the first of them."""
