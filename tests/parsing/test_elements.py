@@ -227,5 +227,6 @@ def test_references_are_followed_into_elements() -> None:
     }
     known = Tools([ToolSpec("f", "", {**schema, "$defs": {"P": point, "R": rows}})])
     body = "~<at>~<x>1~</x>~<next>~<x>2~</x>~</next>~</at>~<all>~<row>~<x>3~</x>~</row>~</all>"
-    ((_, value),) = said(parse(call(body), MINIMAX_M3, tools=known))
-    assert value == {"at": {"x": "1", "next": {"x": "2"}}, "all": [{"x": "3"}]}
+    (found,) = parse(call(body), MINIMAX_M3, tools=known).calls
+    assert found.arguments == {"at": {"x": "1", "next": {"x": "2"}}, "all": [{"x": "3"}]}
+    assert not found.repairs
