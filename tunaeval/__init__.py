@@ -19,7 +19,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .extensions import registries
     from .grammar import Format
-    from .harness import AsyncHarness, RunOptions, load_suite, suite_names
+    from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
     from .matching import Verdict
     from .parsing import (
         Event,
@@ -47,6 +47,7 @@ _HOMES = {
     "ParseResult": "types",
     "Recorder": "tools",
     "Repair": "types",
+    "Rescored": "harness",
     "RunOptions": "harness",
     "Span": "types",
     "Stream": "parsing",
@@ -66,6 +67,7 @@ _HOMES = {
     "qwen25": "parsing",
     "registries": "extensions",
     "render": "parsing",
+    "rescore": "harness",
     "run": "running",
     "score": "scores",
     "stream": "parsing",
@@ -83,6 +85,7 @@ __all__ = [
     "ParseResult",
     "Recorder",
     "Repair",
+    "Rescored",
     "RunOptions",
     "Span",
     "Stream",
@@ -103,6 +106,7 @@ __all__ = [
     "qwen25",
     "registries",
     "render",
+    "rescore",
     "run",
     "score",
     "stream",

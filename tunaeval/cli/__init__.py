@@ -24,6 +24,7 @@ COMMANDS = {
     "parse": "show the tool calls in a text or in JSON lines",
     "convert": "rewrite the replies in JSON lines from one wire format to another",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
+    "rescore": "read the replies of a run again, by other rules, without asking a model",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",
     "plugins": "list everything that is registered, and what is broken",

@@ -5,6 +5,7 @@ from .directory import RESULTS_FILE, RUN_FILE, load_report
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
+from .rescore import Rescored, rescore
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import (
     about_suites,
@@ -30,6 +31,7 @@ __all__ = [
     "AsyncHarness",
     "Episode",
     "Read",
+    "Rescored",
     "Rules",
     "RunOptions",
     "SuiteRun",
@@ -40,6 +42,7 @@ __all__ = [
     "load_catalogue",
     "load_report",
     "load_suite",
+    "rescore",
     "retry_prompt",
     "run_suite",
     "suite_names",

@@ -7,6 +7,7 @@ fails before anything is spent; each result is appended as soon as it is there.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -64,19 +65,8 @@ class RunDirectory:
 def load_report(directory: Path | str) -> Report:
     """The report of a run from its directory, whole or as far as it came."""
     path = Path(directory)
-    document = read_document(path / RUN_FILE)
-    version = document.get("schema_version")
-    if version != SCHEMA_VERSION:
-        raise RecordError(
-            f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
-            f"{SCHEMA_VERSION}; use the version that wrote it"
-        )
-    source = path / RESULTS_FILE
-    try:
-        info = RunInfo.model_validate(document)
-        results = tuple(map(ScenarioResult.model_validate, read(source))) if source.exists() else ()
-    except ValidationError as error:
-        raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+    info = read_info(path)
+    results = tuple(read_results(path))
     return Report(
         run=info,
         summary=summarise(results),
@@ -84,6 +74,35 @@ def load_report(directory: Path | str) -> Report:
         interrupted=len(results) < info.scenarios * info.repeats,
         directory=str(path),
     )
+
+
+def read_info(path: Path) -> RunInfo:
+    """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
+    document = read_document(path / RUN_FILE)
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise RecordError(
+            f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
+            f"{SCHEMA_VERSION}; use the version that wrote it"
+        )
+    try:
+        return RunInfo.model_validate(document)
+    except ValidationError as error:
+        raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+
+
+def read_results(path: Path) -> Iterator[ScenarioResult]:
+    """The results in a run's directory, one at a time, in constant memory."""
+    source = path / RESULTS_FILE
+    if not source.exists():
+        return
+    for number, record in enumerate(read(source), 1):
+        try:
+            yield ScenarioResult.model_validate(record)
+        except ValidationError as error:
+            raise RecordError(
+                f"{path}: this is no run of tunaeval: record {number} of {RESULTS_FILE}: {error}"
+            ) from error
 
 
 def safe_name(text: str) -> str:

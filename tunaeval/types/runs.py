@@ -130,6 +130,17 @@ class ScenarioResult(_Data):
     tags: tuple[str, ...] = ()
 
 
+class Source(_Data):
+    """The run whose replies were read again. `digest` is SHA-256 of its `results.jsonl`."""
+
+    run_id: str
+    directory: str
+    digest: str
+    format: str
+    level: Level
+    profile: str
+
+
 class RunInfo(BaseModel):
     """How a run was made: `run.json`."""
 
@@ -159,6 +170,8 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     versions: dict[str, str]
+    rescored: Source | None = None
+    """Of a run that asked nobody: where its replies come from."""
 
 
 class Rate(_Data):
