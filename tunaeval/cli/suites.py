@@ -1,10 +1,14 @@
-"""`tunaeval suites`: the built-in suites with their sizes; or one suite, a file's too, in full."""
+"""`tunaeval suites`: the built-in suites with their sizes; or one suite, a file's too: in full,
+checked against its own answers, or renamed.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from tunaeval.errors import UsageError
 
 from .listing import add_bfcl, add_json, print_listing
 from .output import Output
@@ -14,28 +18,69 @@ if TYPE_CHECKING:
     from tunaeval.types import JsonObject
     from tunaeval.types.runs import Suite
 
+_BELOW_THE_BAR = 1
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [-h] [options] [[check] SUITE]"
     parser.add_argument(
-        "suite",
-        nargs="?",
-        help="a built-in name, a file or bfcl:CATEGORY: check it, and list its scenarios",
+        "words",
+        nargs="*",
+        metavar="SUITE",
+        help="a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
+        "after the word check: hold each against its own answer (exit 1 where one fails it)",
+    )
+    parser.add_argument(
+        "--profile", default="tunacode", help="check: how arguments are matched (tunacode)"
     )
     add_bfcl(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - not for --help
+    from tunaeval.harness import load_suite  # noqa: PLC0415 - not for --help
 
-    rows: Sequence[JsonObject]
-    if arguments.suite is None:
-        name = "suites"
-        rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
-    else:
-        name, rows = "scenarios", _scenarios(load_suite(arguments.suite, bfcl=arguments.bfcl))
-    print_listing(output, name, rows, list(rows[0]), as_json=arguments.json)
+    match arguments.words:
+        case []:
+            return _list_all(arguments, output)
+        case [name]:
+            rows = _scenarios(load_suite(name, bfcl=arguments.bfcl))
+            print_listing(output, "scenarios", rows, list(rows[0]), as_json=arguments.json)
+            return 0
+        case ["check", name]:
+            return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+    words = " ".join(arguments.words)
+    raise UsageError(f"found {words!r}; wanted at most one SUITE, or check SUITE")
+
+
+def _list_all(arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - as above
+
+    rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
+    print_listing(output, "suites", rows, list(rows[0]), as_json=arguments.json)
     return 0
+
+
+def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import check_suite  # noqa: PLC0415 - as above
+
+    doubts = check_suite(suite, profile=arguments.profile)
+    failed = sum(doubt.certain for doubt in doubts)
+    rows: Sequence[JsonObject] = [
+        {
+            "id": doubt.scenario,
+            "found": "fails its own answer" if doubt.certain else "no answer found",
+            "reason": doubt.reason,
+        }
+        for doubt in doubts
+    ]
+    if doubts or arguments.json:
+        print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
+    output.note(
+        f"tunaeval: {suite.name}: {len(suite.scenarios)} scenarios, {failed} fail their own answer"
+        f" under {arguments.profile}, {len(doubts) - failed} without an answer to try"
+    )
+    return _BELOW_THE_BAR if failed else 0
 
 
 def _overview(suite: Suite, about: str) -> JsonObject:

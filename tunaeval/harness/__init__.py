@@ -1,6 +1,7 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
 from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
@@ -29,6 +30,7 @@ __all__ = [
     "Ask",
     "Asking",
     "AsyncHarness",
+    "Doubt",
     "Episode",
     "Read",
     "Rescored",
@@ -38,6 +40,7 @@ __all__ = [
     "about_suites",
     "asking",
     "catalogue_names",
+    "check_suite",
     "episode",
     "load_catalogue",
     "load_report",

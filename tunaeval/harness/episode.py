@@ -248,6 +248,7 @@ def _result(
         completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
         error=None if failure is None else f"{failure.kind}: {failure}",
         tags=scenario.tags,
+        group=scenario.group,
     )
 
 

@@ -200,7 +200,9 @@ def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenar
 
 
 def _as_it_was(old: ScenarioResult) -> Scenario:
-    return Scenario(id=old.scenario, prompt=old.prompt, expect=old.expected, tags=old.tags)
+    return Scenario(
+        id=old.scenario, prompt=old.prompt, expect=old.expected, tags=old.tags, group=old.group
+    )
 
 
 def _again(

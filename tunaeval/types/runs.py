@@ -15,6 +15,7 @@ SCHEMA_VERSION = 1
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
 ]
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
 
 
@@ -59,6 +60,13 @@ class Scenario(_Data):
     tools: Tools | None = None
     """The tools of this scenario alone; None: those of the suite."""
     tags: tuple[str, ...] = ()
+    group: str | None = None
+    """Scenarios that hang together, made from one template, say: a cluster for every interval."""
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """How much it matters beside the others, for those who weigh; shown rates count heads."""
+    difficulty: Difficulty | None = None
+    sources: tuple[str, ...] = ()
+    """Where it comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
@@ -128,6 +136,7 @@ class ScenarioResult(_Data):
     completion_tokens: int | None
     error: str | None = None
     tags: tuple[str, ...] = ()
+    group: str | None = None
 
 
 class Source(_Data):
