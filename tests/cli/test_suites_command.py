@@ -1,4 +1,4 @@
-"""`tunaeval suites check`, as it is typed."""
+"""`tunaeval suites check` and `renamed`, as they are typed."""
 
 from __future__ import annotations
 
@@ -71,3 +71,14 @@ def test_more_words_than_are_known_are_wrong_use(here: Tuna) -> None:
     done = here("suites", "check", "smoke", "tunacode")
     assert done.returncode == 2
     assert "found 'check smoke tunacode'" in done.stderr
+
+
+def test_a_suite_is_renamed_into_a_file(here: Tuna, tmp_path: Path) -> None:
+    done = here("suites", "renamed", "smoke", "--seed", "3", "-o", "new.jsonl")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "smoke-renamed-3: 12 scenarios in new.jsonl" in done.stderr
+    assert here("suites", "check", "new.jsonl", "--profile", "strict").returncode == 0
+    again = here("suites", "renamed", "smoke", "-o", "new.jsonl")
+    assert (again.returncode, "File exists" in again.stderr) == (2, True)
+    assert here("suites", "renamed", "smoke").returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["new.jsonl"]

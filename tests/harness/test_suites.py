@@ -241,7 +241,7 @@ def test_arguments_that_a_schema_leaves_open_may_be_expected(write: Write) -> No
 def test_a_scenario_says_more_of_itself_and_only_that_changes_the_digest(tmp_path: Path) -> None:
     row = {"id": "a", "prompt": "Say hello.", "expect": {"none": True}}
     more = {"group": "g", "weight": 2, "difficulty": "hard", "sources": ["an issue"]}
-    defaults = {"group": None, "weight": 1, "difficulty": None, "sources": []}
+    defaults: JsonObject = {"group": None, "weight": 1, "difficulty": None, "sources": []}
     digests = []
     for name, said in (("plain", {}), ("defaults", defaults), ("more", more)):
         path = tmp_path / f"{name}.json"

@@ -22,17 +22,21 @@ _BELOW_THE_BAR = 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "%(prog)s [-h] [options] [[check] SUITE]"
+    parser.usage = "%(prog)s [-h] [options] [[check|renamed] SUITE]"
     parser.add_argument(
         "words",
         nargs="*",
         metavar="SUITE",
         help="a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
-        "after the word check: hold each against its own answer (exit 1 where one fails it)",
+        "after the word check: hold each against its own answer (exit 1 where one fails it); "
+        "after the word renamed: the same suite with other names and prompts, for models that "
+        "may have seen it",
     )
     parser.add_argument(
         "--profile", default="tunacode", help="check: how arguments are matched (tunacode)"
     )
+    parser.add_argument("--seed", type=int, default=0, help="renamed: what chance begins with (0)")
+    parser.add_argument("-o", "--out", metavar="FILE", help="renamed: the .jsonl file to write")
     add_bfcl(parser)
     add_json(parser)
 
@@ -49,8 +53,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             return 0
         case ["check", name]:
             return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+        case ["renamed", name]:
+            return _rename(load_suite(name, bfcl=arguments.bfcl), arguments, output)
     words = " ".join(arguments.words)
-    raise UsageError(f"found {words!r}; wanted at most one SUITE, or check SUITE")
+    raise UsageError(f"found {words!r}; wanted at most one SUITE, check SUITE or renamed SUITE")
 
 
 def _list_all(arguments: argparse.Namespace, output: Output) -> int:
@@ -81,6 +87,20 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
         f" under {arguments.profile}, {len(doubts) - failed} without an answer to try"
     )
     return _BELOW_THE_BAR if failed else 0
+
+
+def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import renamed, write_suite  # noqa: PLC0415 - as above
+
+    if not arguments.out:
+        raise UsageError("renamed wants the file to write; give -o FILE.jsonl")
+    made = renamed(suite, seed=arguments.seed)
+    write_suite(made, arguments.out)
+    if arguments.json:
+        row: JsonObject = {"name": made.name, "file": arguments.out, "digest": made.digest}
+        print_listing(output, "renamed", [row], list(row), as_json=True)
+    output.note(f"tunaeval: {made.name}: {len(made.scenarios)} scenarios in {arguments.out}")
+    return 0
 
 
 def _overview(suite: Suite, about: str) -> JsonObject:

@@ -1,11 +1,13 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
 from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from ._suite_writing import write_suite
 from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
+from .renamed import renamed
 from .rescore import Rescored, rescore
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import (
@@ -45,9 +47,11 @@ __all__ = [
     "load_catalogue",
     "load_report",
     "load_suite",
+    "renamed",
     "rescore",
     "retry_prompt",
     "run_suite",
     "suite_names",
     "without",
+    "write_suite",
 ]
