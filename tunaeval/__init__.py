@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
-    from .harness import AsyncHarness, RunOptions, load_suite, suite_names
+    from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
     from .matching import Verdict
     from .parsing import (
         Event,
@@ -48,6 +48,7 @@ _HOMES = {
     "ParseResult": "types",
     "Recorder": "tools",
     "Repair": "types",
+    "Rescored": "harness",
     "RunOptions": "harness",
     "Span": "types",
     "Stream": "parsing",
@@ -68,6 +69,7 @@ _HOMES = {
     "qwen25": "parsing",
     "registries": "extensions",
     "render": "parsing",
+    "rescore": "harness",
     "run": "running",
     "score": "scores",
     "stream": "parsing",
@@ -85,6 +87,7 @@ __all__ = [
     "ParseResult",
     "Recorder",
     "Repair",
+    "Rescored",
     "RunOptions",
     "Span",
     "Stream",
@@ -106,6 +109,7 @@ __all__ = [
     "qwen25",
     "registries",
     "render",
+    "rescore",
     "run",
     "score",
     "stream",

@@ -246,3 +246,26 @@ def test_arguments_that_a_schema_leaves_open_may_be_expected(write: Write) -> No
     row["expect"] = {"calls": [{"name": "t", "arguments": {"x": "1"}}]}
     with pytest.raises(SuiteError, match=r'arguments\.x: found "1", wanted integer'):
         load_suite(write("open.json", data))
+
+
+def test_a_scenario_says_more_of_itself_and_only_that_changes_the_digest(tmp_path: Path) -> None:
+    row = {"id": "a", "prompt": "Say hello.", "expect": {"none": True}}
+    more = {"group": "g", "weight": 2, "difficulty": "hard", "sources": ["an issue"]}
+    defaults: JsonObject = {"group": None, "weight": 1, "difficulty": None, "sources": []}
+    digests = []
+    for name, said in (("plain", {}), ("defaults", defaults), ("more", more)):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps([row | said]))
+        digests.append(load_suite(path).digest)
+    (scenario,) = load_suite(tmp_path / "more.json").scenarios
+    assert (scenario.group, scenario.weight, scenario.difficulty) == ("g", 2.0, "hard")
+    assert scenario.sources == ("an issue",)
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("said", [{"weight": -1}, {"difficulty": "odd"}, {"sources": "an issue"}])
+def test_what_it_cannot_say_is_named(tmp_path: Path, said: dict[str, object]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"id": "a", "prompt": "?", "expect": {"none": True}, **said}]))
+    with pytest.raises(SuiteError, match=f"scenario 1, {next(iter(said))}"):
+        load_suite(path)

@@ -1,10 +1,14 @@
-"""`tunaeval suites`: the built-in suites with their sizes; or one suite, a file's too, in full."""
+"""`tunaeval suites`: the built-in suites with their sizes; or one suite, a file's too: in full,
+checked against its own answers, or renamed.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from tunaeval.errors import UsageError
 
 from .listing import add_bfcl, add_json, print_listing
 from .output import Output
@@ -14,27 +18,88 @@ if TYPE_CHECKING:
     from tunaeval.types import JsonObject
     from tunaeval.types.runs import Suite
 
+_BELOW_THE_BAR = 1
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "%(prog)s [-h] [options] [[check|renamed] SUITE]"
     parser.add_argument(
-        "suite",
-        nargs="?",
-        help="a built-in name, a file or bfcl:CATEGORY: check it, and list its scenarios",
+        "words",
+        nargs="*",
+        metavar="SUITE",
+        help="a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
+        "after the word check: hold each against its own answer (exit 1 where one fails it); "
+        "after the word renamed: the same suite with other names and prompts, for models that "
+        "may have seen it",
     )
+    parser.add_argument(
+        "--profile", default="tunacode", help="check: how arguments are matched (tunacode)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="renamed: what chance begins with (0)")
+    parser.add_argument("-o", "--out", metavar="FILE", help="renamed: the .jsonl file to write")
     add_bfcl(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - not for --help
+    from tunaeval.harness import load_suite  # noqa: PLC0415 - not for --help
 
-    rows: Sequence[JsonObject]
-    if arguments.suite is None:
-        name = "suites"
-        rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
-    else:
-        name, rows = "scenarios", _scenarios(load_suite(arguments.suite, bfcl=arguments.bfcl))
-    print_listing(output, name, rows, list(rows[0]), as_json=arguments.json)
+    match arguments.words:
+        case []:
+            return _list_all(arguments, output)
+        case [name]:
+            rows = _scenarios(load_suite(name, bfcl=arguments.bfcl))
+            print_listing(output, "scenarios", rows, list(rows[0]), as_json=arguments.json)
+            return 0
+        case ["check", name]:
+            return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+        case ["renamed", name]:
+            return _rename(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+    words = " ".join(arguments.words)
+    raise UsageError(f"found {words!r}; wanted at most one SUITE, check SUITE or renamed SUITE")
+
+
+def _list_all(arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - as above
+
+    rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
+    print_listing(output, "suites", rows, list(rows[0]), as_json=arguments.json)
+    return 0
+
+
+def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import check_suite  # noqa: PLC0415 - as above
+
+    doubts = check_suite(suite, profile=arguments.profile)
+    failed = sum(doubt.certain for doubt in doubts)
+    rows: Sequence[JsonObject] = [
+        {
+            "id": doubt.scenario,
+            "found": "fails its own answer" if doubt.certain else "no answer found",
+            "reason": doubt.reason,
+        }
+        for doubt in doubts
+    ]
+    if doubts or arguments.json:
+        print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
+    output.note(
+        f"tunaeval: {suite.name}: {len(suite.scenarios)} scenarios, {failed} fail their own answer"
+        f" under {arguments.profile}, {len(doubts) - failed} without an answer to try"
+    )
+    return _BELOW_THE_BAR if failed else 0
+
+
+def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import renamed, write_suite  # noqa: PLC0415 - as above
+
+    if not arguments.out:
+        raise UsageError("renamed wants the file to write; give -o FILE.jsonl")
+    made = renamed(suite, seed=arguments.seed)
+    write_suite(made, arguments.out)
+    if arguments.json:
+        row: JsonObject = {"name": made.name, "file": arguments.out, "digest": made.digest}
+        print_listing(output, "renamed", [row], list(row), as_json=True)
+    output.note(f"tunaeval: {made.name}: {len(made.scenarios)} scenarios in {arguments.out}")
     return 0
 
 

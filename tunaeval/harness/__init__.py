@@ -1,10 +1,14 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
 from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from ._suite_writing import write_suite
+from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
+from .renamed import renamed
+from .rescore import Rescored, rescore
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import (
     about_suites,
@@ -28,21 +32,27 @@ __all__ = [
     "Ask",
     "Asking",
     "AsyncHarness",
+    "Doubt",
     "Episode",
     "Read",
+    "Rescored",
     "Rules",
     "RunOptions",
     "SuiteRun",
     "about_suites",
     "asking",
     "catalogue_names",
+    "check_suite",
     "episode",
     "load_catalogue",
     "load_report",
     "load_suite",
+    "renamed",
+    "rescore",
     "retry_prompt",
     "run_source",
     "run_suite",
     "suite_names",
     "without",
+    "write_suite",
 ]

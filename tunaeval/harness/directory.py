@@ -71,17 +71,14 @@ def run_source(directory: Path | str) -> RunSource:
         source = path / RESULTS_FILE
         return read(source, only=only) if source.exists() else iter(())
 
-    return RunSource(_info(path), rows, str(path))
+    return RunSource(read_info(path), rows, str(path))
 
 
 def load_report(directory: Path | str) -> Report:
     """The report of a run from its directory, whole or as far as it came."""
     path = Path(directory)
-    info, source = _info(path), path / RESULTS_FILE
-    try:
-        results = tuple(map(ScenarioResult.model_validate, read(source))) if source.exists() else ()
-    except ValidationError as error:
-        raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+    info = read_info(path)
+    results = tuple(read_results(path))
     return Report(
         run=info,
         summary=summarise(results, repeats=info.repeats),
@@ -91,8 +88,8 @@ def load_report(directory: Path | str) -> Report:
     )
 
 
-def _info(path: Path) -> RunInfo:
-    """How the run in a directory was made."""
+def read_info(path: Path) -> RunInfo:
+    """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
     document = read_document(path / RUN_FILE)
     version = document.get("schema_version")
     if version != SCHEMA_VERSION:
@@ -104,6 +101,20 @@ def _info(path: Path) -> RunInfo:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+
+
+def read_results(path: Path) -> Iterator[ScenarioResult]:
+    """The results in a run's directory, one at a time, in constant memory."""
+    source = path / RESULTS_FILE
+    if not source.exists():
+        return
+    for number, record in enumerate(read(source), 1):
+        try:
+            yield ScenarioResult.model_validate(record)
+        except ValidationError as error:
+            raise RecordError(
+                f"{path}: this is no run of tunaeval: record {number} of {RESULTS_FILE}: {error}"
+            ) from error
 
 
 def safe_name(text: str) -> str:

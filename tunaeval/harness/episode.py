@@ -10,9 +10,9 @@ question at that level, else the first with calls, else the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching import Verdict, match
@@ -101,6 +101,38 @@ def episode(
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
+
+
+class Reread(NamedTuple):
+    """What replies of old come to. `unasked`: by these rules the model would be asked once more."""
+
+    result: ScenarioResult
+    unasked: bool
+
+
+def reread(
+    scenario: Scenario,
+    replies: Sequence[Reply],
+    failure: TransportFailure | None,
+    *,
+    tools: Tools,
+    read: Read,
+    rules: Rules,
+    repeat: int = 1,
+) -> Reread:
+    """An episode whose replies are there already, and the failure that ended them, if one did.
+
+    Replies after the one that settles the question would not have been asked for: they are left
+    out, and so is a failure after it.
+    """
+    judge = _Judge(scenario, tools, rules)
+    attempts: list[_Attempt] = []
+    for reply in replies:
+        attempts.append(_Attempt(reply, _read_at_all_levels(reply.message, read)))
+        if judge.settled(attempts[-1], rules.level):
+            return Reread(_result(judge, attempts, None, repeat), unasked=False)
+    unasked = failure is None and len(attempts) < rules.attempts
+    return Reread(_result(judge, attempts, failure, repeat), unasked)
 
 
 def _read_at_all_levels(message: JsonObject, read: Read) -> dict[Level, ParseResult]:

@@ -76,13 +76,10 @@ def run_info(
     """All that has to be known to make the same run again."""
     if run_id is not None and (not run_id or Path(run_id).name != run_id):
         raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
-    now = datetime.now(UTC)
     model, details = model_of(client)
     headings = [told.heading, getattr(client, "heading", None)]
     return RunInfo(
-        # The date is for people; the random part keeps ids apart when clocks jump.
-        run_id=run_id or f"{now:%Y%m%d-%H%M%S}-{safe_name(suite.name)}-{token_hex(3)}",
-        started_at=now.isoformat(timespec="seconds"),
+        **born(suite.name, run_id),
         suite=suite.name,
         suite_digest=suite.digest,
         scenarios=len(suite.scenarios),
@@ -102,8 +99,18 @@ def run_info(
         concurrency=options.concurrency,
         deadline_seconds=options.deadline_seconds,
         prompt_digest=told.digest,
-        versions=_versions(),
     )
+
+
+def born(suite: str, run_id: str | None = None) -> JsonObject:
+    """What is a run's own from its first moment, as fields of `RunInfo`."""
+    now = datetime.now(UTC)
+    return {
+        # The date is for people; the random part keeps ids apart when clocks jump.
+        "run_id": run_id or f"{now:%Y%m%d-%H%M%S}-{safe_name(suite)}-{token_hex(3)}",
+        "started_at": now.isoformat(timespec="seconds"),
+        "versions": _versions(),
+    }
 
 
 def model_of(client: Client) -> tuple[str | None, JsonObject]:

@@ -9,19 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
-from tunaeval.errors import (
-    ClientSetupError,
-    PluginError,
-    SuiteError,
-    TransportFailure,
-    TunaevalError,
-)
-from tunaeval.parsing import parse_message
+from tunaeval.errors import ClientSetupError, SuiteError, TransportFailure, TunaevalError
 from tunaeval.reports import summarise
-from tunaeval.types import JsonObject, Level, ParseResult, Reply, Request, Tools
+from tunaeval.types import Reply, Request
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 
@@ -29,6 +21,8 @@ from .directory import RunDirectory
 from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
+from .reading import reading
+from .tools import keep_tools
 
 _PATIENCE = 5
 """So many failures to connect, and no answer, and the server is held to be unreachable."""
@@ -105,6 +99,7 @@ class SuiteRun:
         """
         if self.directory is not None:
             self._files = RunDirectory(self.directory, self.info)
+            keep_tools(self.directory, self._suite)
         jobs = self._jobs()
         workers = min(self.options.concurrency, len(self._suite.scenarios) * self.options.repeats)
         try:
@@ -147,7 +142,7 @@ class SuiteRun:
                 scenario,
                 asking=told,
                 tools=tools,
-                read=partial(self._read, tools),
+                read=reading(self._parser, tools),
                 rules=self._rules,
                 repeat=repeat,
             )
@@ -195,15 +190,6 @@ class SuiteRun:
             )
         self._answered += 1
         return reply
-
-    def _read(self, tools: Tools, message: JsonObject, level: Level) -> ParseResult:
-        try:
-            return parse_message(message, format=self._parser, tools=tools or None, level=level)
-        except Exception as error:
-            raise PluginError(
-                f"parser {self._parser.name!r} raised {type(error).__name__}: {error}; "
-                "a parser answers any text with a ParseResult"
-            ) from error
 
     def _check_reachable(self, result: ScenarioResult) -> None:
         total = len(self._suite.scenarios) * self.options.repeats

@@ -172,7 +172,10 @@ def _selection(file: SuiteFile, name: str, given: Tools | None) -> Suite:
 
 
 def _tools(header: JsonObject, place: Place) -> Tools:
-    if "tools" in header:
+    tools: Tools
+    if "tools" in header and header["tools"] is None:
+        tools = Tools()  # where every scenario has its own
+    elif "tools" in header:
         try:
             tools = to_tools(header["tools"] or [])
         except ToolsError as error:
@@ -244,8 +247,9 @@ def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str
 def _digested(scenario: Scenario) -> JsonObject:
     """The fields that came later count where they are used: older digests stay as they are."""
     data = scenario.model_dump(exclude={"tools", "messages"})
-    if scenario.group is None:
-        del data["group"]
+    for later in ("group", "weight", "difficulty", "sources"):
+        if data[later] == Scenario.model_fields[later].default:
+            del data[later]
     if scenario.tools is not None:
         data["tools"] = _tools_digested(scenario.tools)
     if scenario.messages:

@@ -3,6 +3,7 @@
 Nothing here knows a network, a clock or a disk, and nothing raises on any calls.
 """
 
+from .answers import NoExampleError, own_answer
 from .calls import Verdict, match
 from .expectations import check_expectation, one_call, read_expectation
 from .failures import FAILURES, Failure
@@ -15,11 +16,13 @@ __all__ = [
     "MATCHERS",
     "PROFILES",
     "Failure",
+    "NoExampleError",
     "Profile",
     "Verdict",
     "check_expectation",
     "match",
     "one_call",
+    "own_answer",
     "read_expectation",
     "wanted_arguments",
 ]

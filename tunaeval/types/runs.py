@@ -15,6 +15,7 @@ SCHEMA_VERSION = 1
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
 ]
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
 
 
@@ -61,6 +62,11 @@ class Scenario(_Data):
     tags: tuple[str, ...] = ()
     group: str | None = None
     """Scenarios that hang together, made from one template, say: a cluster for every interval."""
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """How much it matters beside the others, for those who weigh; shown rates count heads."""
+    difficulty: Difficulty | None = None
+    sources: tuple[str, ...] = ()
+    """Where it comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
@@ -133,6 +139,17 @@ class ScenarioResult(_Data):
     group: str | None = None
 
 
+class Source(_Data):
+    """The run whose replies were read again. `digest` is SHA-256 of its `results.jsonl`."""
+
+    run_id: str
+    directory: str
+    digest: str
+    format: str
+    level: Level
+    profile: str
+
+
 class RunInfo(BaseModel):
     """How a run was made: `run.json`."""
 
@@ -162,6 +179,8 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     versions: dict[str, str]
+    rescored: Source | None = None
+    """Of a run that asked nobody: where its replies come from."""
 
 
 class Rate(_Data):

@@ -1,0 +1,50 @@
+"""`tunaeval rescore`: the replies of a run read again, by another format, level or profile."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from .listing import add_bfcl, add_json
+from .output import Output
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_directory", metavar="RUN", help="the directory of a run")
+    parser.add_argument("--format", help="wire format, see `tunaeval formats` (the run's)")
+    parser.add_argument(
+        "--level", choices=("strict", "standard", "lenient"), help="which mends count (the run's)"
+    )
+    parser.add_argument("--profile", help="how arguments are matched (the run's)")
+    parser.add_argument(
+        "--suite", metavar="NAME|FILE", help="what is expected, and the tools (what the run kept)"
+    )
+    add_bfcl(parser)
+    parser.add_argument("--out", metavar="DIR", help="where the new run is kept (beside the old)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.harness import load_suite, rescore  # noqa: PLC0415 - pydantic, not for --help
+    from tunaeval.reports import json_text, show, summary_object  # noqa: PLC0415 - as above
+
+    done = rescore(
+        arguments.run_directory,
+        format=arguments.format,
+        level=arguments.level,
+        profile=arguments.profile,
+        suite=load_suite(arguments.suite, bfcl=arguments.bfcl) if arguments.suite else None,
+        out=arguments.out,
+    )
+    changes = {"gained": done.gained, "lost": done.lost, "unasked": done.unasked}
+    if arguments.json:
+        output.result(json_text({**summary_object(done.report), "changes": changes}))
+        return 0
+    output.draw(partial(show, done.report))
+    output.result(f"against the old run: {done.gained} more passed, {done.lost} no longer pass")
+    if done.unasked:
+        output.note(
+            f"tunaeval: {done.unasked} would be asked once more by these rules; "
+            "their last reply stands"
+        )
+    return 0

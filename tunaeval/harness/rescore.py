@@ -1,0 +1,243 @@
+"""A run's replies read again, by another format, level or profile: no model is asked.
+
+Results go one by one from the old directory into the new; what is kept of them in memory is what
+`summarise` counts. Rescoring by a run's own rules gives its own results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from tunaeval.errors import RecordError, SuiteError, TransportFailure
+from tunaeval.grammar import Format
+from tunaeval.parsing import parser_for
+from tunaeval.reports import summarise
+from tunaeval.types import Level, Reply, Usage
+from tunaeval.types.roles import Parser
+from tunaeval.types.runs import (
+    AttemptRecord,
+    Report,
+    RunInfo,
+    Scenario,
+    ScenarioResult,
+    Source,
+    Suite,
+)
+
+from .directory import RESULTS_FILE, RunDirectory, read_info, read_results
+from .episode import Reread, Rules, reread
+from .options import RunOptions, born
+from .reading import reading
+from .suites import load_suite, suite_names
+from .tools import RunTools, keep_tools, kept_tools, tools_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """What came of it. `report` is without results: those stand in its directory.
+
+    `gained` results failed before and pass now, `lost` the other way around. `unasked` are those
+    whose model would be asked once more by the new rules: their last reply has to stand.
+    """
+
+    report: Report
+    gained: int
+    lost: int
+    unasked: int
+
+
+def rescore(
+    run: Path | str,
+    *,
+    format: str | Format | Parser | None = None,  # noqa: A002 - the face's word for it
+    level: Level | None = None,
+    profile: str | None = None,
+    suite: Suite | Path | str | None = None,
+    out: Path | str | None = None,
+) -> Rescored:
+    """Read the replies in a run's directory again; what is None stays as it was.
+
+    `suite` stands in for what the run expected and for its tools; its scenarios have to ask what
+    the run asked. `out` is the directory that the new run is kept in, by default the one that
+    holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
+    for a suite that is not the run's, `UnknownNameError`.
+    """
+    source = Path(run)
+    old = read_info(source)
+    parser = parser_for(old.format if format is None else format)
+    options = _options(old, level, profile)
+    gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
+    tools = _tools(source, old) if gold is None else tools_of(gold)
+    info = _info(source, old, parser=parser, options=options, suite=gold)
+    again = partial(
+        _again, rules=options.rules(), parser=parser, tools=tools, gold=_by_id(gold, old.suite)
+    )
+    directory = (source.resolve().parent if out is None else Path(out)) / info.run_id
+    files = RunDirectory(directory, info)
+    try:
+        keep_tools(directory, tools)
+        return _rescored(source, files, info, again)
+    finally:
+        files.close(info)
+
+
+_Again: TypeAlias = Callable[[ScenarioResult], Reread]
+
+
+def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -> Rescored:
+    changes: Counter[str] = Counter()
+    summary = summarise(_streamed(source, files, again, changes), repeats=info.repeats)
+    report = Report(
+        run=info,
+        summary=summary,
+        results=(),
+        interrupted=summary.scenarios < info.scenarios * info.repeats,
+        directory=str(files.path),
+    )
+    return Rescored(report, changes["gained"], changes["lost"], changes["unasked"])
+
+
+def _streamed(
+    source: Path, files: RunDirectory, again: _Again, changes: Counter[str]
+) -> Iterator[ScenarioResult]:
+    """Each result read again, kept, and handed on."""
+    for old in read_results(source):
+        new, unasked = again(old)
+        files.append(new)
+        changes["unasked"] += unasked
+        changes["gained"] += new.ok and not old.ok
+        changes["lost"] += old.ok and not new.ok
+        yield new
+
+
+def _options(old: RunInfo, level: Level | None, profile: str | None) -> RunOptions:
+    return RunOptions(
+        level=level or old.level,
+        profile=profile or old.profile,
+        attempts=old.attempts,
+        max_tokens=old.max_tokens,
+        temperature=old.temperature,
+        seed=old.seed,
+    )
+
+
+def _tools(source: Path, old: RunInfo) -> RunTools:
+    """Those that the run kept; runs of before that have those of their built-in suite."""
+    kept = kept_tools(source)
+    if kept is not None:
+        return kept
+    if old.suite in suite_names():
+        suite = load_suite(old.suite)
+        if suite.digest == old.suite_digest:
+            return tools_of(suite)
+    raise RecordError(
+        f"{source}: this run keeps no tools, and {old.suite!r} is no built-in suite as it is "
+        "today; give the suite that was asked (--suite)"
+    )
+
+
+def _info(
+    source: Path, old: RunInfo, *, parser: Parser, options: RunOptions, suite: Suite | None
+) -> RunInfo:
+    headings = [old.heading, f"replies of run {old.run_id} read again; no model was asked"]
+    changed = {
+        **born(old.suite if suite is None else suite.name),
+        "heading": "; ".join(heading for heading in headings if heading),
+        "format": parser.name,
+        "level": options.level,
+        "profile": options.profile,
+        "rescored": Source(
+            run_id=old.run_id,
+            directory=str(source),
+            digest=_digest(source / RESULTS_FILE),
+            format=old.format,
+            level=old.level,
+            profile=old.profile,
+        ),
+    }
+    if suite is not None:
+        changed |= {"suite": suite.name, "suite_digest": suite.digest}
+    return old.model_copy(update=changed)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read: {error.strerror or error}; there are no replies to read again"
+        ) from error
+
+
+def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
+    """What is expected where a result stands: as it was, or as a suite says today."""
+    if suite is None:
+        return _as_it_was
+    scenarios = {one.id: one for one in suite.scenarios}
+
+    def found(old: ScenarioResult) -> Scenario:
+        scenario = scenarios.get(old.scenario)
+        if scenario is None:
+            raise SuiteError(
+                f"suite {suite.name!r} has no scenario {old.scenario!r}, which a run of {asked!r} "
+                "asked; give the suite of that run"
+            )
+        if scenario.prompt != old.prompt:
+            raise SuiteError(
+                f"suite {suite.name!r}, scenario {old.scenario!r}: asks {scenario.prompt!r:.60}, "
+                f"the run asked {old.prompt!r:.60}; the reply answers another question"
+            )
+        return scenario
+
+    return found
+
+
+def _as_it_was(old: ScenarioResult) -> Scenario:
+    return Scenario(
+        id=old.scenario, prompt=old.prompt, expect=old.expected, tags=old.tags, group=old.group
+    )
+
+
+def _again(
+    old: ScenarioResult,
+    *,
+    rules: Rules,
+    parser: Parser,
+    tools: RunTools,
+    gold: Callable[[ScenarioResult], Scenario],
+) -> Reread:
+    own = tools.of(old.scenario)
+    return reread(
+        gold(old),
+        [_reply(attempt) for attempt in old.attempts],
+        _failure(old),
+        tools=own,
+        read=reading(parser, own),
+        rules=rules,
+        repeat=old.repeat,
+    )
+
+
+def _reply(attempt: AttemptRecord) -> Reply:
+    return Reply(
+        attempt.message,
+        attempt.finish_reason,
+        Usage(attempt.prompt_tokens, attempt.completion_tokens),
+        attempt.latency_seconds,
+        attempt.retries,
+    )
+
+
+def _failure(old: ScenarioResult) -> TransportFailure | None:
+    """As it was kept: its kind, a colon, its words."""
+    if old.error is None:
+        return None
+    kind, _, words = old.error.partition(": ")
+    return TransportFailure(words, kind=kind)
