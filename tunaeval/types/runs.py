@@ -8,6 +8,34 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .calls import Tools
 from .parsing import Level
+from .rates import AtK, Data, Rate, Repeats, Variance
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "AtK",
+    "AttemptRecord",
+    "CallRecord",
+    "CategoryScore",
+    "Difficulty",
+    "Expectation",
+    "ExpectedCall",
+    "LevelResult",
+    "MatchMode",
+    "Rate",
+    "Repeats",
+    "Report",
+    "RunInfo",
+    "RunOutcome",
+    "Scenario",
+    "ScenarioResult",
+    "ScoreDetails",
+    "ScoreResult",
+    "Source",
+    "Suite",
+    "Summary",
+    "Variance",
+    "WeightedScore",
+]
 
 SCHEMA_VERSION = 1
 """Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled."""
@@ -19,20 +47,14 @@ Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
 
 
-class _Data(BaseModel):
-    """Immutable, and strict about keys that nobody knows."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ExpectedCall(_Data):
+class ExpectedCall(Data):
     """A call that is wanted: a tool and the arguments that matter."""
 
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class Expectation(_Data):
+class Expectation(Data):
     """What a scenario wants: calls, or a sequence of tool names, or no call at all.
 
     Read and checked by `tunaeval.matching`, which has the matchers for arguments.
@@ -47,7 +69,7 @@ class Expectation(_Data):
     max_calls: int | None = None
 
 
-class Scenario(_Data):
+class Scenario(Data):
     """One question and what is expected of the answer. `expect` is checked when a suite loads."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -84,7 +106,7 @@ class Suite(BaseModel):
     """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree."""
 
 
-class CallRecord(_Data):
+class CallRecord(Data):
     """A call as it is kept in a run."""
 
     name: str
@@ -94,7 +116,7 @@ class CallRecord(_Data):
     repairs: tuple[str, ...] = ()
 
 
-class AttemptRecord(_Data):
+class AttemptRecord(Data):
     """One reply and how it was read at the run's level. `message` is as the server gave it."""
 
     message: dict[str, Any]
@@ -108,14 +130,14 @@ class AttemptRecord(_Data):
     diagnoses: tuple[str, ...] = ()
 
 
-class LevelResult(_Data):
+class LevelResult(Data):
     """Pass or fail at one level: after the retries, and at the first attempt."""
 
     ok: bool
     first_attempt_ok: bool
 
 
-class ScenarioResult(_Data):
+class ScenarioResult(Data):
     """One scenario, answered: a line of `results.jsonl`."""
 
     scenario: str
@@ -139,7 +161,7 @@ class ScenarioResult(_Data):
     group: str | None = None
 
 
-class Source(_Data):
+class Source(Data):
     """The run whose replies were read again. `digest` is SHA-256 of its `results.jsonl`."""
 
     run_id: str
@@ -183,59 +205,7 @@ class RunInfo(BaseModel):
     """Of a run that asked nobody: where its replies come from."""
 
 
-class Rate(_Data):
-    """Passed of total, with a 95 % interval; all three numbers are None when total is 0.
-
-    The interval is Wilson's; where scenarios are repeated or grouped, at the effective number of
-    results.
-    """
-
-    passed: int
-    total: int
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class AtK(_Data):
-    """Of k answers at least one passes (pass@k), or all do (pass^k), over the scenarios that were
-    answered k times or more; both are None where there is none.
-    """
-
-    k: int
-    scenarios: int
-    any_passes: float | None
-    all_pass: float | None
-
-
-class Variance(_Data):
-    """Where the doubt about a repeated run's score comes from, and what to buy against it.
-
-    `between` scenarios, and `within` the answers to one, whose share of the whole more repeats
-    could take away. "More" is twice as many.
-    """
-
-    between: float
-    within: float
-    share_within: float
-    standard_error: float
-    with_more_scenarios: float
-    with_more_repeats: float
-    buy: Literal["scenarios", "repeats"]
-
-
-class Repeats(_Data):
-    """What a repeated run says of luck."""
-
-    repeats: int
-    answers: dict[str, int]
-    """How many scenarios passed c of n times, by "c of n"."""
-    at: tuple[AtK, ...]
-    variance: Variance | None
-    """None where fewer than two scenarios were answered twice."""
-
-
-class Summary(_Data):
+class Summary(Data):
     """What a run comes to. Scenarios that infrastructure failed are counted apart."""
 
     final: Rate
@@ -261,7 +231,7 @@ class Summary(_Data):
     latency_seconds_median: float | None
 
 
-class Report(_Data):
+class Report(Data):
     """A finished run (or the finished part of an interrupted one)."""
 
     run: RunInfo
@@ -283,7 +253,7 @@ class Report(_Data):
         return self.summary.levels
 
 
-class CategoryScore(_Data):
+class CategoryScore(Data):
     """A scoring category's verdict: 0 to 1, or None where it does not apply; never without why."""
 
     value: float | None = Field(ge=0, le=1, allow_inf_nan=False)
@@ -298,7 +268,7 @@ class WeightedScore(CategoryScore):
     weight: float = Field(ge=0, allow_inf_nan=False)
 
 
-class ScoreDetails(_Data):
+class ScoreDetails(Data):
     """What was counted in a transcript, by the rules of the preset, and how the total came about.
 
     A dangling call has no result: it neither succeeded nor failed.
@@ -311,7 +281,7 @@ class ScoreDetails(_Data):
     reasoning: str
 
 
-class ScoreResult(_Data):
+class ScoreResult(Data):
     """A transcript's score: each category from 0 to 1, or None where it does not apply."""
 
     preset: str

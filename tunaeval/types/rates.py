@@ -1,0 +1,65 @@
+"""The figures of a report: rates with their intervals, and what repeats say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Data(BaseModel):
+    """Immutable, and strict about keys that nobody knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Rate(Data):
+    """Passed of total, with a 95 % interval; all three numbers are None when total is 0.
+
+    The interval is Wilson's; where scenarios are repeated or grouped, at the effective number of
+    results.
+    """
+
+    passed: int
+    total: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class AtK(Data):
+    """Of k answers at least one passes (pass@k), or all do (pass^k), over the scenarios that were
+    answered k times or more; both are None where there is none.
+    """
+
+    k: int
+    scenarios: int
+    any_passes: float | None
+    all_pass: float | None
+
+
+class Variance(Data):
+    """Where the doubt about a repeated run's score comes from, and what to buy against it.
+
+    `between` scenarios, and `within` the answers to one, whose share of the whole more repeats
+    could take away. "More" is twice as many.
+    """
+
+    between: float
+    within: float
+    share_within: float
+    standard_error: float
+    with_more_scenarios: float
+    with_more_repeats: float
+    buy: Literal["scenarios", "repeats"]
+
+
+class Repeats(Data):
+    """What a repeated run says of luck."""
+
+    repeats: int
+    answers: dict[str, int]
+    """How many scenarios passed c of n times, by "c of n"."""
+    at: tuple[AtK, ...]
+    variance: Variance | None
+    """None where fewer than two scenarios were answered twice."""
