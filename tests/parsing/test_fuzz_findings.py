@@ -49,6 +49,9 @@ FOUND = {
         "calls",
         ("u",),
     ),
+    "a mark that is cut off behind a key inside an object": Found(
+        "gemma4", '<|tool_call>call:w{s:-2,h:{d:<|"|', "truncated"
+    ),
     "a quote behind a call without a closer": Found(
         "mistral", '[TOOL_CALLS] {"name": "r", "arguments": {}}\n”a/b', "malformed"
     ),

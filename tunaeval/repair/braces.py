@@ -61,6 +61,7 @@ class BraceReader(LiteralReader):
             return
         if (yield from self._lost_its_mark()):
             self.draft.mend("missing-quote")
+            self.draft.begin_value()
             self.draft.pieces.append('"')
             yield from self._marked(self.draft.pieces)
         elif char == "-" or char.isdigit():
@@ -75,6 +76,7 @@ class BraceReader(LiteralReader):
                 yield
         except CutError:
             self.drop_value()
+        self.draft.begin_value()
         self.draft.pieces.append(atom)
 
     def begins_member(self, char: str) -> Generator[None, None, bool]:
@@ -88,17 +90,23 @@ class BraceReader(LiteralReader):
         """A text between marks, or between other quotes; whether there was one."""
         if char == self._mark[0] and (yield from self._at_mark()):
             self.window.pos += len(self._mark)
-            pieces.append('"')
+            self._begin(pieces)
             yield from self._marked(pieces)
         elif char in self._quoting:
             self.draft.mend("other-quotes")
             self.window.pos += 1
-            pieces.append('"')
+            self._begin(pieces)
             yield from read_text(self.window, self.draft, pieces, self._quoting[char])
             pieces.append('"')
         else:
             return False
         return True
+
+    def _begin(self, pieces: list[str]) -> None:
+        """A text begins in `pieces`: a value, or a key."""
+        if pieces is self.draft.pieces:
+            self.draft.begin_value()
+        pieces.append('"')
 
     def _at_mark(self) -> Generator[None, None, bool]:
         """Whether the whole mark stands here."""

@@ -97,7 +97,7 @@ class LiteralReader(ABC):
 
     @abstractmethod
     def value(self, char: str) -> Reading[None]:
-        """Read a value that is no bracket."""
+        """Read a value that is no bracket; the draft is told when it is certain that one begins."""
 
     def bracket(self, char: str) -> Step:
         """Open a bracket inside of another."""
@@ -121,8 +121,8 @@ class LiteralReader(ABC):
         if not self.frames[-1].keyed:
             self.name_next("")
         self._member_at = len(self.draft.pieces)
-        self.draft.begin_value()
         if char in OPENERS:
+            self.draft.begin_value()
             return self.bracket(char)
         yield from self.value(char)
         return self.after

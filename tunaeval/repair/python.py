@@ -169,6 +169,7 @@ class PythonReader(LiteralReader):
     def _texts(self, char: str, *, raw: bool) -> Reading[None]:
         """A text, and those right behind it, which Python takes for one with it."""
         pieces = self.draft.pieces
+        self.draft.begin_value()
         pieces.append('"')
         while char in ("'", '"'):
             yield from self._text(char, pieces, raw=raw)
@@ -201,6 +202,7 @@ class PythonReader(LiteralReader):
             if found and found.end() >= len(self.window.text):
                 self.drop_value()
             raise UnreadableError("needs-evaluation", f"{text[:40]!r} is no literal")
+        self.draft.begin_value()
         self.draft.pieces.append(number)
         self.window.pos += len(text)
 
@@ -213,12 +215,14 @@ class PythonReader(LiteralReader):
         if after in ("'", '"'):
             yield from self._prefixed(word, after)
         elif word in _WORDS:
+            self.draft.begin_value()
             self.draft.pieces.append(_WORDS[word])
             self.window.pos += len(word)
         elif not after:
             self.drop_value()
         elif after in ",)]}" and word not in _NEVER:
             self.draft.mend("unquoted-string")
+            self.draft.begin_value()
             self.draft.pieces.append(quoted(word))
             self.window.pos += len(word)
         else:
