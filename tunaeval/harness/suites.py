@@ -172,7 +172,6 @@ def _selection(file: SuiteFile, name: str, given: Tools | None) -> Suite:
 
 
 def _tools(header: JsonObject, place: Place) -> Tools:
-    tools: Tools
     if "tools" in header and header["tools"] is None:
         tools = Tools()  # where every scenario has its own
     elif "tools" in header:
