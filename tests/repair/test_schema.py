@@ -297,3 +297,8 @@ def test_types_in_capitals_are_the_same_types() -> None:
     assert fit({"a": "1"}, {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}}).value == {
         "a": 1
     }
+
+
+def test_types_that_exclude_each_other_are_a_fault() -> None:
+    schema = {"type": "number", "anyOf": [{"type": "string"}, {"type": "array"}]}
+    assert [fault.code for fault in fit(0.0, schema).faults] == ["wrong-type"]

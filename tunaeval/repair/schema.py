@@ -117,6 +117,7 @@ class _Fitting:
         self._typed(outcome, schema, depth)
         if not (outcome.wrong or _COMBINING.isdisjoint(schema)):
             self._combined(outcome, schema, depth)
+            self._contradicted(outcome, schema)
         if isinstance(outcome.value, dict):
             self._object(outcome, outcome.value, schema, depth)
         elif isinstance(outcome.value, list):
@@ -133,6 +134,12 @@ class _Fitting:
                 outcome.adopt(self._branch(outcome.value, part, depth))
         for options in alternatives_of(schema) if not outcome.wrong else ():
             self._any_of(outcome, options, depth)
+
+    def _contradicted(self, outcome: _Outcome, schema: Schema) -> None:
+        """What other schemas made of a value has to be of this one's own type still."""
+        wanted = kinds_named(schema)
+        if wanted and not outcome.wrong and not any(is_of(outcome.value, kind) for kind in wanted):
+            outcome.fault("wrong-type", f"{shown(outcome.value)} cannot be of all types wanted")
 
     def _branch(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
         """What comes of one of several schemas: looked at once, and never in a circle."""
