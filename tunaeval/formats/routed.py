@@ -33,7 +33,7 @@ HARMONY = Format(
     "harmony",
     (Literal("<|message|>"), Space(), Arguments()),
     envelope=Envelope(
-        opens=Literal("<|start|>", also=("<|channel|>", " to=", "to=functions.")),
+        opens=Literal("<|start|>", also=("<|channel|>", "to=")),
         routes=(
             Route(
                 "call",
@@ -77,17 +77,17 @@ MUSE = Format(
     ),
     around=(Literal("<atem:function_calls>"), Literal("</atem:function_calls>")),
     envelope=Envelope(
-        opens=Literal("<|start|>", also=(" to=",)),
+        opens=Literal("<|start|>", also=("to=",)),
         routes=(
-            Route("reasoning", r"[\w]{0,40} to=self(?: [ \w=.-]{0,80})?", "<|message|>"),
+            Route("reasoning", r"(?:\w{1,40} )?to=self(?: [ \w=.-]{0,80})?", "<|message|>"),
             Route(
                 "content",
-                r"[\w]{0,40}(?: to=(?:user|commentary)(?: [ \w=.-]{0,80})?)?",
+                r"(?:(?:\w{1,40} )?to=(?:user|commentary)(?: [ \w=.-]{0,80})?|\w{0,40})",
                 "<|message|>",
             ),
             Route(
                 "call",
-                r"[\w]{0,40} to=[\w./-]{1,128}[ \w=.-]{0,80}",
+                r"(?:\w{1,40} )?to=[\w./-]{1,128}[ \w=.-]{0,80}",
                 "<|message|>",
                 "assistant to=f",
             ),
