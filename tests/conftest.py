@@ -1,5 +1,7 @@
 """How long hypothesis looks: `default` for those who wait, `ci`, and `nightly` for those who sleep.
 
+Under `ci` the laws of formats have `ci-laws`, five times as long.
+
 HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`. Tests that are marked slow are
 skipped unless some marks are asked for.
 """
@@ -16,7 +18,9 @@ _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("default", _CALM, max_examples=100)
 # The same examples in every run: what is merged today does not fail by tomorrow's luck.
-settings.register_profile("ci", _CALM, max_examples=300, derandomize=True, print_blob=True)
+_STEADY = settings(_CALM, derandomize=True, print_blob=True)
+settings.register_profile("ci", _STEADY, max_examples=60)
+settings.register_profile("ci-laws", _STEADY, max_examples=300)
 settings.register_profile("nightly", _CALM, max_examples=10_000, print_blob=True)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")
