@@ -91,7 +91,8 @@ def test_a_format_that_could_never_be_read_is_refused(
 
 @pytest.mark.parametrize("pattern", [r"[*+]{0,3}", r"\*{0,3}", r"[a-z\]]{0,9}"])
 def test_a_star_that_stands_for_itself_has_a_bound(pattern: str) -> None:
-    Format("f", (OPEN, Markup("", pattern), CallObject(), CLOSE))
+    form = Format("f", (OPEN, Markup("", pattern), CallObject(), CLOSE))
+    assert form.parse('<call>{"name": "g", "arguments": {}}</call>').outcome == "calls"
 
 
 def test_a_format_is_a_value() -> None:

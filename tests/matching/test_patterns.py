@@ -63,7 +63,7 @@ def test_what_we_read_re_reads_too(pattern: str) -> None:
         Pattern(pattern)
     except ValueError:
         return
-    re.compile(pattern)
+    assert re.compile(pattern).pattern == pattern
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, said
-from tests.parsing.test_growth import BOUND, growth
+from tests.parsing.test_growth import check_floods
 from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError
 from tunaeval.formats import FUNCTIONGEMMA, GEMMA4
@@ -168,19 +168,7 @@ FLOODS = (
 def test_twice_the_text_takes_about_twice_the_time(prefix: str) -> None:
     reader = reader_of(FUNCTIONGEMMA)
     before = f"<start_function_call>call:f{prefix}" if prefix else ""
-
-    def whole(text: str) -> object:
-        return reader.parse(text, level="lenient")
-
-    def streamed(text: str) -> object:
-        steps = range(0, len(text), 4)
-        return stream_of(reader.stream(level="lenient"), [text[at : at + 4] for at in steps])
-
-    for flood in FLOODS:
-        for read, size in ((whole, 8 * 1024), (streamed, 4 * 1024)):
-            if growth(read, before, flood, size, runs=1) > BOUND:
-                found = min(growth(read, before, flood, 4 * size, runs=2) for _ in range(2))
-                assert found <= BOUND, f"{flood!r} behind {before!r} grows {found:.1f} a doubling"
+    check_floods(reader, before, FLOODS)
 
 
 @every_form

@@ -6,13 +6,15 @@ sizes lets most floods pass; one that seems to grow too fast is measured again, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import process_time
 
 import pytest
 
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import parse, parse_message, stream
+from tunaeval.parsing import Reader
+from tunaeval.testing import stream_of
 from tunaeval.types import LEVELS, Level, ParseResult
 
 BOUND = 3.0
@@ -170,3 +172,20 @@ def test_what_stands_before_the_cap_is_read() -> None:
     result = parse(tagged(LS) + "\n" * (16 * 1024 * 1024))
     assert said(result) == [("bash", {"command": "ls"})]
     assert codes(result) == ["too-long"]
+
+
+def check_floods(reader: Reader, before: str, floods: Sequence[str]) -> None:
+    """Behind `before` no flood makes the reader slow; a doubtful figure is taken again."""
+
+    def whole(text: str) -> object:
+        return reader.parse(text, level="lenient")
+
+    def streamed(text: str) -> object:
+        steps = range(0, len(text), 4)
+        return stream_of(reader.stream(level="lenient"), [text[at : at + 4] for at in steps])
+
+    for flood in floods:
+        for read, size in ((whole, 8 * 1024), (streamed, 4 * 1024)):
+            if growth(read, before, flood, size, runs=1) > BOUND:
+                found = min(growth(read, before, flood, 4 * size, runs=2) for _ in range(2))
+                assert found <= BOUND, f"{flood!r} behind {before!r} grows {found:.1f} a doubling"

@@ -42,8 +42,8 @@ class Setting:
         return self.tools[name].parameters
 
 
-class Block:
-    """Reads a block of `form` that begins at offset `start`; used once.
+class Begun:
+    """A block of `form` that begins at offset `start`; used once.
 
     `quoted`: it stands in inline code, so its calls are only quoted. After `read` the window
     stands where the block ended. `had_body` tells whether anything like a call was there at all,
@@ -61,6 +61,13 @@ class Block:
         self._start = start
         self._quoted = quoted
         self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
+
+
+class Block(Begun):
+    """Reads a block whose calls are whole objects."""
+
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        super().__init__(setting, form, start, quoted=quoted)
         self._frame: tuple[Repair, ...] = ()
         self._fenced = False
         self._doubled = 0

@@ -17,10 +17,9 @@ from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
-from .block import Setting
+from .block import Begun, Setting
 from .collect import MAX_CALLS
 from .judge import judge_named
-from .ledger import Ledger
 from .steps import bounded, literal, next_char, stands
 
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
@@ -39,8 +38,8 @@ class _Found:
     read: Read | Unreadable
 
 
-class PythonBlock:
-    """Reads a block of `form` that begins at offset `start`; used once. See `block.Block`.
+class PythonBlock(Begun):
+    """Reads a block of Python calls; see `block.Begun`.
 
     `begins_line`: nothing but white space or markup stands before it in its line.
     """
@@ -48,16 +47,8 @@ class PythonBlock:
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, begins_line: bool
     ) -> None:
-        self.had_body = False
-        self.failed = False
-        self.closed = False
-        self._setting = setting
-        self._window = setting.window
-        self._form = form
-        self._start = start
-        self._quoted = quoted
+        super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
         closers = (form.closer, (form.around or (None, None))[1])
         self._stops = tuple(
             text for word in closers for text in (word.spellings if word else ()) if text

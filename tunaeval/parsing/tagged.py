@@ -30,11 +30,10 @@ from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
 from .bare import AHEAD, Forgotten, bare_text
-from .block import Setting
+from .block import Begun, Setting
 from .chains import closing_of, shows_end, stops_of
 from .elements import ElementsReader, Tree
 from .judge import judge_named
-from .ledger import Ledger
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, nothing, skip_space
@@ -44,21 +43,16 @@ _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 
 
-class TaggedBlock:
-    """As `block.Block`. `name` is the tool's, where a header before the block had it."""
+class TaggedBlock(Begun):
+    """Reads a block with a name and arguments; see `block.Begun`.
+
+    `name` is the tool's, where a header before the block had it.
+    """
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
     ) -> None:
-        self.had_body = False
-        self.failed = False
-        self.closed = False
-        self._setting = setting
-        self._window = setting.window
-        self._form = form
-        self._start = start
-        self._quoted = quoted
-        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
+        super().__init__(setting, form, start, quoted=quoted)
         self._name = name
         self._key = ""
         self._raw: str | None = None
