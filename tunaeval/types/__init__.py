@@ -16,8 +16,9 @@ from .calls import (
     ToolExecution,
     Tools,
     ToolSpec,
+    Usage,
 )
-from .exchange import Reply, Request, Usage
+from .exchange import Reply, Request
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [

@@ -112,8 +112,21 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a request cost, as the server reported it; None where it did not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a transcript. `is_error` is what a tool's result declares, None if nothing."""
+    """One message of a transcript.
+
+    `is_error` is what a tool's result declares, `usage` what the request behind a reply cost, `at`
+    when the message was made, in seconds since the epoch: each is None where nothing was said.
+    """
 
     role: str
     content: str = ""
@@ -121,6 +134,8 @@ class Message:
     tool_call_id: str | None = None
     reasoning: str | None = None
     is_error: bool | None = None
+    usage: Usage | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,7 @@ class ToolExecution:
     """One run of a tool, as a wrapper saw it. Unknown durations are None, never a guess.
 
     `started_at` is seconds since the epoch (for people), `duration_seconds` is monotonic.
+    `queued_seconds` is how long the call waited before it ran, None where nobody measured that.
     """
 
     tool: str
@@ -138,3 +154,4 @@ class ToolExecution:
     ok: bool
     ok_reason: str
     error: str | None = None
+    queued_seconds: float | None = None

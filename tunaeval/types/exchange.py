@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .calls import JsonObject
+from .calls import JsonObject, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,6 @@ class Request:
     scenario: str = ""
     repeat: int = 1
     attempt: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens as the server reported them; None when it did not."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
