@@ -103,7 +103,7 @@ def structured(
 def _placeless(call: ToolCall) -> ToolCall:
     """The call without spans: it stands in no text."""
     repairs = tuple(replace(repair, span=None) for repair in call.repairs)
-    return replace(call, span=None, repairs=repairs)
+    return ToolCall(call.name, call.arguments, call.id, call.format, None, repairs)
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
@@ -157,6 +157,5 @@ def text_of(content: JsonValue) -> str:
 
 def _get(thing: object, key: str) -> JsonValue:
     """A field of a dictionary or an object; None if it has none."""
-    if isinstance(thing, Mapping):
-        return thing.get(key)
-    return getattr(thing, key, None)
+    # dict first: the abstract class is slow to ask
+    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)

@@ -1,7 +1,7 @@
 """Nearly right to right, every mend named."""
 
 from .braces import BRACE_KEY, BraceReader, object_reader
-from .json import JsonReader, Read, read_json
+from .json import JsonReader, Read
 from .kinds import UNBENT, kind_of, of_text
 from .mends import MENDS
 from .python import PYTHON_NAME, PythonReader
@@ -9,6 +9,7 @@ from .references import ANY, admitted, member, member_or_item
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
 from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
+from .whole import read_json
 
 __all__ = [
     "ANY",

@@ -56,19 +56,6 @@ class Read(NamedTuple):
     truncated: bool = False
 
 
-def read_json(text: str) -> Read | Unreadable:
-    """Read a text that is one object or array, white space around it apart."""
-    window = Window(text, final=True)
-    window.pos = len(text) - len(text.lstrip())
-    result = JsonReader(window).advance()
-    if result is None:
-        raise AssertionError(f"a reader asked for more than all of {text[:60]!r}")
-    rest = text[window.pos :].strip() if window.pos < len(text) else ""
-    if rest and isinstance(result, Read):
-        return Unreadable("invalid-json", f"{rest[:40]!r} stands after the value", window.pos)
-    return result
-
-
 def _over() -> None:
     """The step behind the last one."""
 

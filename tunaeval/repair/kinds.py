@@ -9,7 +9,8 @@ from reprlib import Repr
 
 from tunaeval.types import JsonValue
 
-from .json import Read, read_json
+from .json import Read
+from .whole import read_json
 
 KINDS = ("null", "boolean", "integer", "number", "array", "object", "string")
 """The types that JSON schema knows."""

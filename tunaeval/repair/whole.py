@@ -1,0 +1,36 @@
+"""A whole text that is one JSON value: read at once when it is sound, else by steps."""
+
+from __future__ import annotations
+
+from tunaeval.window import Window
+
+from .json import JsonReader, Read
+from .values import LONG_NUMBER, MAX_DIGITS, Unreadable, scan
+
+
+def read_json(text: str) -> Read | Unreadable:
+    """Read a text that is one object or array, white space around it apart."""
+    start = len(text) - len(text.lstrip())
+    if (sound := _sound(text, start)) is not None:
+        return sound
+    window = Window(text, final=True)
+    window.pos = start
+    result = JsonReader(window).advance()
+    if result is None:
+        raise AssertionError(f"a reader asked for more than all of {text[:60]!r}")
+    rest = text[window.pos :].strip() if window.pos < len(text) else ""
+    if rest and isinstance(result, Read):
+        return Unreadable("invalid-json", f"{rest[:40]!r} stands after the value", window.pos)
+    return result
+
+
+def _sound(text: str, start: int) -> Read | None:
+    """The value of a text that needs no mend and holds nothing odd, as most do."""
+    if not text.startswith(("{", "["), start):
+        return None
+    found = scan(text, start)
+    if isinstance(found, Unreadable) or found[2] or text[found[1] :].strip():
+        return None
+    if len(text) > MAX_DIGITS and LONG_NUMBER.search(text, start):
+        return None
+    return Read(found[0])
