@@ -18,10 +18,10 @@ from tunaeval.grammar import CallObject, Format, Literal, Space, Word
 from tunaeval.repair import MAX_DIGITS
 from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
-from .finder import Finder
-from .ordinary_fits import fits
-from .ordinary_made import Call, result_of
-from .ordinary_sound import flat_texts
+from ..finder import Finder
+from .fits import fits
+from .made import Call, result_of
+from .sound import flat_texts
 
 OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""

@@ -9,9 +9,9 @@ from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import QUOTES
 from tunaeval.types import ToolCall, Tools
 
-from .ordinary_claims import Claim, names_nothing, scanned
-from .ordinary_patterns import SPACE, row
-from .ordinary_promise import ENGINE, BlockReader
+from .claims import Claim, names_nothing, scanned
+from .patterns import SPACE, row
+from .promise import ENGINE, BlockReader
 
 _skip = re.compile(SPACE).match
 _Tail = Callable[[str, int], int]

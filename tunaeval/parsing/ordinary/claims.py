@@ -14,11 +14,11 @@ from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, JsonReader, Unreadable, sca
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 from tunaeval.window import Window, read_all
 
-from .judge import looks_like_a_call
-from .ordinary_fits import fits
-from .ordinary_made import call_of
-from .ordinary_promise import ENGINE
-from .ordinary_sound import nothing_hidden
+from ..judge import looks_like_a_call
+from .fits import fits
+from .made import call_of
+from .promise import ENGINE
+from .sound import nothing_hidden
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
 """The call that a value is; None if it is none, or an unusual one.

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from tunaeval.grammar import Format
 
-from .ordinary_objects import object_reader
-from .ordinary_promise import ENGINE, BlockReader
-from .ordinary_tagged import tagged_reader
+from .objects import object_reader
+from .promise import ENGINE, BlockReader
+from .tagged import tagged_reader
 
 
 @lru_cache(maxsize=512)

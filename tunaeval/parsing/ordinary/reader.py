@@ -1,9 +1,4 @@
-"""The ordinary shape of every format at once: sound blocks, and nothing unusual anywhere.
-
-Made from the same words as the engine reads, when first used. It answers only where it can be sure
-that the engine would say the same in every field, with any tools and at every level; else it
-answers None, and the engine reads the text from its start.
-"""
+"""The reader of the ordinary shape: which texts it walks through, and which it leaves alone."""
 
 from __future__ import annotations
 
@@ -11,15 +6,13 @@ from collections.abc import Callable
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from .collect import MAX_CALLS, MAX_TEXT
-from .finder import Finder, Token
-from .ordinary_made import result_of
-from .ordinary_passage import Action, Chooser, Passage, action_of, chooser_of
-from .ordinary_promise import ENGINE
-from .ordinary_rows import behind_space
-from .ordinary_whole import OrdinaryReader, whole_reader
-
-__all__ = ["OrdinaryReader", "ordinary_reader"]
+from ..collect import MAX_CALLS, MAX_TEXT
+from ..finder import Finder, Token
+from .made import result_of
+from .passage import Action, Chooser, Passage, action_of, chooser_of
+from .promise import ENGINE
+from .rows import behind_space
+from .whole import OrdinaryReader, whole_reader
 
 _LONG = 512
 """From so many characters on it pays to look first whether there is anything to be found."""

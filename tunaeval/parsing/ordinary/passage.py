@@ -15,12 +15,12 @@ from typing import TypeAlias
 
 from tunaeval.types import ParseResult, ToolCall, Tools
 
-from .collect import JOINTS, MAX_CALLS
-from .finder import FENCE, LEAST_CUT, Finder, Token
-from .ordinary_blocks import block_reader
-from .ordinary_claims import passed_over
-from .ordinary_made import result_of
-from .ordinary_promise import BlockReader
+from ..collect import JOINTS, MAX_CALLS
+from ..finder import FENCE, LEAST_CUT, Finder, Token
+from .blocks import block_reader
+from .claims import passed_over
+from .made import result_of
+from .promise import BlockReader
 
 Action: TypeAlias = "Callable[[Passage, int, int], bool]"
 """What to do at a hit, from its start to its end; false if only the engine can tell."""

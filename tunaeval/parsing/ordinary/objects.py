@@ -14,11 +14,11 @@ import orjson
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.types import ToolCall, Tools
 
-from .finder import FENCE
-from .ordinary_claims import Claim, claim_of
-from .ordinary_patterns import SPACE, row
-from .ordinary_promise import ENGINE, BlockReader
-from .ordinary_rows import row_reader
+from ..finder import FENCE
+from .claims import Claim, claim_of
+from .patterns import SPACE, row
+from .promise import ENGINE, BlockReader
+from .rows import row_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 

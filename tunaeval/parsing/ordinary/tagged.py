@@ -16,14 +16,14 @@ import orjson
 from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
 from tunaeval.types import JsonObject, ToolCall, Tools
 
-from .ordinary_claims import scanned
-from .ordinary_fits import fits, signature_of
-from .ordinary_made import call_of
-from .ordinary_patterns import NEAR_SPACE, SPACE, row
-from .ordinary_promise import ENGINE, BlockReader
-from .ordinary_sound import nothing_hidden
-from .ordinary_values import ODD, value_of
-from .typing import trimmed
+from ..typing import trimmed
+from .claims import scanned
+from .fits import fits, signature_of
+from .made import call_of
+from .patterns import NEAR_SPACE, SPACE, row
+from .promise import ENGINE, BlockReader
+from .sound import nothing_hidden
+from .values import ODD, value_of
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 _SPACES = " \t\r\n"

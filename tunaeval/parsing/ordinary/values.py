@@ -7,8 +7,8 @@ import re
 from tunaeval.repair import member
 from tunaeval.types import JsonValue
 
-from .ordinary_fits import Signature
-from .typing import typed
+from ..typing import typed
+from .fits import Signature
 
 ODD = object()
 """Instead of a value: something had to be mended in it, or is to be told of it."""
