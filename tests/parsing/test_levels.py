@@ -153,6 +153,7 @@ LONG = '{"name": "bash", "arguments": {"a": ' + "1" * 4301 + "}}"
         ("invalid-arguments", call_with("[1]"), '{"name": "bash", "arguments": [1]}'),
         ("schema-echo", f"a {SCHEMA} b", SCHEMA),
         ("quoted", f"Say `{LS}` to it", LS),
+        ("quoted", f"Say `<tool_call>{LS}</tool_call>` to it", LS),
         ("stray-closer", f"{LS}\n</tool_call> b", "</tool_call>"),
         ("unclosed-fence", "a\n```python\nb", ""),
         ("trailing-ellipsis", "Let me look...", ""),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interrupts import heed_interrupts
 from tunaeval import parse_many, to_tools
 from tunaeval.errors import UsageError
 from tunaeval.types import Level, ParseResult, Tools
@@ -79,6 +80,7 @@ def program(tmp_path: Path) -> Program:
         return subprocess.Popen(
             [sys.executable, str(file), method],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            preexec_fn=heed_interrupts,  # noqa: PLW1509 - nothing here that a fork could break
         )  # fmt: skip
 
     return start
