@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     )
     from .running import arun, run
     from .scores import ascore, score
+    from .sessions import ScoringSession, scoring_session
+    from .switches import from_environment
     from .tools import Recorder, to_tools, wrap_tool
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
@@ -50,6 +52,7 @@ _HOMES = {
     "Repair": "types",
     "Rescored": "harness",
     "RunOptions": "harness",
+    "ScoringSession": "sessions",
     "Span": "types",
     "Stream": "parsing",
     "ToolCall": "types",
@@ -60,6 +63,7 @@ _HOMES = {
     "ascore": "scores",
     "compare": "comparing",
     "formats": "parsing",
+    "from_environment": "switches",
     "instructions": "parsing",
     "load_suite": "harness",
     "match": "verdicts",
@@ -72,6 +76,7 @@ _HOMES = {
     "rescore": "harness",
     "run": "running",
     "score": "scores",
+    "scoring_session": "sessions",
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
@@ -89,6 +94,7 @@ __all__ = [
     "Repair",
     "Rescored",
     "RunOptions",
+    "ScoringSession",
     "Span",
     "Stream",
     "ToolCall",
@@ -100,6 +106,7 @@ __all__ = [
     "ascore",
     "compare",
     "formats",
+    "from_environment",
     "instructions",
     "load_suite",
     "match",
@@ -112,6 +119,7 @@ __all__ = [
     "rescore",
     "run",
     "score",
+    "scoring_session",
     "stream",
     "suite_names",
     "to_tools",

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import NoReturn
 
@@ -143,9 +143,9 @@ class Server:
         return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
 
 
-def read_key() -> str | None:
+def read_key(variables: Sequence[str] = KEY_VARIABLES) -> str | None:
     """The key in the environment; None if there is none. It is checked but never shown."""
-    for variable in KEY_VARIABLES:
+    for variable in variables:
         key = os.environ.get(variable, "").strip()
         if key:
             if not (key.isascii() and key.isprintable()) or " " in key:

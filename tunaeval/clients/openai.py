@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import httpx
 
@@ -11,15 +12,15 @@ from tunaeval.types import JsonObject, Reply, Request
 
 from ._chat import Chat
 from ._retries import Patience
-from ._server import Server, read_key
+from ._server import KEY_VARIABLES, Server, read_key
 
 
 class OpenAIClient:
     """Asks `{base_url}/chat/completions`.
 
-    The key comes from the environment only: `TUNAEVAL_API_KEY`, else `OPENAI_API_KEY`; a server
-    that wants none gets none. `base_url` is `OPENAI_BASE_URL` if not given; `model` is the first
-    that the server lists.
+    The key comes from the environment only, from the first of `key_variables` that is set
+    (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`); a server that wants none gets none. `base_url` is
+    `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
 
     Tried again are 408, 409, 429, 5xx and broken connections, at most `max_retries` times; a
     broken body once. One try may take `attempt_timeout` seconds whatever the server does, all
@@ -43,6 +44,7 @@ class OpenAIClient:
         deadline: float | None = None,
         connections: int = 64,
         max_retries: int = 8,
+        key_variables: Sequence[str] = KEY_VARIABLES,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         address = base_url or os.environ.get("OPENAI_BASE_URL")
@@ -57,7 +59,12 @@ class OpenAIClient:
         if max_retries < 0:
             raise UsageError(f"max_retries is {max_retries!r}; wanted 0 or more")
         self._chat = Chat(
-            Server(address, key=read_key(), attempt_timeout=attempt_timeout, transport=transport),
+            Server(
+                address,
+                key=read_key(key_variables),
+                attempt_timeout=attempt_timeout,
+                transport=transport,
+            ),
             model=model,
             patience=Patience(max_retries, deadline),
             connections=connections,

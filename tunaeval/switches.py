@@ -1,0 +1,125 @@
+"""The switches that a host's environment has for scoring, and what they come to.
+
+    ENABLE_EVALS2                 true, 1, yes or on; anything else is off
+    OPENAI_API_KEY_FOR_SCORING    a key: then a judge is asked
+    OPENAI_MODEL_FOR_SCORING      which model judges, gpt-4o-mini unless it says otherwise
+    OPENAI_BASE_URL               where it is asked, OpenAI's own address unless it says otherwise
+    EVALS2_OUTPUT_FILE            JSON lines, one appended for each score
+
+Nothing else in tunaeval reads them, and they are read when `from_environment` is called.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tunaeval.tools import Recorder, wrap_tool
+from tunaeval.types import Reply, Request
+from tunaeval.types.runs import ScoreResult
+
+from .sessions import ScoringSession
+
+Tool = TypeVar("Tool", bound=Callable[..., object])
+
+KEY_VARIABLE = "OPENAI_API_KEY_FOR_SCORING"
+DEFAULT_MODEL = "gpt-4o-mini"
+DEFAULT_URL = "https://api.openai.com/v1"
+
+_ON = frozenset({"true", "1", "yes", "on"})
+_OFF = frozenset({"false", "0", "no", "off", ""})
+
+_LOG = logging.getLogger("tunaeval.scoring")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeModel:
+    """A `Client` that connects anew for each question: a judge asks few, from any event loop."""
+
+    base_url: str
+    model: str
+    name: str = "openai"
+
+    async def complete(self, request: Request) -> Reply:
+        from tunaeval.clients import OpenAIClient  # noqa: PLC0415 - httpx, only when it is asked
+
+        client = OpenAIClient(
+            base_url=self.base_url, model=self.model, key_variables=(KEY_VARIABLE,)
+        )
+        try:
+            return await client.complete(request)
+        finally:
+            await client.close()
+
+    async def close(self) -> None:
+        """Nothing stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the environment asks for, with the face's own words: wrap, score, or do neither."""
+
+    enabled: bool = False
+    judge: JudgeModel | None = None
+    out: Path | None = None
+    preset: str = "evals2"
+
+    def wrap_tool(self, tool: Tool, recorder: Recorder) -> Tool:
+        """As `tunaeval.wrap_tool`; the tool itself when scoring is off."""
+        return wrap_tool(tool, recorder) if self.enabled else tool
+
+    def scoring_session(self, query: str, **settings: Any) -> ScoringSession:
+        """As `tunaeval.scoring_session`, with the judge, the output file and the preset of here."""
+        asked = {"preset": self.preset, "out": self.out, "enabled": self.enabled, **settings}
+        if self.judge is not None:
+            asked.setdefault("judge", self.judge)
+        return ScoringSession(query, **asked)
+
+    def score(self, messages: Iterable[object], query: str, **settings: Any) -> ScoreResult | None:
+        """Score a task that is over, and append it to the output file; None when that fails,
+        which is logged and recorded, and when scoring is off.
+        """
+        session = self.scoring_session(query, **settings)
+        with session:
+            session.messages = messages
+        return session.score
+
+    async def ascore(
+        self, messages: Iterable[object], query: str, **settings: Any
+    ) -> ScoreResult | None:
+        """`score` for code that runs in an event loop, as a judge has to be waited for."""
+        session = self.scoring_session(query, **settings)
+        async with session:
+            session.messages = messages
+        return session.score
+
+
+def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
+    """Read the switches. A word that is neither on nor off is off, with a warning in the log."""
+    told = os.environ if environment is None else environment
+    if not _is_on(told.get("ENABLE_EVALS2", "")):
+        return Switches()
+    out = told.get("EVALS2_OUTPUT_FILE", "").strip()
+    return Switches(enabled=True, judge=_judge(told), out=Path(out) if out else None)
+
+
+def _is_on(word: str) -> bool:
+    said = word.strip().lower()
+    if said not in _ON | _OFF:
+        _LOG.warning(
+            "ENABLE_EVALS2 is %r, wanted one of %s; nothing is scored", word, sorted(_ON | _OFF)
+        )
+    return said in _ON
+
+
+def _judge(told: Mapping[str, str]) -> JudgeModel | None:
+    if not told.get(KEY_VARIABLE, "").strip():
+        return None
+    return JudgeModel(
+        base_url=told.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
+        model=told.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
+    )
