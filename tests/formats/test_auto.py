@@ -63,10 +63,12 @@ def test_a_text_that_ends_in_a_word_is_whole(word: str) -> None:
     assert (result.outcome, result.truncated, result.diagnoses) == ("no_call", False, ())
 
 
-def test_a_known_tool_is_called_inside_of_a_line_too() -> None:
-    text = "I call [find_files(folder='src', depth=2)] now."
+def test_a_known_tool_is_called_at_the_end_of_a_line_too() -> None:
+    """But not inside of one: that speaks of a call, `[find_files(depth=2)] was what they tried`."""
+    text = "I call [find_files(folder='src', depth=2)]"
     assert said(read(text, "auto", TOOLS)) == [FOUND]
     assert read(text, "auto").outcome == "no_call"
+    assert read(f"{text} now.", "auto", TOOLS).outcome == "no_call"
 
 
 @pytest.mark.parametrize("name", ["...", "-", "/", ".", "./x"])

@@ -2,8 +2,9 @@
 
 Between markers a call that cannot be read is refused alone, if its end can be found. A list
 without markers is held to its end, for only one that is well-formed up to there is a list of calls:
-comprehensions, links and indices begin like it. If none of its names is known to be a tool, it also
-has to have its lines for itself: attributes, logs and list items begin like it too.
+comprehensions, links and indices begin like it. It also has to end its line, as words behind it
+speak of it, and if none of its names is known to be a tool it has to have its lines for itself:
+attributes, logs and list items begin like it too.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class PythonBlock(Begun):
         return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Generator[None, None, bool]:
-        """Whether the list is not the text of a link, or, without a known tool, ends its line."""
+        """Whether nothing stands behind the list in its line."""
         window = self._window
         while True:
             ahead = window.text[window.pos : window.pos + _SEEN_BEHIND]
@@ -113,8 +114,7 @@ class PythonBlock(Begun):
                 break
             yield
         ends_line = not rest or rest.startswith(("\r", "\n", "<|"))
-        over = ends_line or self._quoted or self._setting.collector.full
-        return over or (self._known and not ahead.startswith("("))
+        return bool(ends_line or self._quoted or self._setting.collector.full)
 
     # --- the calls ---------------------------------------------------------------------------
 
