@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tunaeval import parse, stream
+from tunaeval.formats import FORMATS
 from tunaeval.types import LEVELS, Level, ParseResult
 
 _M3 = "]<]minimax[>["
@@ -55,7 +56,17 @@ FOUND = {
     "a quote behind a call without a closer": Found(
         "mistral", '[TOOL_CALLS] {"name": "r", "arguments": {}}\n”a/b', "malformed"
     ),
+    "a single digit behind an opener": Found("mistral-array", "a [TOOL_CALLS]2", "no_call"),
+    "a number too large at the very end": Found(
+        "functionary-v3.2", '>>>bash\n{"a": 9e999}', "malformed"
+    ),
 }
+
+TAILS = (
+    *("", "2", '"', "[", "{", "}", "]", "[]", "{}", "[{", "}]", "null", "[1]", '"a"', "[2"),
+    *(" 2", "\n2", "[[", "]]", '{"', " ", "-", "1e9", "true", "é"),
+)
+"""The shortest things that can stand behind an opener."""
 
 
 def in_pieces(found: Found, size: int, level: Level) -> ParseResult:
@@ -82,3 +93,12 @@ def test_it_says_what_it_should(name: str) -> None:
         found.outcome,
         found.calls,
     )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_opener_may_be_followed_by_anything(name: str) -> None:
+    opener = FORMATS[name].opener
+    for tail in TAILS if opener else ():
+        found = Found(name, f"a {opener.text}{tail}" if opener else "", "no_call")
+        assert in_pieces(found, 1, "standard") == parse(found.text, name)
+        assert in_pieces(found._replace(format="auto"), 1, "standard") == parse(found.text)

@@ -298,7 +298,7 @@ class TaggedBlock(Begun):
         if not self.had_body:
             return
         if not self._quoted:
-            cut = at_end if why is None else why.cut or at_end
+            cut = at_end if why is None else why.cut
             code = "truncated" if cut else why.code if why else "invalid-json"
             message = why.message if why else "the text ends before the call does"
             self._ledger.refuse(code, message, span, cut=cut)

@@ -64,7 +64,7 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
             return slow(text, start, body, tools, calls)
         first = body if piece[0] == "{" else body + 1
         last = end if piece[-1] == "}" else end - 1
-        if text[first] != "{" or text[last - 1] != "}":
+        if not (text.startswith("{", first) and text.endswith("}", first, last)):
             first, last = text.find("{", body), text.rfind("}", body, end) + 1
         if type(value) is list and len(value) == 1 and array:
             value = value[0]
