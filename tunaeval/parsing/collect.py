@@ -43,8 +43,9 @@ class Collector:
         self._started: dict[int, LiveCall] = {}
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
-        self._attempts: list[tuple[int, bool]] = []
-        self._settled = (0, 0)
+        self._attempted: dict[bool, int] = {}
+        """Where the first attempt began that was cut off, and the first that was not."""
+        self._settled = 0
 
     @property
     def end(self) -> int:
@@ -139,7 +140,7 @@ class Collector:
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
         """Something tried to be a call and is none; `cut` when the text ended inside it."""
-        self._attempts.append((start, cut))
+        self._attempted[cut] = min(start, self._attempted.get(cut, start))
         self.truncated = self.truncated or cut
 
     def reclassify(self, start: int, marker: int = 0) -> None:
@@ -169,11 +170,10 @@ class Collector:
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
-        told, tried = self._settled
-        diagnoses, attempts = self._diagnoses, self._attempts
+        told, diagnoses = self._settled, self._diagnoses
         diagnoses[told:] = [d for d in diagnoses[told:] if d.span and d.span.start < start]
-        attempts[tried:] = [attempt for attempt in attempts[tried:] if attempt[0] < start]
-        self._settled = len(diagnoses), len(attempts)
+        self._settled = len(diagnoses)
+        self._attempted = {cut: at for cut, at in self._attempted.items() if at < start}
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
@@ -192,6 +192,6 @@ class Collector:
     def _outcome(self) -> Outcome:
         if self.calls:
             return "calls"
-        if any(cut for _, cut in self._attempts):
+        if True in self._attempted:
             return "truncated"
-        return "malformed" if self._attempts else "no_call"
+        return "malformed" if self._attempted else "no_call"

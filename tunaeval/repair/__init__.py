@@ -8,15 +8,25 @@ from .python import PYTHON_NAME, PythonReader
 from .references import ANY, admitted, member, member_or_item
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
-from .values import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS, Note, Unreadable, not_json, scan, too_deep
+from .values import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_FAST,
+    Note,
+    Unreadable,
+    has_long_number,
+    not_json,
+    scan,
+    too_deep,
+)
 from .whole import read_json
 
 __all__ = [
     "ANY",
     "BRACE_KEY",
-    "LONG_NUMBER",
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "MAX_FAST",
     "MENDS",
     "PYTHON_NAME",
     "QUOTES",
@@ -31,6 +41,7 @@ __all__ = [
     "Unreadable",
     "admitted",
     "fit",
+    "has_long_number",
     "kind_of",
     "member",
     "member_or_item",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tunaeval.window import Window
 
 from .json import JsonReader, Read
-from .values import LONG_NUMBER, MAX_DIGITS, Unreadable, scan
+from .values import Unreadable, has_long_number, scan
 
 
 def read_json(text: str) -> Read | Unreadable:
@@ -31,6 +31,4 @@ def _sound(text: str, start: int) -> Read | None:
     found = scan(text, start)
     if isinstance(found, Unreadable) or found[2] or text[found[1] :].strip():
         return None
-    if len(text) > MAX_DIGITS and LONG_NUMBER.search(text, start):
-        return None
-    return Read(found[0])
+    return None if has_long_number(text, start, len(text)) else Read(found[0])

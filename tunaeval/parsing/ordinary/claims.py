@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import LONG_NUMBER, MAX_DIGITS, JsonReader, Unreadable, scan
+from tunaeval.repair import JsonReader, Unreadable, has_long_number, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 from tunaeval.window import Window, read_all
 
@@ -75,9 +75,7 @@ def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
     if isinstance(found, Unreadable) or found[2]:
         return None
     value, end, _ = found
-    if end - start > MAX_DIGITS and LONG_NUMBER.search(text, start, end):
-        return None
-    return value, end
+    return None if has_long_number(text, start, end) else (value, end)
 
 
 def passed_over(text: str, start: int) -> tuple[int, bool]:

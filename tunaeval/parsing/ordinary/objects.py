@@ -12,6 +12,7 @@ import re
 import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
+from tunaeval.repair import MAX_FAST
 from tunaeval.types import ToolCall, Tools
 
 from ..finder import FENCE
@@ -57,6 +58,8 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
             if size:
                 return slow(text, start, body, tools, calls)
             end = len(text)
+        if end - body > MAX_FAST:
+            return slow(text, start, body, tools, calls)
         piece = text[body:end]
         try:
             value = _loads(piece)

@@ -8,7 +8,7 @@ too many. An escape spelled `\u0022` could hide that, so with quotes inside stri
 
 from __future__ import annotations
 
-from tunaeval.repair import LONG_NUMBER, MAX_DEPTH, MAX_DIGITS
+from tunaeval.repair import MAX_DEPTH, MAX_DIGITS, has_long_number
 from tunaeval.types import JsonObject, JsonValue
 
 _LARGE = float(2**63)
@@ -36,7 +36,7 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
             break
         elif kind is float and not -_LARGE < value < _LARGE:
             return False
-    if len(piece) > MAX_DIGITS and LONG_NUMBER.search(piece):
+    if has_long_number(piece, 0, len(piece)):
         return False
     inner = piece.count('"') - 2 * len(strings)
     if "\\" not in piece:

@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeAlias
 import orjson
 
 from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
-from tunaeval.types import JsonObject, ToolCall, Tools
+from tunaeval.repair import MAX_FAST
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..typing import trimmed
 from .claims import scanned
@@ -25,7 +26,6 @@ from .promise import ENGINE, BlockReader
 from .sound import nothing_hidden
 from .values import ODD, value_of
 
-_loads, _Refused = orjson.loads, orjson.JSONDecodeError
 _SPACES = " \t\r\n"
 _OPTIONAL = (Arguments(optional=True),)
 """Where such an object stands, the rest does not match, and the engine reads it."""
@@ -70,8 +70,8 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
             stop = len(text)
         piece = text[at:stop]
         try:
-            arguments = _loads(piece)
-        except _Refused:
+            arguments = _decoded(piece)
+        except ValueError:
             found = scanned(text, at + len(piece) - len(piece.lstrip(_SPACES)))
             arguments, stop = found or (None, 0)
             end = _end(tail(text, stop))
@@ -87,6 +87,12 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
         return end
 
     return read
+
+
+def _decoded(piece: str) -> JsonValue:
+    if len(piece) > MAX_FAST:
+        raise ValueError("left to the scanner, which takes less memory")
+    return orjson.loads(piece)
 
 
 def _end(found: re.Match[str] | None) -> int:
