@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .adapters import wrap_tool
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
@@ -34,14 +35,24 @@ if TYPE_CHECKING:
         render,
         stream,
     )
+    from .reports import print_execution
     from .running import arun, run
     from .scores import ascore, score
-    from .tools import Recorder, to_tools, wrap_tool
+    from .tools import (
+        ContextRecorder,
+        Recorder,
+        ResultRecorder,
+        busy_seconds,
+        call_id,
+        classifiers,
+        to_tools,
+    )
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
+    "ContextRecorder": "tools",
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
@@ -49,6 +60,7 @@ _HOMES = {
     "Recorder": "tools",
     "Repair": "types",
     "Rescored": "harness",
+    "ResultRecorder": "tools",
     "RunOptions": "harness",
     "Span": "types",
     "Stream": "parsing",
@@ -58,6 +70,9 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "busy_seconds": "tools",
+    "call_id": "tools",
+    "classifiers": "tools",
     "compare": "comparing",
     "formats": "parsing",
     "instructions": "parsing",
@@ -66,6 +81,7 @@ _HOMES = {
     "parse": "parsing",
     "parse_many": "parsing",
     "parse_message": "parsing",
+    "print_execution": "reports",
     "qwen25": "parsing",
     "registries": "extensions",
     "render": "parsing",
@@ -75,12 +91,13 @@ _HOMES = {
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
-    "wrap_tool": "tools",
+    "wrap_tool": "adapters",
 }
 """The room that each public name comes from."""
 
 __all__ = [
     "AsyncHarness",
+    "ContextRecorder",
     "Diagnosis",
     "Event",
     "Format",
@@ -88,6 +105,7 @@ __all__ = [
     "Recorder",
     "Repair",
     "Rescored",
+    "ResultRecorder",
     "RunOptions",
     "Span",
     "Stream",
@@ -98,6 +116,9 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "busy_seconds",
+    "call_id",
+    "classifiers",
     "compare",
     "formats",
     "instructions",
@@ -106,6 +127,7 @@ __all__ = [
     "parse",
     "parse_many",
     "parse_message",
+    "print_execution",
     "qwen25",
     "registries",
     "render",
