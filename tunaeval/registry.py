@@ -259,7 +259,7 @@ def _signature_fault(
 
 
 def _attributes(role: type) -> list[str]:
-    read_only = (name for name, member in vars(role).items() if isinstance(member, property))
+    read_only = (name for name, kind in [*vars(role).items()] if isinstance(kind, property))
     return [*role.__annotations__, *read_only]
 
 

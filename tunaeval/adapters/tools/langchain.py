@@ -38,7 +38,8 @@ def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     copy = tool.model_copy()
     record = partial(_recorded, tool, recorder)
     if hasattr(tool, "func"):
-        vars(copy).update({part: record(vars(tool).get(part)) for part in _PARTS[:2]})
+        functions = {part: vars(tool).get(part) for part in _PARTS[:2]}
+        vars(copy).update({part: record(found) for part, found in functions.items() if found})
     else:
         vars(copy)["_run"] = _once(_method(copy, "_run"), record, copy)
         if not _is_frameworks(copy, "_arun"):
@@ -48,11 +49,7 @@ def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     return copy
 
 
-def _recorded(
-    tool: roles.AnyTool, recorder: roles.Recorder, function: Function | None
-) -> Function | None:
-    if function is None:
-        return None
+def _recorded(tool: roles.AnyTool, recorder: roles.Recorder, function: Function) -> Function:
     arguments = _arguments_of(function, _shown(tool))
     return record_runs(function, recorder, name=tool.name, arguments=arguments)
 
