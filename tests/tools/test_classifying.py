@@ -91,7 +91,7 @@ def test_the_registry_has_them_all_and_takes_more() -> None:
         classifiers.add("shapeless", shapeless)
 
 
-declared = st.dictionaries(
+declared: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
     st.sampled_from(["ok", "is_error", "isError", "status", "outcome", "error", *"abcdefgh"]),
     st.sampled_from([True, False, None, 1, "error", "Failed", "fine", []]),
 )

@@ -1,4 +1,4 @@
-"""A wrapped generator is driven as the bare one, and its time is the time in which it ran itself."""
+"""A wrapped generator is driven as the bare one, and timed only while it runs itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def steps(script: list[Reply], seen: list[object]) -> Generator[Any, Any, Any]:
             if word == "return":
                 return number
             if word == "raise":
-                raise BrokenError(number)
+                raise BrokenError(number)  # noqa: TRY301 - it is raised where it may be caught
             seen.append((yield number))
         except BaseException as error:
             seen.append(type(error))
@@ -49,7 +49,7 @@ async def steps_later(script: list[Reply], seen: list[object]) -> AsyncGenerator
             if word == "return":
                 return
             if word == "raise":
-                raise BrokenError(number)
+                raise BrokenError(number)  # noqa: TRY301 - it is raised where it may be caught
             seen.append((yield number))
         except BaseException as error:
             seen.append(type(error))
@@ -156,7 +156,7 @@ def test_a_generator_that_will_not_be_closed_says_so() -> None:
     generator = wrap_tool(tool, recorder)()
     next(generator)
     with pytest.raises(RuntimeError, match="generator ignored GeneratorExit"):
-        generator.close()  # type: ignore[attr-defined] # an iterator by its word, a generator by kind
+        generator.close()  # type: ignore[attr-defined] # it says only that it is an iterator
     assert only(recorder).ok_reason == "exception"
 
 
@@ -217,7 +217,7 @@ def test_a_cancelled_async_generator_is_recorded() -> None:
         yield 1
 
     async def cancel(generator: AsyncIterator[int]) -> bool:
-        task = asyncio.ensure_future(anext(generator))  # type: ignore[arg-type] # it is awaitable
+        task = asyncio.ensure_future(anext(generator))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])

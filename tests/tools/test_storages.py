@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import pickle  # noqa: S403 - recorders travel to other processes so
 import tracemalloc
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import pytest
@@ -103,7 +103,7 @@ def test_200_000_calls_leave_nothing_behind(storage: type[Recorder]) -> None:
 def test_to_another_process_goes_an_empty_recorder(storage: type[Recorder]) -> None:
     recorder = storage(9, classifiers=["status"], listener=print)
     wrap_tool(read, recorder)
-    again: Any = pickle.loads(pickle.dumps(recorder))  # noqa: S301 - written here
+    again: Any = ForkingPickler.loads(ForkingPickler.dumps(recorder))
     assert type(again) is storage
     assert (again.limit, again.classifiers, again.listener) == (9, recorder.classifiers, print)
     assert not again.executions
