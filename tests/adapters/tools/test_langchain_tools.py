@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from tests.tools.samples import only
 from tunaeval.errors import UsageError
 
 langchain = pytest.importorskip("langchain_core.tools", reason="langchain-core is not installed")
+runnables = pytest.importorskip("langchain_core.runnables")
 messages = pytest.importorskip("langchain_core.messages")
 
 
@@ -124,6 +125,32 @@ def test_a_failure_is_recorded_even_when_the_framework_handles_it() -> None:
     assert (answer.status, answer.content) == ("error", "gone")
     for run in recorder.executions:
         assert (run.ok, run.ok_reason, run.error) == (False, "exception", "ToolException: gone")
+
+
+def test_what_the_framework_fills_in_is_given_on_and_not_recorded() -> None:
+    given: list[Any] = []
+
+    def tell(text: str, config: Any, id_: Any) -> str:
+        given.append((text, config["metadata"]["who"], id_))
+        return text
+
+    tell.__annotations__ |= {
+        "config": runnables.RunnableConfig,
+        "id_": Annotated[str, langchain.InjectedToolCallId],
+    }
+    recorder = tunaeval.Recorder()
+    bare = langchain.StructuredTool.from_function(tell, description="Tell.")
+    tool = tunaeval.wrap_tool(bare, recorder)
+    tool.invoke(call("tell", {"text": "x"}), config={"metadata": {"who": "me"}})
+    assert given == [("x", "me", "c1")]
+    assert only(recorder).arguments == {"text": "x"}
+
+
+def test_a_tool_of_one_text_is_recorded() -> None:
+    recorder = tunaeval.Recorder()
+    bare = langchain.Tool(name="shout", func=lambda words: words.upper(), description="Shout.")
+    assert tunaeval.wrap_tool(bare, recorder).invoke("a") == "A"
+    assert only(recorder).arguments == {"words": "a"}
 
 
 def test_what_is_no_recorder_is_refused_here_too() -> None:

@@ -20,8 +20,8 @@ Function: TypeAlias = Callable[..., Any]
 
 _SHAPE = ("args_schema", "model_copy", "run", "arun", "_run", "_arun")
 _PARTS = ("func", "coroutine", "_run", "_arun")
-_FRAMEWORKS = frozenset({"callbacks", "config", "run_manager", "runtime"})
-"""Parameters that LangChain fills; the model knows nothing of them."""
+_FRAMEWORKS = frozenset({"callbacks", "config", "run_manager"})
+"""Parameters that LangChain fills where no schema tells them from the model's."""
 
 _awaited: ContextVar[object] = ContextVar("tunaeval_langchain", default=None)
 """The tool whose `_arun` is running: many call their own `_run`, which is the same run then."""
@@ -54,19 +54,25 @@ def _recorded(tool: roles.AnyTool, recorder: roles.Recorder, function: Function)
     return record_runs(function, recorder, name=tool.name, arguments=arguments)
 
 
-def _shown(tool: roles.AnyTool) -> frozenset[str] | None:
-    """The parameters that a model is told of, None where no schema says so."""
-    return None if tool.args_schema is None else frozenset(tool.args)
+def _shown(tool: roles.AnyTool) -> frozenset[str]:
+    """The parameters that a model is told of, as far as a schema says so."""
+    try:
+        return frozenset(tool.args) if tool.args_schema is not None else frozenset()
+    except KeyError:  # a JSON schema without properties
+        return frozenset()
 
 
 def _arguments_of(
-    function: Function, shown: frozenset[str] | None
+    function: Function, shown: frozenset[str]
 ) -> Callable[[tuple[object, ...], dict[str, object]], JsonObject]:
+    """What a model gave; not what LangChain puts beside it, which may hold the whole state."""
     signature = inspect.signature(function)
+    hidden = frozenset(signature.parameters) - shown
+    if not shown & frozenset(signature.parameters):  # one that is called with one text, by position
+        hidden = _FRAMEWORKS
 
     def arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> JsonObject:
         given = named(signature, args, kwargs)
-        hidden = _FRAMEWORKS - (shown or frozenset())
         return {name: value for name, value in given.items() if name not in hidden}
 
     return arguments

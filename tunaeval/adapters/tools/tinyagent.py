@@ -11,7 +11,12 @@ from tunaeval.types import JsonObject, roles
 
 
 def fits(tool: roles.AnyTool) -> bool:
-    return is_dataclass(tool) and callable(getattr(tool, "execute", None))
+    return (
+        is_dataclass(tool)
+        and not isinstance(tool, type)
+        and callable(getattr(tool, "execute", None))
+        and hasattr(tool, "name")
+    )
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
