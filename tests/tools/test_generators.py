@@ -102,9 +102,9 @@ async def driven_later(generator: AsyncGenerator[Any, Any], does: list[str]) -> 
 @given(script=replies, does=acts)
 def test_a_wrapped_generator_is_driven_alike(script: list[str], does: list[str]) -> None:
     recorder, one, other = Recorder(), list[object](), list[object]()
-    bare = driven(steps(script, one), does)
-    wrapped = driven(wrap_tool(steps, recorder)(script, other), does)
-    gc.collect()
+    to_the_end = [*does, "close"]  # one that is left open is closed whenever
+    bare = driven(steps(script, one), to_the_end)
+    wrapped = driven(wrap_tool(steps, recorder)(script, other), to_the_end)
     assert (bare, one) == (wrapped, other)
     assert len(recorder) <= 1
 
@@ -113,7 +113,7 @@ def test_a_wrapped_generator_is_driven_alike(script: list[str], does: list[str])
 def test_a_wrapped_async_generator_is_driven_alike(script: list[str], does: list[str]) -> None:
     async def both() -> None:
         recorder, one, other = Recorder(), list[object](), list[object]()
-        to_the_end = [*does, "close"]  # one that is left open is closed whenever
+        to_the_end = [*does, "close"]
         bare = await driven_later(steps_later(script, one), to_the_end)
         wrapped = await driven_later(wrap_tool(steps_later, recorder)(script, other), to_the_end)
         assert (bare, one) == (wrapped, other)
