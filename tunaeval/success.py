@@ -159,16 +159,18 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
 
 
 def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
-    """What the first one that speaks says; and what kind of error one raised on the way."""
+    """What the first one that speaks says; and what went wrong with one on the way."""
     unread = None
     for classifier in classifiers:
         try:
             said = classifier.classify(result)
         except Exception as error:  # noqa: BLE001 - a plug-in, or an attribute, may raise anything
             unread = type(error).__name__
-        else:
-            if said is not None:
-                return said, None
+            continue
+        if isinstance(said, Success):
+            return said, None
+        if said is not None:  # a plug-in's mistake, which must not surface when a run is read
+            unread = f"{classifier.name} says {said!r:.60}"
     return None, unread
 
 

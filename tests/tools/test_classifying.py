@@ -70,6 +70,17 @@ def test_one_that_fails_is_passed_over() -> None:
     assert judged("x", Broken(), Empty()) == (True, "unreadable")
 
 
+def test_one_that_answers_something_else_is_passed_over() -> None:
+    class Vague:
+        name = "vague"
+
+        def classify(self, result: Result) -> Any:
+            return bool(result.value)
+
+    assert judged("", Vague(), Empty()) == (False, "empty")
+    assert judged("x", Vague(), Empty()) == (True, "unreadable")
+
+
 def test_what_is_no_classifier_is_refused() -> None:
     for wrong in (3, Empty, object()):
         bad: Any = [wrong]
