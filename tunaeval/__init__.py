@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .adapters import wrap_tool
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
@@ -34,16 +35,26 @@ if TYPE_CHECKING:
         render,
         stream,
     )
+    from .reports import print_execution
     from .running import arun, run
     from .scores import ascore, score
     from .sessions import ScoringSession, scoring_session
     from .switches import from_environment
-    from .tools import Recorder, to_tools, wrap_tool
+    from .tools import (
+        ContextRecorder,
+        Recorder,
+        ResultRecorder,
+        busy_seconds,
+        call_id,
+        classifiers,
+        to_tools,
+    )
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
+    "ContextRecorder": "tools",
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
@@ -51,6 +62,7 @@ _HOMES = {
     "Recorder": "tools",
     "Repair": "types",
     "Rescored": "harness",
+    "ResultRecorder": "tools",
     "RunOptions": "harness",
     "ScoringSession": "sessions",
     "Span": "types",
@@ -61,6 +73,9 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "busy_seconds": "tools",
+    "call_id": "tools",
+    "classifiers": "tools",
     "compare": "comparing",
     "formats": "parsing",
     "from_environment": "switches",
@@ -70,6 +85,7 @@ _HOMES = {
     "parse": "parsing",
     "parse_many": "parsing",
     "parse_message": "parsing",
+    "print_execution": "reports",
     "qwen25": "parsing",
     "registries": "extensions",
     "render": "parsing",
@@ -80,12 +96,13 @@ _HOMES = {
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
-    "wrap_tool": "tools",
+    "wrap_tool": "adapters",
 }
 """The room that each public name comes from."""
 
 __all__ = [
     "AsyncHarness",
+    "ContextRecorder",
     "Diagnosis",
     "Event",
     "Format",
@@ -93,6 +110,7 @@ __all__ = [
     "Recorder",
     "Repair",
     "Rescored",
+    "ResultRecorder",
     "RunOptions",
     "ScoringSession",
     "Span",
@@ -104,6 +122,9 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "busy_seconds",
+    "call_id",
+    "classifiers",
     "compare",
     "formats",
     "from_environment",
@@ -113,6 +134,7 @@ __all__ = [
     "parse",
     "parse_many",
     "parse_message",
+    "print_execution",
     "qwen25",
     "registries",
     "render",

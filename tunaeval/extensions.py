@@ -8,6 +8,7 @@ from tunaeval.parsing import formats
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.reports import WRITERS
 from tunaeval.scoring import SCORERS
+from tunaeval.tools import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
 _CLIENTS = {
@@ -30,4 +31,10 @@ writers: Registry[Writer] = Registry(
 
 def registries() -> dict[str, Registry[Any]]:
     """The registries by the last word of their group."""
-    return {"parsers": formats, "scorers": scorers, "clients": clients, "writers": writers}
+    return {
+        "parsers": formats,
+        "scorers": scorers,
+        "clients": clients,
+        "writers": writers,
+        "classifiers": classifiers,
+    }

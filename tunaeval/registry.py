@@ -259,7 +259,8 @@ def _signature_fault(
 
 
 def _attributes(role: type) -> list[str]:
-    return list(role.__annotations__)
+    read_only = (name for name, kind in [*vars(role).items()] if isinstance(kind, property))
+    return [*role.__annotations__, *read_only]
 
 
 def _methods(role: type) -> dict[str, Callable[..., object]]:

@@ -12,20 +12,21 @@ and the run is scored all the same: scores of none but the lucky ones would flat
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from tunaeval.adapters import wrap_tool
 from tunaeval.errors import UsageError
 from tunaeval.records import RecordWriter
-from tunaeval.tools import Recorder, wrap_tool
+from tunaeval.tools import Recorder
 from tunaeval.types.runs import ScoreResult
 
 from .scores import ascore, score
 
-Tool = TypeVar("Tool", bound=Callable[..., object])
+Tool = TypeVar("Tool")
 
 _LOG = logging.getLogger("tunaeval.scoring")
 

@@ -1,17 +1,18 @@
 """Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
 
-What raised has failed (`raised`). Of what came back (`returned`), each classifier says what shows a
-failure, or None: first those that read fields (of a dict, of an object, or of JSON text that holds
-an object), then those that read text. When none speaks the success is assumed, and the reason says
-so. The reasons are "exception", "cancelled", the names in `BY_FIELDS` and `BY_TEXT`, "assumed",
-"awaitable" for a promise that nobody watched, and "unreadable" for a result that raised when it
-was looked at.
+A classifier looks at a `Result` and says `Success`, or None when it cannot tell. The built-in ones
+look at what came back: `BY_FIELDS` read fields (of a dict, of an object, or of JSON text that holds
+an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised has failed
+("exception", or "cancelled" when it was ended from outside), and the rest is assumed to have
+succeeded ("assumed"). Three more reasons: "awaitable" for a promise that nobody watched,
+"closed" for a generator that was ended by its consumer, and "unreadable" where a classifier itself
+raised and no other spoke.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import orjson
 
@@ -24,10 +25,12 @@ Fields: TypeAlias = Mapping[str, JsonValue]
 
 _EDGE = 1000
 _MAX_JSON = 1_000_000
-_FIELDS = ("is_error", "isError", "status", "outcome", "ok", "error", "message")
+_WORDS = ("error", "message")
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = ("Error:", "ERROR:", "error:")
-_SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
+
+SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
+"""Types whose values say nothing to the built-in classifiers."""
 
 
 class Success(NamedTuple):
@@ -39,90 +42,187 @@ class Success(NamedTuple):
 
 
 ASSUMED = Success(ok=True, reason="assumed")
+AWAITABLE = Success(ok=True, reason="awaitable")
+CLOSED = Success(ok=True, reason="closed")
+"""Of a generator whose consumer needed no more."""
 
 
-def returned(result: object) -> Success:
-    """Judge what a tool gave back."""
-    if type(result) in _SILENT:
+class Result:
+    """How a run ended, as classifiers see it: the `value` it gave back, or the `error` it raised.
+
+    `fields` and `text` are what can be read of the value, each made when it is first asked for:
+    the fields of a dict, of an object or of JSON text; a text itself, or an object's content.
+    """
+
+    __slots__ = ("_fields", "_text", "error", "value")
+
+    def __init__(self, value: object = None, error: BaseException | None = None) -> None:
+        self.value = value
+        self.error = error
+        self._fields: Fields | None = None
+        self._text: str | None = None
+
+    @property
+    def fields(self) -> Fields:
+        if self._fields is None:
+            self._fields = self._read_fields()
+        return self._fields
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            value = self.value
+            self._text = value if isinstance(value, str) else _content_of(value)
+        return self._text
+
+    def _read_fields(self) -> Fields:
+        value = self.value
+        if isinstance(value, (dict, Mapping)):  # dict first: the abstract class is slow to ask
+            return value
+        read = _json_fields(self.text)
+        if type(value) in SILENT or isinstance(value, str):
+            return read
+        found = {name: getattr(value, name, None) for name in (*_DECLARING, *_WORDS)}
+        return {**read, **{name: said for name, said in found.items() if said is not None}}
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """Says whether a run succeeded, or None (group `tunaeval.classifiers`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def classify(self, result: Result) -> Success | None: ...
+
+
+class ByFields(NamedTuple):
+    """A classifier of what a result declares: in these fields, a value that means failure."""
+
+    name: str
+    fields: tuple[str, ...]
+    fails: Callable[[JsonValue], bool]
+
+    def classify(self, result: Result) -> Success | None:
+        for field in self.fields:
+            value = result.fields.get(field)
+            if value is not None and self.fails(value):
+                return _failure(self.name, _said(result) or f"{field} is {_shown(value)}")
+        return None
+
+
+class ByText(NamedTuple):
+    """A classifier of how a result reads: `shows` says what shows a failure, or None."""
+
+    name: str
+    shows: Callable[[str], str | None]
+
+    def classify(self, result: Result) -> Success | None:
+        text = result.text
+        error = self.shows(text) if text else None
+        return None if error is None else _failure(self.name, error)
+
+
+def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> Success:
+    """Judge what a tool gave back, by the built-in classifiers where none are given."""
+    if classifiers is None and type(value) in SILENT:
         return ASSUMED
-    try:
-        if isinstance(result, str):
-            return _judged(_json_fields(result), result)
-        if isinstance(result, (dict, Mapping)):  # dict first: the abstract class is slow to ask
-            return _judged(result, "")
-        if hasattr(type(result), "__await__"):
-            return Success(ok=True, reason="awaitable")
-        content = getattr(result, "content", "")
-        fields = {name: getattr(result, name, None) for name in _FIELDS}
-        return _judged(fields, content if isinstance(content, str) else "")
-    except Exception as error:  # noqa: BLE001 - a result's own attributes may raise anything
-        return Success(ok=True, reason="unreadable", error=type(error).__name__)
+    if hasattr(type(value), "__await__"):
+        return AWAITABLE
+    said, unread = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
+    if said is not None:
+        return said
+    return ASSUMED if unread is None else Success(ok=True, reason="unreadable", error=unread)
 
 
-def raised(error: BaseException) -> Success:
+def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
     """Judge what a tool raised. What is no `Exception` ended the run from outside: cancelled."""
+    said, _ = _asked(Result(error=error), classifiers)
+    if said is not None:
+        return said
     reason = "exception" if isinstance(error, Exception | SystemExit) else "cancelled"
     name = type(error).__name__
     try:
         words = str(error)
     except Exception:  # noqa: BLE001 - an exception's own __str__ may raise anything
         words = "its message cannot be read"
-    return Success(ok=False, reason=reason, error=f"{name}: {words}"[:ERROR_CHARACTERS])
+    return _failure(reason, f"{name}: {words}")
 
 
-def _judged(fields: Fields | None, text: str) -> Success:
-    if fields:
-        for reason, declares in BY_FIELDS:
-            if (error := declares(fields)) is not None:
-                return _failure(reason, _said(fields, text) or error)
-    if text:
-        for reason, shows in BY_TEXT:
-            if (error := shows(text)) is not None:
-                return _failure(reason, error)
-    return ASSUMED
+def declares_nothing(fields: dict[str, JsonValue]) -> bool:
+    """Whether the built-in classifiers are silent about a dict; the quick way to know."""
+    few = fields if len(fields) <= len(_DECLARING) else fields.keys() & _DECLARING.keys()
+    for field in few:  # noqa: SIM110 - a generator would double the time
+        if field in _DECLARING and _DECLARING[field](fields[field]):
+            return False
+    return True
+
+
+def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
+    """What the first one that speaks says; and what went wrong with one on the way."""
+    unread = None
+    for classifier in classifiers:
+        try:
+            said = classifier.classify(result)
+        except Exception as error:  # noqa: BLE001 - a plug-in, or an attribute, may raise anything
+            unread = type(error).__name__
+            continue
+        if isinstance(said, Success):
+            return said, None
+        if said is not None:  # a plug-in's mistake, which must not surface when a run is read
+            unread = f"{classifier.name} says {said!r:.60}"
+    return None, unread
 
 
 def _failure(reason: str, error: str) -> Success:
     return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
 
 
-def _said(fields: Fields, text: str) -> str:
+def _shown(value: JsonValue) -> str:
+    return repr(value) if isinstance(value, str) else str(value).lower()
+
+
+def _said(result: Result) -> str:
     """What a result that declares itself failed says of it."""
-    said = fields.get("error") or fields.get("message") or text
+    said = result.fields.get("error") or result.fields.get("message") or result.text
     return said if isinstance(said, str) else ""
 
 
-def _json_fields(text: str) -> Fields | None:
-    """The object that a text holds, when the whole of it is JSON."""
+def _content_of(value: object) -> str:
+    """The text of an object that has a content: a text, or parts of which some have a text."""
+    if type(value) in SILENT or isinstance(value, Mapping):
+        return ""
+    content = getattr(value, "content", "")
+    if isinstance(content, list):
+        parts = (
+            one.get("text") if isinstance(one, dict) else getattr(one, "text", "")
+            for one in content
+        )
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _json_fields(text: str) -> Fields:
+    """The object that a text holds, when the whole of it is JSON; {} when it holds none."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
-        return None
+        return {}
     try:
         fields: Fields = orjson.loads(text)
     except ValueError:
-        return None
+        return {}
     return fields
 
 
-def _is_error(fields: Fields) -> str | None:
-    failed = fields.get("is_error") is True or fields.get("isError") is True
-    return "is_error is true" if failed else None
+def _is_true(value: JsonValue) -> bool:
+    return value is True
 
 
-def _status(fields: Fields) -> str | None:
-    return _failed_word("status", fields.get("status"))
+def _is_false(value: JsonValue) -> bool:
+    return value is False
 
 
-def _outcome(fields: Fields) -> str | None:
-    return _failed_word("outcome", fields.get("outcome"))
-
-
-def _failed_word(field: str, word: JsonValue) -> str | None:
-    failed = isinstance(word, str) and word.lower() in _FAILED_WORDS
-    return f"{field} is {word!r}" if failed else None
-
-
-def _ok_false(fields: Fields) -> str | None:
-    return "ok is false" if fields.get("ok") is False else None
+def _is_failed_word(value: JsonValue) -> bool:
+    return isinstance(value, str) and value.lower() in _FAILED_WORDS
 
 
 def _exit_code(text: str) -> str | None:
@@ -148,16 +248,20 @@ def _error_prefix(text: str) -> str | None:
     return head.partition("\n")[0] if head.startswith(_PREFIXES) else None
 
 
-BY_FIELDS: tuple[tuple[str, Callable[[Fields], str | None]], ...] = (
-    ("is-error", _is_error),
-    ("status", _status),
-    ("outcome", _outcome),
-    ("ok-false", _ok_false),
-)
-"""What a result declares, by the name that stands as the reason, in order."""
+IS_ERROR = ByFields("is-error", ("is_error", "isError"), _is_true)
+STATUS = ByFields("status", ("status",), _is_failed_word)
+OUTCOME = ByFields("outcome", ("outcome",), _is_failed_word)
+OK_FALSE = ByFields("ok-false", ("ok",), _is_false)
+EXIT_CODE = ByText("exit-code", _exit_code)
+ERROR_PREFIX = ByText("error-prefix", _error_prefix)
 
-BY_TEXT: tuple[tuple[str, Callable[[str], str | None]], ...] = (
-    ("exit-code", _exit_code),
-    ("error-prefix", _error_prefix),
-)
+BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
+"""What a result declares, in order."""
+
+BY_TEXT = (EXIT_CODE, ERROR_PREFIX)
 """How a result reads; asked after what it declares."""
+
+CLASSIFIERS = (*BY_FIELDS, *BY_TEXT)
+"""The built-in classifiers, in the order in which they are asked."""
+
+_DECLARING = {field: one.fails for one in BY_FIELDS for field in one.fields}

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tunaeval.tools import Recorder, wrap_tool
+from tunaeval.adapters import wrap_tool
+from tunaeval.tools import Recorder
 from tunaeval.types import Reply, Request
 from tunaeval.types.runs import ScoreResult
 
 from .sessions import ScoringSession
 
-Tool = TypeVar("Tool", bound=Callable[..., object])
+Tool = TypeVar("Tool")
 
 KEY_VARIABLE = "OPENAI_API_KEY_FOR_SCORING"
 DEFAULT_MODEL = "gpt-4o-mini"

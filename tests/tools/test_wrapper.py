@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from typing import Any
 
@@ -23,6 +23,10 @@ from tunaeval.types.roles import ToolWrapper
 class Server:
     def restart(self, service: str) -> str:
         return service
+
+    @classmethod
+    def known(cls) -> bool:
+        return True
 
 
 values = st.none() | st.integers() | st.text() | st.lists(st.text()) | st.binary()
@@ -182,15 +186,10 @@ def test_a_result_that_breaks_when_looked_at_is_given_back() -> None:
     assert only(recorder).ok_reason == "unreadable"
 
 
-def counting() -> Iterator[int]:
-    yield 1
-
-
-async def acounting() -> AsyncIterator[int]:
-    yield 1
-
-
-@pytest.mark.parametrize("tool", [counting, acounting, Server(), Server, "read", None, object()])
+@pytest.mark.parametrize(
+    "tool",
+    [Server(), Server, "read", None, object(), staticmethod(read), vars(Server)["known"], {}],
+)
 def test_what_cannot_be_wrapped_is_refused(tool: Any) -> None:
     with pytest.raises(UsageError, match="supported are functions, coroutine functions"):
         wrap_tool(tool, Recorder())

@@ -10,7 +10,9 @@ from .output import Output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--group", help="only this group: parsers, scorers, clients or writers")
+    parser.add_argument(
+        "--group", help="only this group: parsers, scorers, clients, writers or classifiers"
+    )
     add_json(parser)
 
 

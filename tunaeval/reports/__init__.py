@@ -3,6 +3,7 @@
 from .compare import Comparison, Difference, compare_runs
 from .compared import comparison_markdown, comparison_object, show_comparison
 from .console import Live, show
+from .executions import print_execution
 from .flips import Answer, Flip
 from .json import json_text, summary_object
 from .sides import RunFigures, RunSource, source_of
@@ -34,6 +35,7 @@ __all__ = [
     "expected_tools",
     "expected_words",
     "json_text",
+    "print_execution",
     "show",
     "show_comparison",
     "source_of",

@@ -3,51 +3,104 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tunaeval.errors import UsageError
+from tunaeval.success import Classifier
 from tunaeval.types import ToolExecution
 
-Deferred: TypeAlias = tuple[int, Callable[..., ToolExecution], tuple[object, ...]]
+from .busy import busy_seconds
+from .classifiers import chosen
+
+T = TypeVar("T")
+Listener: TypeAlias = Callable[[ToolExecution], object]
+Make: TypeAlias = Callable[..., ToolExecution]
+Deferred: TypeAlias = tuple[int, Make, tuple[object, ...]]
 
 
 class Recorder:
     """Collects the last `limit` executions, oldest first, in the order in which they ended.
 
+    `classifiers` decide over success, in their order: names of the group `tunaeval.classifiers`,
+    or values of that shape (the built-in ones where none are given). `listener` is called with
+    each execution as it ends, `tunaeval.print_execution` for one.
+
     What a wrapper hands in is put together when `executions` is read, so that a call pays for
     little more than looking at the clock. There is no lock, which would cost a call 0.2 µs: each
     step is one that threads cannot interrupt, and `clear` starts with a new deque and new numbers.
+
+    To another process goes an empty recorder with the same settings: what it hears there stays
+    there until its `executions` are sent back.
     """
 
-    def __init__(self, limit: int = 10_000) -> None:
+    def __init__(
+        self,
+        limit: int = 10_000,
+        *,
+        classifiers: Iterable[str | Classifier] | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        name = type(self).__name__
         if type(limit) is not int or limit < 1:
             raise UsageError(
-                f"Recorder(limit={limit!r}): wanted a whole number of executions, 1 or more"
+                f"{name}(limit={limit!r}): wanted a whole number of executions, 1 or more"
             )
+        if listener is not None and not callable(listener):
+            raise UsageError(f"{name}(listener={listener!r:.60}): wanted what takes an execution")
         self.limit = limit
-        self.clear()
+        self.classifiers = None if classifiers is None else chosen(classifiers)
+        self.listener = listener
+        self._begin()
 
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
         """What was recorded until now, as values of their own: later calls do not change them."""
-        return tuple(make(*facts) for _, make, facts in self._snapshot())
+        return _made(copied(self._state[0]))
+
+    @property
+    def by_call(self) -> dict[str | None, tuple[ToolExecution, ...]]:
+        """The executions by the id of the call that they answer; under None, those of no known one.
+
+        A call may have been answered more than once, by a second attempt or under a reused id.
+        """
+        found: dict[str | None, list[ToolExecution]] = {}
+        for execution in self.executions:
+            found.setdefault(execution.call_id, []).append(execution)
+        return {call_id: tuple(answers) for call_id, answers in found.items()}
+
+    @property
+    def busy_seconds(self) -> float | None:
+        """How long at least one of the tools ran, as `tunaeval.busy_seconds` tells it."""
+        return busy_seconds(self.executions)
 
     @property
     def dropped(self) -> int:
         """How many had to go for later ones; inexact while other threads are recording."""
-        kept = self._snapshot()
+        kept = copied(self._state[0])
         return max(number for number, *_ in kept) + 1 - len(kept) if kept else 0
 
     def record(self, execution: ToolExecution) -> None:
         """Keep an execution that somebody else timed."""
-        self.defer(_same, execution)
+        self.keep(_same, None, execution)
 
-    def defer(self, make: Callable[..., ToolExecution], *facts: object) -> None:
-        """Keep what an execution will be made of, `make(*facts)`, when it is read."""
+    def keep(self, make: Make, ending: object, *facts: object) -> None:
+        """Keep what an execution will be made of, `make(*facts)`, when it is read.
+
+        `ending` is the very thing that the tool gave back or raised; it is not held on to here.
+        """
+        del ending
         kept, numbers = self._state
         kept.append((next(numbers), make, facts))
+        if self.listener is not None:
+            self.listener(make(*facts))
+
+    def take(self) -> tuple[ToolExecution, ...]:
+        """The executions, which are forgotten: to be scored once, and held no longer."""
+        kept, _ = self._state
+        self.clear()
+        return _made(copied(kept))
 
     def clear(self) -> None:
         """Forget everything, the count of the dropped too."""
@@ -61,14 +114,32 @@ class Recorder:
         return True  # an empty recorder is one
 
     def __repr__(self) -> str:
-        return f"Recorder(limit={self.limit}, executions={len(self)}, dropped={self.dropped})"
+        name = type(self).__name__
+        return f"{name}(limit={self.limit}, executions={len(self)}, dropped={self.dropped})"
 
-    def _snapshot(self) -> list[Deferred]:
-        while True:
-            try:
-                return list(self._state[0])
-            except RuntimeError:  # another thread recorded just now
-                continue
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin()
+
+    def _begin(self) -> None:
+        """What is of this process alone: no part of the settings."""
+        self.clear()
+
+
+def copied(kept: deque[T]) -> list[T]:
+    """The items of a deque to which other threads may be adding."""
+    while True:
+        try:
+            return list(kept)
+        except RuntimeError:  # another thread recorded just now
+            continue
+
+
+def _made(kept: list[Deferred]) -> tuple[ToolExecution, ...]:
+    return tuple(make(*facts) for _, make, facts in kept)
 
 
 def _same(execution: ToolExecution) -> ToolExecution:
