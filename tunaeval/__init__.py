@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from .running import arun, run
     from .scores import ascore, score
+    from .scoring import ScoreSettings
     from .tools import Recorder, to_tools, wrap_tool
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
@@ -50,6 +51,7 @@ _HOMES = {
     "Repair": "types",
     "Rescored": "harness",
     "RunOptions": "harness",
+    "ScoreSettings": "scoring",
     "Span": "types",
     "Stream": "parsing",
     "ToolCall": "types",
@@ -89,6 +91,7 @@ __all__ = [
     "Repair",
     "Rescored",
     "RunOptions",
+    "ScoreSettings",
     "Span",
     "Stream",
     "ToolCall",
