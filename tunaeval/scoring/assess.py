@@ -73,9 +73,7 @@ def _weighed(
     shares = iter(_shares(applying))
     return {
         scorer.name: WeightedScore(
-            value=verdict.value,
-            reason=verdict.reason,
-            evidence=verdict.evidence,
+            **dict(verdict),
             weight=scorer.weight,
             share=None if verdict.value is None else next(shares, None),
         )

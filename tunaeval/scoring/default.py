@@ -66,11 +66,11 @@ def _plan_correctness(history: History) -> CategoryScore:
     steps = len({run.batch for run in runs})
     planned = _followed_plan(history, runs)
     if steps > settings.many_steps:
-        value, reason = _LONG_PLAN, f"{steps} steps, more than {settings.many_steps}"
+        value, reason = _LONG_PLAN, f"more than {settings.many_steps} steps: {steps}"
     elif planned:
         value, reason = _FOLLOWED_PLAN, f"{planned.tool} came first and was followed"
     else:
-        value, reason = _USUAL_PLAN, f"{steps} steps, and no planner that was followed"
+        value, reason = _USUAL_PLAN, f"no planner that was followed; steps: {steps}"
     in_vain = _in_vain(history, runs)
     if in_vain:
         reason += f"; {len(in_vain)} of {len(runs)} calls for nothing (repeated, or no such tool)"

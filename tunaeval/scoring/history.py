@@ -4,15 +4,15 @@ Calls, results and executions are indexed in one pass each, so that twice the me
 the time. An id that is used again belongs to the next result, not to the same one; what has no id
 is joined in order. A result that comes before its call is found all the same.
 
-A batch is what was called before any of it was answered: the calls of one message, or of messages
-that only the assistant stands between.
+A batch is what was called in parallel: the calls of one message, or of several that all stand
+before the first answer to any of them.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -78,14 +78,18 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
     """Read a transcript. An execution's word goes before that of the transcript."""
     messages = transcript.messages
     results = _results(messages)
-    calls = list(_calls(messages))
-    timed = _Executions(transcript.executions, [call for _, _, call in calls])
-    runs = []
-    for index, batch, call in calls:
+    calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
+    timed = _Executions(transcript.executions, [call for _, call in calls])
+    runs: list[CallRun] = []
+    batch, answered = -1, -1
+    for index, call in calls:
         waiting = results.get(call.id)
         result = waiting.popleft() if waiting else None
         execution = timed.of(call)
         said = None if result is None else _success(messages[result])
+        if not runs or index > max(runs[-1].message, answered):
+            batch, answered = batch + 1, len(messages)
+        answered = min(answered, -1 if result is None else result)
         runs.append(
             CallRun(
                 tool=call.name,
@@ -102,19 +106,6 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
     orphans = sum(len(waiting) for waiting in results.values())
     notes = tuple(_notes({"result": orphans, "execution": timed.left()}))
     return History(transcript, settings, tuple(runs), notes)
-
-
-def _calls(messages: Iterable[Message]) -> Iterator[tuple[int, int, ToolCall]]:
-    """Each call after the index of its message and the number of its batch."""
-    batch, answered = 0, False
-    for index, message in enumerate(messages):
-        if message.tool_calls:
-            batch += answered
-            answered = False
-            for call in message.tool_calls:
-                yield index, batch, call
-        elif message.role != "assistant":
-            answered = True
 
 
 def _canonical(arguments: JsonObject) -> str:
