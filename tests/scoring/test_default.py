@@ -41,6 +41,7 @@ def scored(messages: Sequence[object], **settings: Any) -> ScoreResult:
         ([*batches(WORK), said("It says TUNACODE DONE: in the file.")], 0.5),
         (batches(WORK, DONE, [("write", FINE)]), 0.3),
         (batches(WORK, [("done_tool", GONE)]), 0.3),
+        ([said("TUNACODE DONE: in a moment"), *batches(WORK)], 0.3),
         (batches(WORK, DONE), 0.8),
         (batches(WORK, [("done_tool", FINE)]), 0.8),
         (batches([*WORK, *DONE]), 0.8),
