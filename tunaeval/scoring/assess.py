@@ -73,7 +73,7 @@ def _weighed(
     shares = iter(_shares(applying))
     return {
         scorer.name: WeightedScore(
-            **dict(verdict),
+            **vars(verdict),
             weight=scorer.weight,
             share=None if verdict.value is None else next(shares, None),
         )

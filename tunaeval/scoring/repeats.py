@@ -29,6 +29,8 @@ def batches(history: History) -> Iterator[Batch]:
 
 def retried(history: History) -> list[CallRun]:
     """Calls that were made again after an equal one failed, whatever was called in between."""
+    if not any(run.failed for run in history.runs):
+        return []
     found: list[CallRun] = []
     failed: set[str] = set()
     for batch in batches(history):
