@@ -56,5 +56,7 @@ SETTINGS = st.builds(
     expect=st.none()
     | st.just({"tools": ["read", "bash"], "match": "any_order"})
     | st.just({"calls": [{"name": "read"}], "match": "superset"}),
-    tools=st.none() | st.just(tunaeval.to_tools([{"name": "read", "parameters": {}}])),
+    tools=st.none()
+    | st.just(tunaeval.to_tools([]))
+    | st.just(tunaeval.to_tools([{"name": "read", "parameters": {}}])),
 )

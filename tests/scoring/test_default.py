@@ -66,7 +66,16 @@ def test_a_host_names_its_own_signals() -> None:
     assert scored(spoken, completion_phrases=("FIN.",)).goal_completion == 0.8
 
 
-@pytest.mark.parametrize("messages", [[], [{"role": "user", "content": "x"}], [said("abc")]])
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [{"role": "user", "content": "x"}],
+        [said("abc")],
+        batches([("done_tool", FINE)]),
+        [*batches([("planner", FINE)]), said("TUNACODE DONE: planned")],
+    ],
+)
 def test_doing_nothing_earns_nothing_but_the_goals_share(messages: list[Any]) -> None:
     result = scored(messages)
     assert result.weighted_total == result.goal_completion
@@ -90,7 +99,8 @@ def test_trying_in_vain_is_better_than_silence() -> None:
         ([[("planner", FINE)], WORK], 0.7),
         ([[("planner", GONE)], WORK], 0.5),
         ([[("planner", None)], WORK], 0.5),
-        ([[("planner", FINE)]], 0.5),
+        ([[("planner", FINE)]], None),
+        ([WORK, [("done_tool", FINE)], [("done_tool", FINE)], [("done_tool", FINE)]], 0.5),
         ([WORK, [("planner", FINE)], WORK], 0.5),
         ([[("planner", FINE), *WORK]], 0.5),
         ([[(f"read {n}", FINE) for n in range(40)]], 0.5),
@@ -113,6 +123,7 @@ def test_calls_of_no_tool_were_for_nothing() -> None:
     steps = batches(WORK, [("raed", GONE)])
     assert scored(steps, tools=tools).plan_correctness == 0.25
     assert scored(steps, tools=tools).categories["plan-correctness"].evidence == (4,)
+    assert scored(batches(WORK, WORK), tools=tunaeval.to_tools([])).plan_correctness == 0
 
 
 @pytest.mark.parametrize(

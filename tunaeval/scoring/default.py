@@ -7,8 +7,9 @@
     success ratio        0.15   max(0, succeeded / calls - 0.05 * retries - 0.10 * failures)
     context efficiency   0.15   tokens up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4, else 0.2
 
-Without a call, the last three do not apply: doing nothing earns nothing by them. Without a judge
-nobody knows whether a plan was good or a goal was reached: these are signs, and told as such.
+Work is a call that neither plans nor says that all is done. Where none was tried, the last three do
+not apply: doing nothing earns nothing by them. Without a judge nobody knows whether a plan was good
+or a goal was reached: these are signs, and told as such.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def _goal_completion(history: History) -> CategoryScore:
     if not history.runs and not any(map(_speaks, messages)):
         return CategoryScore(value=0.0, reason="nothing was done: no call, and no word")
     signal, shown_by = _signal(history)
-    if not _has_worked(history):
-        reason = "no call did any work that succeeded" + (f", although {signal}" if signal else "")
+    if not any(run.succeeded for run in _work(history)):
+        reason = "no work succeeded" + (f", although {signal}" if signal else "")
         return CategoryScore(value=_TRIED, reason=reason, evidence=shown_by)
     if signal:
         return CategoryScore(value=_SIGNALLED, reason=f"{signal} at the end", evidence=shown_by)
@@ -60,9 +61,9 @@ def _goal_completion(history: History) -> CategoryScore:
 
 def _plan_correctness(history: History) -> CategoryScore:
     settings = history.settings
+    if not _work(history):
+        return _no_work("no plan to be seen")
     runs = [run for run in history.runs if run.tool not in settings.completion_tools]
-    if not runs:
-        return CategoryScore(value=None, reason="no call, so no plan to be seen")
     steps = len({run.batch for run in runs})
     planned = _followed_plan(history, runs)
     if steps > settings.many_steps:
@@ -83,11 +84,11 @@ def _plan_correctness(history: History) -> CategoryScore:
 
 def _success_ratio(history: History) -> CategoryScore:
     settings = history.settings
+    if not _work(history):
+        return _no_work("none that succeeded or failed")
     # A call that ended the task needs no result.
     unanswered = {id(run) for run in _closing(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
-    if not runs:
-        return CategoryScore(value=None, reason="no call, so none that succeeded or failed")
     retries = retried(history)
     succeeded, failed = sum(run.succeeded for run in runs), sum(run.failed for run in runs)
     penalty = settings.retry_penalty * len(retries) + settings.failure_penalty * failed
@@ -102,8 +103,8 @@ def _success_ratio(history: History) -> CategoryScore:
 
 
 def _context_efficiency(history: History) -> CategoryScore:
-    if not history.runs:
-        return CategoryScore(value=None, reason="no call, so no context was used for any work")
+    if not _work(history):
+        return _no_work("no use of the context")
     size = context_size(history)
     return CategoryScore(
         value=history.settings.context_steps.value(size.tokens),
@@ -112,10 +113,14 @@ def _context_efficiency(history: History) -> CategoryScore:
     )
 
 
-def _has_worked(history: History) -> bool:
-    """Whether a call succeeded that did more than plan or say that all is done."""
+def _work(history: History) -> list[CallRun]:
+    """The calls that do more than plan or say that all is done."""
     no_work = history.settings.completion_tools | history.settings.planners
-    return any(run.succeeded and run.tool not in no_work for run in history.runs)
+    return [run for run in history.runs if run.tool not in no_work]
+
+
+def _no_work(so: str) -> CategoryScore:
+    return CategoryScore(value=None, reason=f"no work was tried, so {so}")
 
 
 def _signal(history: History) -> tuple[str, tuple[int, ...]]:
@@ -154,8 +159,10 @@ def _followed_plan(history: History, runs: Sequence[CallRun]) -> CallRun | None:
 
 def _in_vain(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
     tools = history.settings.tools
-    unknown = [] if tools is None else [run for run in runs if run.tool not in tools]
-    return [*unknown, *(run for run in repeated_at_once(history) if not tools or run.tool in tools)]
+    again = {id(run) for run in repeated_at_once(history)}
+    return [
+        run for run in runs if id(run) in again or (tools is not None and run.tool not in tools)
+    ]
 
 
 goal_completion = Category("goal-completion", 0.40, _goal_completion)
