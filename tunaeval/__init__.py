@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .reports import print_execution
     from .running import arun, run
     from .scores import ascore, score
+    from .scoring import ScoreSettings
     from .sessions import ScoringSession, scoring_session
     from .switches import from_environment
     from .tools import (
@@ -64,6 +65,7 @@ _HOMES = {
     "Rescored": "harness",
     "ResultRecorder": "tools",
     "RunOptions": "harness",
+    "ScoreSettings": "scoring",
     "ScoringSession": "sessions",
     "Span": "types",
     "Stream": "parsing",
@@ -112,6 +114,7 @@ __all__ = [
     "Rescored",
     "ResultRecorder",
     "RunOptions",
+    "ScoreSettings",
     "ScoringSession",
     "Span",
     "Stream",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tunaeval.adapters import to_messages
 from tunaeval.errors import UsageError
-from tunaeval.scoring import Category, assess, scorers_of
+from tunaeval.scoring import USUAL_SETTINGS, Category, ScoreSettings, assess, scorers_of
 from tunaeval.types import ToolExecution
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import ScoreResult
@@ -21,8 +21,9 @@ async def ascore(
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "evals2",
+    preset: str = "default",
     categories: Iterable[str | Scorer] = (),
+    settings: ScoreSettings = USUAL_SETTINGS,
     start: int = 0,
 ) -> ScoreResult:
     """Score what an agent did for one task.
@@ -30,12 +31,13 @@ async def ascore(
     `messages` are OpenAI-style (dicts or objects) or `Message`s, and the task begins at the index
     `start`; `query` is what was asked. `executions` are what a `Recorder` collected meanwhile.
     `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
-    scorers. Evidence points into `messages`. Raises UsageError (UnknownNameError for a preset or
+    scorers. `settings` say what ends a task, what is expected, and where thresholds lie. Evidence
+    points into `messages`. Raises UsageError (UnknownNameError for a preset or
     category that is not there) for what cannot be scored.
     """
     scorers = _scorers(preset, categories)
     task = _task(messages, query, executions, start)
-    return await _assessed(task, scorers, preset)
+    return await _assessed(task, scorers, preset, settings)
 
 
 def score(
@@ -43,8 +45,9 @@ def score(
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "evals2",
+    preset: str = "default",
     categories: Iterable[str | Scorer] = (),
+    settings: ScoreSettings = USUAL_SETTINGS,
     start: int = 0,
 ) -> ScoreResult:
     """`ascore` for code that does not await.
@@ -54,7 +57,7 @@ def score(
     """
     scorers = _scorers(preset, categories)
     task = _task(messages, query, executions, start)
-    work = _assessed(task, scorers, preset)
+    work = _assessed(task, scorers, preset, settings)
     waiting = [scorer.name for scorer in scorers if not isinstance(scorer, Category)]
     if not waiting:
         return _at_once(work)
@@ -100,8 +103,10 @@ def _scorer(category: str | Scorer) -> Scorer:
     )
 
 
-async def _assessed(task: _Task, scorers: tuple[Scorer, ...], preset: str) -> ScoreResult:
-    result = await assess(task.transcript, scorers, preset=preset)
+async def _assessed(
+    task: _Task, scorers: tuple[Scorer, ...], preset: str, settings: ScoreSettings
+) -> ScoreResult:
+    result = await assess(task.transcript, scorers, preset=preset, settings=settings)
     if not task.start:
         return result
     moved = {

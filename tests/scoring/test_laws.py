@@ -7,7 +7,7 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tunaeval
+from tests.scoring.made_up import EXECUTIONS, EXTRA, MESSAGES, PRESETS, SETTINGS, TEXTS
+from tunaeval import ScoreSettings
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.extensions import scorers
 from tunaeval.scoring import SCORERS, weighted_total
@@ -22,30 +24,6 @@ from tunaeval.types import Message, ToolCall, ToolExecution
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
 
-TOOLS = st.sampled_from(["read", "bash", "done_tool", "planner_tool"])
-IDS = st.none() | st.sampled_from(["c1", "c2", "c3"])
-TEXTS = st.text(max_size=20) | st.sampled_from(
-    ['{"ok": false}', '{"ok": true}', "[]", "Exit Code: 3", "Error: no", '{"status": "error"}']
-)
-CALLS = st.builds(ToolCall, TOOLS, st.just({}), IDS)
-MESSAGES = st.builds(
-    Message,
-    role=st.sampled_from(["user", "assistant", "tool", "system"]),
-    content=TEXTS,
-    tool_calls=st.lists(CALLS, max_size=3).map(tuple),
-    tool_call_id=IDS,
-    is_error=st.none() | st.booleans(),
-)
-EXECUTIONS = st.builds(
-    ToolExecution,
-    tool=TOOLS,
-    call_id=IDS,
-    arguments=st.just({}),
-    started_at=st.floats(0, 9),
-    duration_seconds=st.none() | st.floats(0, 9),
-    ok=st.booleans(),
-    ok_reason=st.sampled_from(["assumed", "exception", "exit-code"]),
-)
 UNIT = st.floats(0, 1)
 
 
@@ -93,28 +71,111 @@ def mean(scores: list[WeightedScore]) -> float | None:
     messages=st.lists(MESSAGES, max_size=8),
     executions=st.lists(EXECUTIONS, max_size=6),
     categories=CATEGORIES,
+    preset=PRESETS,
+    settings=SETTINGS,
 )
 def test_a_score_is_the_weighted_mean_of_what_applies(
-    messages: list[Message], executions: list[ToolExecution], categories: list[Any]
+    messages: list[Message],
+    executions: list[ToolExecution],
+    categories: list[Any],
+    preset: str,
+    settings: ScoreSettings,
 ) -> None:
-    result = tunaeval.score(messages, "q", executions=executions, categories=categories)
-    values = [score.value for score in result.categories.values()]
+    result = tunaeval.score(
+        messages,
+        "q",
+        executions=executions,
+        preset=preset,
+        categories=[*categories, *EXTRA],
+        settings=settings,
+    )
+    scores = result.categories.values()
+    values = [score.value for score in scores]
     assert all(value is None or 0 <= value <= 1 for value in (*values, result.weighted_total))
-    assert result.weighted_total == pytest.approx(mean(list(result.categories.values())))
-    assert all(score.reason for score in result.categories.values())
+    assert result.weighted_total == pytest.approx(mean(list(scores)))
+    assert all((score.share is None) == (score.value is None) for score in scores)
+    assert sum(score.share or 0 for score in scores) == pytest.approx(1)
+    assert all(score.reason and not score.reason.startswith("it failed") for score in scores)
     details = result.details
     assert 0 <= details.failed_calls + details.dangling_calls <= details.tool_calls
-    for score in result.categories.values():
+    for score in scores:
         assert all(0 <= index < len(messages) for index in score.evidence)
 
 
-@given(messages=st.lists(MESSAGES, max_size=8), executions=st.lists(EXECUTIONS, max_size=6))
+@given(
+    messages=st.lists(MESSAGES, max_size=8),
+    executions=st.lists(EXECUTIONS, max_size=6),
+    preset=PRESETS,
+    settings=SETTINGS,
+)
 def test_scoring_twice_and_either_way_gives_the_same(
-    messages: list[Message], executions: list[ToolExecution]
+    messages: list[Message],
+    executions: list[ToolExecution],
+    preset: str,
+    settings: ScoreSettings,
 ) -> None:
-    once = tunaeval.score(messages, "q", executions=executions)
-    assert tunaeval.score(messages, "q", executions=executions) == once
-    assert asyncio.run(tunaeval.ascore(messages, "q", executions=executions)) == once
+    more: dict[str, Any] = {
+        "executions": executions, "preset": preset, "categories": EXTRA, "settings": settings,
+    }  # fmt: skip
+    once = tunaeval.score(messages, "q", **more)
+    assert tunaeval.score(messages, "q", **more) == once
+    assert asyncio.run(tunaeval.ascore(messages, "q", **more)) == once
+
+
+@given(
+    messages=st.lists(MESSAGES, max_size=8),
+    preset=PRESETS,
+    before=st.sampled_from(["system", "user", "assistant"]),
+    settings=SETTINGS,
+)
+def test_what_stands_before_the_task_changes_nothing(
+    messages: list[Message], preset: str, before: str, settings: ScoreSettings
+) -> None:
+    plain = tunaeval.score(messages, "q", preset=preset, categories=EXTRA, settings=settings)
+    earlier = [
+        Message(before, "Be brief. TUNACODE DONE: never mind", (ToolCall("read", {}, "c1"),))
+    ]
+    later = tunaeval.score(
+        [*earlier, *messages], "q", preset=preset, categories=EXTRA, settings=settings, start=1
+    )
+    moved = {
+        name: score.model_copy(update={"evidence": tuple(at + 1 for at in score.evidence)})
+        for name, score in plain.categories.items()
+    }
+    assert later == plain.model_copy(update={"categories": moved})
+
+
+@given(data=st.data(), settings=SETTINGS)
+def test_the_order_of_parallel_calls_changes_nothing(
+    data: st.DataObject, settings: ScoreSettings
+) -> None:
+    """Nor does the order of their results. What is expected here says no order either."""
+    steps = data.draw(st.lists(st.lists(st.tuples(CALLED, TEXTS), min_size=1), max_size=4))
+    mixed = [data.draw(st.permutations(list(enumerate(step)))) for step in steps]
+    answered = [data.draw(st.permutations(step)) for step in mixed]
+    plain = [list(enumerate(step)) for step in steps]
+    one, other = (
+        tunaeval.score(made, "q", categories=EXTRA, settings=settings)
+        for made in (in_batches(plain, plain), in_batches(mixed, answered))
+    )
+    for name, score in one.categories.items():
+        assert other.categories[name].value == score.value
+    assert other.weighted_total == one.weighted_total
+    assert other.details == one.details
+
+
+CALLED = st.tuples(st.sampled_from(["read", "bash", "planner"]), st.sampled_from("ab"))
+Called: TypeAlias = list[tuple[int, tuple[tuple[str, str], str]]]
+
+
+def in_batches(calls: list[Called], results: list[Called]) -> list[Message]:
+    """A message of calls a step, then their results; each call has an id of its own."""
+    messages = []
+    for at, (called, answered) in enumerate(zip(calls, results, strict=True)):
+        made = [ToolCall(tool, {"path": path}, f"{at}.{n}") for n, ((tool, path), _) in called]
+        messages.append(Message("assistant", "", tuple(made)))
+        messages += [Message("tool", text, tool_call_id=f"{at}.{n}") for n, (_, text) in answered]
+    return messages
 
 
 @given(
@@ -179,14 +240,14 @@ def test_each_built_in_category_is_registered_under_its_name(name: str) -> None:
     assert isinstance(scorer, Scorer)
     assert scorer.name == name
     alone = asyncio.run(scorer.score(Transcript("q", ())))
-    assert alone.value == tunaeval.score([], "q").categories[name].value
+    assert alone.value == tunaeval.score([], "q", preset="none", categories=[name]).weighted_total
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"preset": "evals3"}, "no preset is called 'evals3'; did you mean 'evals2'"),
-        ({"preset": "default"}, "no preset is called 'default'; known: evals2"),
+        ({"preset": "best"}, "no preset is called 'best'; known: default, evals2, none"),
         ({"categories": ["goal-complete"]}, "did you mean 'goal-completion'"),
         ({"categories": ["goal-completion"]}, "two scoring categories are called"),
         ({"categories": "goal-completion"}, "wanted a list"),
@@ -204,7 +265,7 @@ def test_wrong_use_is_told_clearly(more: dict[str, Any], message: str) -> None:
 
 def test_an_unknown_preset_has_an_error_of_its_own() -> None:
     with pytest.raises(UnknownNameError):
-        asyncio.run(tunaeval.ascore([], "q", preset="default"))
+        asyncio.run(tunaeval.ascore([], "q", preset="best"))
 
 
 def test_twice_the_messages_take_about_twice_the_time() -> None:
@@ -220,9 +281,12 @@ def test_twice_the_messages_take_about_twice_the_time() -> None:
 
     def timed(messages: list[Message]) -> float:
         begun = time.process_time()
-        tunaeval.score(messages, "q")
+        tunaeval.score(messages, "q", categories=EXTRA, settings=settings)
         return time.process_time() - begun
 
+    settings = ScoreSettings(
+        expect={"tools": ["a", "b"], "match": "in_order"}, tools=tunaeval.to_tools([])
+    )
     gc.collect()
     gc.disable()  # its passes grow with all that lives, which is not ours
     try:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tunaeval.selftest import Extent, null, stats, subject_of, subjects
+from tunaeval.scoring import PRESETS
+from tunaeval.selftest import Extent, null, scorer, stats, subject_of, subjects
 from tunaeval.selftest import stats as measuring
 from tunaeval.selftest.cells import Cell, cells
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
@@ -70,3 +71,23 @@ def test_an_interval_that_covers_less_is_found_out(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(measuring.__globals__, "cells", lambda: iter(bad))
     found = stats([], Extent(simulations=500))
     assert len(found.faults) == len(bad)
+
+
+def test_what_older_scorers_got_wrong_is_right_now() -> None:
+    found = scorer([])
+    assert found.ok, found.faults
+    assert {"empty run", "parallel calls", "dangling call", "polling"} <= {
+        row["case"] for row in found.figures["cases"]
+    }
+
+
+def test_a_scorer_that_goes_back_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRESETS, "default", PRESETS["evals2"])
+    wrong = {fault.text for fault in scorer([]).faults if fault.kind == "wrong"}
+    assert {"empty run", "parallel calls", "polling", "planner that failed"} <= wrong
+
+
+def test_a_case_that_was_never_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRESETS, "evals2", PRESETS["default"])
+    kinds = {fault.kind for fault in scorer([]).faults}
+    assert kinds == {"no defect"}

@@ -7,7 +7,7 @@ import json
 
 from .output import Output
 
-_MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats")
+_MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats", "scorer")
 """What can be asked for, told here so that --help need not load it."""
 
 

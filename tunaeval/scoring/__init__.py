@@ -1,21 +1,35 @@
 """Scores from transcripts."""
 
-from .assess import PRESETS, assess, scorers_of, weighted_total
+from .assess import assess, weighted_total
 from .categories import Category
+from .presets import PRESETS, Preset, scorers_of
+from .settings import USUAL_SETTINGS, Price, ScoreSettings, Steps
+from .spending import busy_seconds
 
 SCORERS: dict[str, str] = {
-    "context-efficiency": "tunaeval.scoring.categories:context_efficiency",
-    "goal-completion": "tunaeval.scoring.categories:goal_completion",
-    "plan-correctness": "tunaeval.scoring.categories:plan_correctness",
-    "success-ratio": "tunaeval.scoring.categories:success_ratio",
+    "argument-validity": "tunaeval.scoring.trajectory:argument_validity",
+    "context-efficiency": "tunaeval.scoring.default:context_efficiency",
+    "cost": "tunaeval.scoring.spending:cost",
+    "expected-trajectory": "tunaeval.scoring.trajectory:expected_trajectory",
+    "goal-completion": "tunaeval.scoring.default:goal_completion",
+    "latency": "tunaeval.scoring.spending:latency",
+    "plan-correctness": "tunaeval.scoring.default:plan_correctness",
+    "repetition": "tunaeval.scoring.trajectory:repetition",
+    "success-ratio": "tunaeval.scoring.default:success_ratio",
 }
 """The built-ins of the group `tunaeval.scorers`."""
 
 __all__ = [
     "PRESETS",
     "SCORERS",
+    "USUAL_SETTINGS",
     "Category",
+    "Preset",
+    "Price",
+    "ScoreSettings",
+    "Steps",
     "assess",
+    "busy_seconds",
     "scorers_of",
     "weighted_total",
 ]

@@ -4,57 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreDetails, ScoreResult, WeightedScore
 
-from .categories import (
-    Category,
-    context_efficiency,
-    counts_of,
-    goal_completion,
-    plan_correctness,
-    success_ratio,
-)
+from .categories import Category, Counts
 from .history import History, history_of
-
-PRESETS: dict[str, tuple[Category, ...]] = {
-    "evals2": (goal_completion, plan_correctness, success_ratio, context_efficiency),
-}
-"""The categories of each preset; their weights add up to 1."""
-
-
-def scorers_of(preset: str) -> tuple[Scorer, ...]:
-    """The categories of a preset. Raises UnknownNameError."""
-    if preset not in PRESETS:
-        raise UnknownNameError("preset", preset, PRESETS)
-    # To mypy a protocol's attributes can be set; a category is frozen.
-    return cast("tuple[Scorer, ...]", PRESETS[preset])
+from .presets import preset_of
+from .settings import USUAL_SETTINGS, ScoreSettings
 
 
 async def assess(
-    transcript: Transcript, scorers: Sequence[Scorer], *, preset: str = "evals2"
+    transcript: Transcript,
+    scorers: Sequence[Scorer],
+    *,
+    preset: str = "default",
+    settings: ScoreSettings = USUAL_SETTINGS,
 ) -> ScoreResult:
-    """Ask each category, in order, and join their verdicts.
+    """Ask each category, in order, and join their verdicts. `preset` says how calls are counted.
 
     A category that raises is one without a value, whose reason says what it raised: the others'
     verdicts stand. Raises UsageError for two categories of one name, or a weight that is none.
     """
     _check(scorers)
-    history = history_of(transcript)
-    verdicts = {
-        scorer.name: WeightedScore(
-            **dict(await _verdict(scorer, transcript, history)), weight=scorer.weight
-        )
-        for scorer in scorers
-    }
+    counts = preset_of(preset).counts
+    history = history_of(transcript, settings)
+    verdicts = _weighed(
+        scorers, [await _verdict(scorer, transcript, history) for scorer in scorers]
+    )
     total = weighted_total(verdicts.values())
     return ScoreResult(
         preset=preset,
         weighted_total=total,
-        details=_details(history, verdicts, total),
+        details=_details(counts(history), history.notes, verdicts, total),
         categories=verdicts,
     )
 
@@ -78,6 +61,26 @@ def _shares(weights: Sequence[float]) -> list[float]:
     return [weight / total for weight in scaled] if total else []
 
 
+def _weighed(
+    scorers: Sequence[Scorer], verdicts: Sequence[CategoryScore]
+) -> dict[str, WeightedScore]:
+    """Each verdict with its category's weight, and the share of the total that it comes to."""
+    applying = [
+        scorer.weight
+        for scorer, verdict in zip(scorers, verdicts, strict=True)
+        if verdict.value is not None
+    ]
+    shares = iter(_shares(applying))
+    return {
+        scorer.name: WeightedScore(
+            **vars(verdict),
+            weight=scorer.weight,
+            share=None if verdict.value is None else next(shares, None),
+        )
+        for scorer, verdict in zip(scorers, verdicts, strict=True)
+    }
+
+
 def _check(scorers: Sequence[Scorer]) -> None:
     names = [scorer.name for scorer in scorers]
     for scorer in scorers:
@@ -91,9 +94,9 @@ def _check(scorers: Sequence[Scorer]) -> None:
 
 
 async def _verdict(scorer: Scorer, transcript: Transcript, history: History) -> CategoryScore:
-    if isinstance(scorer, Category):
-        return scorer.verdict(history)
     try:
+        if isinstance(scorer, Category):
+            return scorer.verdict(history)
         verdict = await scorer.score(transcript)
         # Built anew: a plug-in may have got past the check of its numbers.
         return CategoryScore(value=verdict.value, reason=verdict.reason, evidence=verdict.evidence)
@@ -102,15 +105,17 @@ async def _verdict(scorer: Scorer, transcript: Transcript, history: History) -> 
 
 
 def _details(
-    history: History, verdicts: Mapping[str, WeightedScore], total: float | None
+    counts: Counts,
+    notes: Sequence[str],
+    verdicts: Mapping[str, WeightedScore],
+    total: float | None,
 ) -> ScoreDetails:
-    counts = counts_of(history)
     return ScoreDetails(
         tool_calls=counts.calls,
         failed_calls=counts.failed,
         dangling_calls=counts.dangling,
         retries=counts.retries,
-        reasoning="; ".join((_sum(verdicts, total), *history.notes)),
+        reasoning="; ".join((_sum(verdicts, total), *notes)),
     )
 
 
@@ -118,11 +123,12 @@ def _sum(verdicts: Mapping[str, WeightedScore], total: float | None) -> str:
     """The total as the sum that it is: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
     if total is None:
         return "no category applies, so there is no total"
-    applying = {name: score for name, score in verdicts.items() if score.value is not None}
-    shares = _shares([score.weight for score in applying.values()])
     parts = " + ".join(
-        f"{share:.2f} x {score.value:.2f} {name}"
-        for share, (name, score) in zip(shares, applying.items(), strict=True)
+        f"{score.share:.2f} x {score.value:.2f} {name}"
+        for name, score in verdicts.items()
+        if score.share is not None
     )
-    left_out = "".join(f"; {name} does not apply" for name in verdicts if name not in applying)
+    left_out = "".join(
+        f"; {name} does not apply" for name, score in verdicts.items() if score.value is None
+    )
     return f"{total:.2f} = {parts}{left_out}"

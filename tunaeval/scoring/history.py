@@ -3,18 +3,26 @@
 Calls, results and executions are indexed in one pass each, so that twice the messages take twice
 the time. An id that is used again belongs to the next result, not to the same one; what has no id
 is joined in order. A result that comes before its call is found all the same.
+
+A batch is what was called in parallel: the calls of one message, or of several that all stand
+before the first answer to any of them.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+import orjson
+
 from tunaeval.success import Success, returned
-from tunaeval.types import Message, ToolExecution
+from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution
 from tunaeval.types.roles import Transcript
+
+from .settings import USUAL_SETTINGS, ScoreSettings
 
 _RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 _DECLARED = Success(ok=False, reason="is-error")
@@ -26,48 +34,90 @@ Results: TypeAlias = dict[str | None, deque[int]]
 class CallRun(NamedTuple):
     """One call and how it ended; `success` is None for a dangling one, which has no result.
 
-    `message` and `result` are indices of the messages that hold the call and its result.
+    `key` is the same for calls of one tool with equal arguments. `message` and `result` are indices
+    of the messages that hold the call and its result, `answer` is what that says, and `seconds` is
+    None where nobody measured.
     """
 
     tool: str
+    arguments: JsonObject
+    key: str
+    batch: int
     message: int
-    result: int | None
-    success: Success | None
+    result: int | None = None
+    answer: str | None = None
+    success: Success | None = None
+    seconds: float | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.success is not None and not self.success.ok
+
+    @property
+    def succeeded(self) -> bool:
+        return self.success is not None and self.success.ok
+
+    @property
+    def dangles(self) -> bool:
+        return self.success is None
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A transcript, read once: its calls in order, its size, and what could not be joined."""
+    """A transcript, read once for all categories: its calls in order, what could not be joined
+    (`notes`), and the settings that it is looked at with.
+    """
 
+    transcript: Transcript
+    settings: ScoreSettings
     runs: tuple[CallRun, ...]
-    messages: int
-    characters: int
     notes: tuple[str, ...] = ()
 
 
-def history_of(transcript: Transcript) -> History:
+def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
     """Read a transcript. An execution's word goes before that of the transcript."""
     messages = transcript.messages
     results = _results(messages)
-    calls = [
-        (index, call.name, call.id)
-        for index, message in enumerate(messages)
-        for call in message.tool_calls
-    ]
-    timed = _Executions(transcript.executions, calls)
-    runs = []
-    for index, tool, call_id in calls:
-        waiting = results.get(call_id)
+    calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
+    timed = _Executions(transcript.executions, [call for _, call in calls])
+    runs: list[CallRun] = []
+    batch, answered = -1, -1
+    for index, call in calls:
+        waiting = results.get(call.id)
         result = waiting.popleft() if waiting else None
+        execution = timed.of(call)
         said = None if result is None else _success(messages[result])
-        runs.append(CallRun(tool, index, result, _agreed(timed.of(tool, call_id), said)))
+        if not runs or index > max(runs[-1].message, answered):
+            batch, answered = batch + 1, len(messages)
+        answered = min(answered, -1 if result is None else result)
+        runs.append(
+            CallRun(
+                tool=call.name,
+                arguments=call.arguments,
+                key=f"{call.name} {_canonical(call.arguments)}",
+                batch=batch,
+                message=index,
+                result=result,
+                answer=None if result is None else messages[result].content,
+                success=_agreed(execution, said),
+                seconds=None if execution is None else execution.duration_seconds,
+            )
+        )
     orphans = sum(len(waiting) for waiting in results.values())
-    return History(
-        runs=tuple(runs),
-        messages=len(messages),
-        characters=sum(len(message.content) for message in messages),
-        notes=tuple(_notes({"result": orphans, "execution": timed.left()})),
-    )
+    notes = tuple(_notes({"result": orphans, "execution": timed.left()}))
+    return History(transcript, settings, tuple(runs), notes)
+
+
+def _canonical(arguments: JsonObject) -> str:
+    """Equal texts for equal arguments, whatever the order of their keys."""
+    try:
+        return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:  # integers beyond 64 bits, lone surrogates, much depth
+        pass
+    try:
+        return json.dumps(arguments, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):  # made by hand: no JSON at all
+        return f"<{id(arguments)}>"
 
 
 def _results(messages: tuple[Message, ...]) -> Results:
@@ -99,9 +149,7 @@ class _Executions:
     Then it does not matter for any count which of them belongs to which call.
     """
 
-    def __init__(
-        self, executions: Iterable[ToolExecution], calls: list[tuple[int, str, str | None]]
-    ) -> None:
+    def __init__(self, executions: Iterable[ToolExecution], calls: Sequence[ToolCall]) -> None:
         self._by_id: dict[str, deque[ToolExecution]] = defaultdict(deque)
         self._by_tool: dict[str, deque[ToolExecution]] = defaultdict(deque)
         for execution in sorted(executions, key=lambda execution: execution.started_at):
@@ -110,17 +158,17 @@ class _Executions:
             else:
                 self._by_id[execution.call_id].append(execution)
         wanting: dict[str, int] = defaultdict(int)
-        for _, tool, call_id in calls:
-            wanting[tool] += call_id not in self._by_id
+        for call in calls:
+            wanting[call.name] += call.id not in self._by_id
         self._countable = {
             tool for tool, waiting in self._by_tool.items() if len(waiting) == wanting[tool]
         }
 
-    def of(self, tool: str, call_id: str | None) -> ToolExecution | None:
-        if call_id is not None and self._by_id.get(call_id):
-            return self._by_id[call_id].popleft()
-        if tool in self._countable and self._by_tool[tool]:
-            return self._by_tool[tool].popleft()
+    def of(self, call: ToolCall) -> ToolExecution | None:
+        if call.id is not None and self._by_id.get(call.id):
+            return self._by_id[call.id].popleft()
+        if call.name in self._countable and self._by_tool[call.name]:
+            return self._by_tool[call.name].popleft()
         return None
 
     def left(self) -> int:

@@ -1,5 +1,5 @@
-"""tunaeval measured on this machine: growth, streaming, accuracy, repair, for any format; and what
-null models earn, and whether intervals cover.
+"""tunaeval measured on this machine: growth, streaming, accuracy, repair, for any format; what null
+models earn, whether intervals cover, and what a scorer makes of cases that older ones got wrong.
 
 Each measuring takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
 that put it below its bar. Nothing here needs more than the package itself; a seed repeats a run.
@@ -12,6 +12,7 @@ from .measured import Extent, Fault, Measured
 from .negatives import negative_texts
 from .null import null
 from .repair import repair
+from .scorer import scorer
 from .stats import stats
 from .streaming import stream
 from .subjects import Subject, subject_of, subjects
@@ -24,6 +25,7 @@ MEASURINGS = {
     "repair": repair,
     "null": null,
     "stats": stats,
+    "scorer": scorer,
 }
 """Every measuring by name, in the order of a whole self-test."""
 
@@ -40,6 +42,7 @@ __all__ = [
     "negative_texts",
     "null",
     "repair",
+    "scorer",
     "stats",
     "stream",
     "subject_of",

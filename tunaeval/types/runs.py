@@ -263,9 +263,13 @@ class CategoryScore(Data):
 
 
 class WeightedScore(CategoryScore):
-    """A category's verdict in a score, with the weight that the category asks for."""
+    """A category's verdict in a score, with the weight that the category asks for.
+
+    `share` is what that comes to among the categories that apply, None where this one does not.
+    """
 
     weight: float = Field(ge=0, allow_inf_nan=False)
+    share: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
 
 
 class ScoreDetails(Data):

@@ -9,34 +9,11 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.types import JsonObject, ToolExecution
-
-FINE = '{"ok": true}'
-GONE = '{"ok": false, "error": "gone"}'
-
-
-def call(number: int, tool: str) -> JsonObject:
-    function = {"name": tool, "arguments": "{}"}
-    return {"id": f"c{number}", "type": "function", "function": function}
-
-
-def transcript(*steps: tuple[str, str | None]) -> list[JsonObject]:
-    """A question, then a call a step: its tool and its result, None for no result."""
-    messages: list[JsonObject] = [{"role": "user", "content": "do it"}]
-    for number, (tool, result) in enumerate(steps):
-        messages.append({"role": "assistant", "content": None, "tool_calls": [call(number, tool)]})
-        if result is not None:
-            messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
-    return messages
+from tests.scoring.transcripts import FINE, GONE, call, ran, transcript
 
 
 def alternating(number: int) -> list[tuple[str, str]]:
     return [("ab"[index % 2], FINE) for index in range(number)]
-
-
-def ran(tool: str, call_id: str | None = None, **more: Any) -> ToolExecution:
-    given = {"arguments": {}, "started_at": 1.0, "duration_seconds": None}
-    return ToolExecution(tool, call_id, **{**given, "ok": True, "ok_reason": "assumed", **more})
 
 
 def scored(messages: Sequence[object], **more: Any) -> Any:
@@ -187,7 +164,7 @@ def test_parallel_calls_and_reused_ids_are_joined_in_order() -> None:
         {"role": "tool", "tool_call_id": "c9", "content": GONE},
     ]
     result = scored(messages)
-    assert result.categories["success-ratio"].evidence == (3, 0)
+    assert result.categories["success-ratio"].evidence == (0, 3)
     assert "1 result without a call" in result.details.reasoning
 
 

@@ -1,0 +1,118 @@
+"""The four categories of `evals2`, by the formulas of the harness of that name, kept as they were.
+
+    goal completion      0.40   0.8 when `done_tool` was called, else 0.3
+    plan correctness     0.30   no call: 0; more than 20: 0.3; a planner used: 0.7; else 0.5
+    success ratio        0.15   max(0, succeeded / calls - 0.05 * retries - 0.10 * failures);
+                                no call: 1
+    context efficiency   0.15   tokens ~ characters / 4: up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4,
+                                else 0.2
+
+A retry is the same tool twice in a row. A call failed when it raised or when its result declares
+itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is told in
+the reason only. A call without a result is dangling: where the old harness took it for a success,
+it is neither that nor a failure here. An empty transcript gets what the formulas give it, and the
+reasons say so. What a host set (`ScoreSettings`) changes none of it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tunaeval.success import BY_TEXT
+from tunaeval.types.runs import CategoryScore
+
+from .categories import Category, Counts, where
+from .history import CallRun, History
+from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
+
+_MANY_CALLS = 20
+_CHARACTERS_PER_TOKEN = 4
+_READINGS = frozenset(name for name, _ in BY_TEXT)
+"""Failures that are told by how a text reads."""
+
+
+def counts_of(history: History) -> Counts:
+    """Count as `evals2` does."""
+    runs = history.runs
+    failed = sum(_failed(run) for run in runs)
+    dangling = sum(run.dangles for run in runs)
+    return Counts(
+        calls=len(runs),
+        succeeded=len(runs) - failed - dangling,
+        failed=failed,
+        dangling=dangling,
+        retries=sum(one.tool == next_one.tool for one, next_one in pairwise(runs)),
+        doubtful=sum(_doubtful(run) for run in runs),
+    )
+
+
+def _failed(run: CallRun) -> bool:
+    return run.success is not None and run.failed and run.success.reason not in _READINGS
+
+
+def _doubtful(run: CallRun) -> bool:
+    return run.success is not None and run.failed and run.success.reason in _READINGS
+
+
+def _goal_completion(history: History) -> CategoryScore:
+    signals = [run for run in history.runs if run.tool in COMPLETION_TOOLS]
+    if not signals:
+        return CategoryScore(value=0.3, reason=f"no completion signal{_if_empty(history)}")
+    reason = f"{signals[-1].tool} was called"
+    return CategoryScore(value=0.8, reason=reason, evidence=where(signals))
+
+
+def _plan_correctness(history: History) -> CategoryScore:
+    calls = len(history.runs)
+    planners = [run for run in history.runs if run.tool in PLANNERS]
+    if not calls:
+        return CategoryScore(value=0.0, reason=f"no call{_if_empty(history)}")
+    if calls > _MANY_CALLS:
+        return CategoryScore(value=0.3, reason=f"{calls} calls, more than {_MANY_CALLS}")
+    if planners:
+        reason = f"{planners[0].tool} was used"
+        return CategoryScore(value=0.7, reason=reason, evidence=where(planners))
+    return CategoryScore(value=0.5, reason=f"{calls} calls and no planner")
+
+
+def _success_ratio(history: History) -> CategoryScore:
+    counts = counts_of(history)
+    if not counts.calls:
+        reason = f"no call, so none that failed{_if_empty(history)}"
+        return CategoryScore(value=1.0, reason=reason)
+    share = counts.succeeded / counts.calls
+    value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
+    troubled = [run for run in history.runs if not run.succeeded]
+    return CategoryScore(value=value, reason=_told(counts), evidence=where(troubled))
+
+
+def _context_efficiency(history: History) -> CategoryScore:
+    characters = sum(len(message.content) for message in history.transcript.messages)
+    tokens = characters / _CHARACTERS_PER_TOKEN
+    value = CONTEXT_STEPS.value(tokens)
+    reason = f"about {tokens:.0f} tokens (characters / {_CHARACTERS_PER_TOKEN})"
+    return CategoryScore(value=value, reason=f"{reason}{_if_empty(history)}")
+
+
+def _if_empty(history: History) -> str:
+    return (
+        ""
+        if history.transcript.messages
+        else "; the transcript is empty, and the formula gives this"
+    )
+
+
+def _told(counts: Counts) -> str:
+    words = (
+        f"{counts.succeeded} of {counts.calls} succeeded, {counts.failed} failed, "
+        f"{counts.dangling} without a result, {counts.retries} retried"
+    )
+    if counts.doubtful:
+        words += f"; {counts.doubtful} of the succeeded read like a failure, which does not count"
+    return words
+
+
+goal_completion = Category("goal-completion", 0.40, _goal_completion)
+plan_correctness = Category("plan-correctness", 0.30, _plan_correctness)
+success_ratio = Category("success-ratio", 0.15, _success_ratio)
+context_efficiency = Category("context-efficiency", 0.15, _context_efficiency)

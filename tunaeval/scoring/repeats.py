@@ -1,0 +1,66 @@
+"""Which calls of a history come again: as a retry, for nothing, or in a loop.
+
+Calls are equal when tool and arguments are. Calls of one batch are parallel and repeat nothing; in
+which order they stand in it changes nothing. Polling tools are asked again by design, and left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import TypeAlias
+
+from .history import CallRun, History
+
+LONGEST_CYCLE = 3
+"""Steps of the longest cycle that is looked for."""
+
+Batch: TypeAlias = list[CallRun]
+
+
+def batches(history: History) -> Iterator[Batch]:
+    """The calls that were made in parallel, step by step, without those of polling tools."""
+    polling = history.settings.polling_tools
+    runs = (run for run in history.runs if run.tool not in polling)
+    return (list(batch) for _, batch in groupby(runs, attrgetter("batch")))
+
+
+def retried(history: History) -> list[CallRun]:
+    """Calls that were made again after an equal one failed, whatever was called in between."""
+    if not any(run.failed for run in history.runs):
+        return []
+    found: list[CallRun] = []
+    failed: set[str] = set()
+    for batch in batches(history):
+        found += [run for run in batch if run.key in failed]
+        failed -= {run.key for run in batch if run.succeeded}
+        failed |= {run.key for run in batch if run.failed}
+    return found
+
+
+def repeated_at_once(history: History) -> list[CallRun]:
+    """Calls that succeeded, and were made again in the next step for the very same answer."""
+    found: list[CallRun] = []
+    before: set[tuple[str, str | None]] = set()
+    for batch in batches(history):
+        found += [run for run in batch if run.succeeded and (run.key, run.answer) in before]
+        before = {(run.key, run.answer) for run in batch if run.succeeded}
+    return found
+
+
+def looping(history: History) -> list[CallRun]:
+    """Calls in steps that go round: what was called and answered up to three steps before."""
+    steps = list(batches(history))
+    marks = [frozenset(Counter((run.key, run.answer) for run in step).items()) for step in steps]
+    going_round: set[int] = set()
+    for period in range(1, LONGEST_CYCLE + 1):
+        streak = 0
+        for at in range(period, len(steps)):
+            streak = streak + 1 if marks[at] == marks[at - period] else 0
+            if streak == period:  # one whole cycle came again
+                going_round.update(range(at - period + 1, at + 1))
+            elif streak > period:
+                going_round.add(at)
+    return [run for at in sorted(going_round) for run in steps[at]]

@@ -1,0 +1,94 @@
+"""Categories beside the presets that look at what was spent: time in tools, and money.
+
+What is not known in full is not known: a sum of known parts would flatter whoever reports least.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from tunaeval.types import ToolExecution, Usage
+from tunaeval.types.runs import CategoryScore
+
+from .categories import Category, where
+from .history import History
+from .settings import Price
+
+
+def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
+    """How long at least one tool ran: the union of the intervals, so parallel runs count once.
+
+    None when there are no executions, or one whose duration nobody knows. Runs are laid side by
+    side by the wall clock, and each is as long as the monotonic clock says.
+    """
+    intervals = sorted(_intervals(executions))
+    if not intervals or any(seconds < 0 for _, seconds in intervals):
+        return None
+    busy, reach = 0.0, -math.inf
+    for start, seconds in intervals:
+        busy += seconds if start >= reach else max(0.0, start + seconds - reach)
+        reach = max(reach, start + seconds)
+    return busy
+
+
+def _intervals(executions: Iterable[ToolExecution]) -> Iterable[tuple[float, float]]:
+    """Start and length; a length of -1 is unknown."""
+    for execution in executions:
+        seconds = execution.duration_seconds
+        known = seconds is not None and seconds >= 0 and math.isfinite(seconds)
+        known = known and math.isfinite(execution.started_at)
+        yield (execution.started_at, seconds) if known and seconds is not None else (0.0, -1.0)
+
+
+def _latency(history: History) -> CategoryScore:
+    executions = history.transcript.executions
+    seconds = busy_seconds(executions)
+    if seconds is None:
+        why = "nobody timed a tool" if not executions else "some tool ran for an unknown time"
+        return CategoryScore(value=None, reason=why)
+    untimed = sum(run.seconds is None for run in history.runs)
+    reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
+    if untimed:
+        reason += f"; {untimed} calls were not timed"
+    return CategoryScore(
+        value=history.settings.latency_steps.value(seconds),
+        reason=reason,
+        evidence=where(run for run in history.runs if run.seconds is not None),
+    )
+
+
+def _cost(history: History) -> CategoryScore:
+    usages = {
+        index: message.usage
+        for index, message in enumerate(history.transcript.messages)
+        if message.usage is not None
+    }
+    if not usages:
+        return CategoryScore(value=None, reason="nobody reported what the replies used")
+    costs = [_dollars(usage, history.settings.price) for usage in usages.values()]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        unknown = len(costs) - len(known)
+        reason = f"what {unknown} of {len(costs)} replies cost is not known; settings.price helps"
+        return CategoryScore(value=None, reason=reason)
+    return CategoryScore(
+        value=history.settings.cost_steps.value(math.fsum(known)),
+        reason=f"{math.fsum(known):.6f} dollars for {len(known)} replies",
+        evidence=tuple(usages),
+    )
+
+
+def _dollars(usage: Usage, price: Price | None) -> float | None:
+    """What a reply cost, as reported, else by the price of its tokens."""
+    if usage.cost_usd is not None:
+        return usage.cost_usd if math.isfinite(usage.cost_usd) and usage.cost_usd >= 0 else None
+    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    if price is None or prompt is None or completion is None or min(prompt, completion) < 0:
+        return None
+    dollars = prompt * price.prompt_usd_per_million + completion * price.completion_usd_per_million
+    return dollars / 1_000_000
+
+
+latency = Category("latency", 0.10, _latency)
+cost = Category("cost", 0.10, _cost)

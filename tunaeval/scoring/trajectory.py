@@ -1,0 +1,94 @@
+"""Categories beside the presets that look at the calls themselves: expected, valid, in circles."""
+
+from __future__ import annotations
+
+from tunaeval.matching import Verdict, match
+from tunaeval.repair import fit
+from tunaeval.types import ToolCall, Tools
+from tunaeval.types.runs import CategoryScore, Expectation
+
+from .categories import Category, where
+from .history import CallRun, History
+from .repeats import LONGEST_CYCLE, looping
+
+_ALL_OR_NOTHING = frozenset({
+    "unexpected-call", "too-few-calls", "too-many-calls", "forbidden-tool", "checker-crash",
+})  # fmt: skip
+"""Failures that no share of the expected calls makes up for."""
+
+
+def _expected_trajectory(history: History) -> CategoryScore:
+    expect, settings = history.settings.wanted, history.settings
+    if expect is None:
+        return CategoryScore(value=None, reason="nothing is expected: settings.expect is None")
+    calls = [ToolCall(run.tool, run.arguments) for run in history.runs]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    met = {call for _, call in verdict.pairs}
+    strangers = [run for index, run in enumerate(history.runs) if index not in met]
+    return CategoryScore(
+        value=_share_met(expect, verdict, len(calls)),
+        reason=verdict.reason,
+        evidence=() if verdict.ok else where(strangers),
+    )
+
+
+def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
+    """1 when all is as expected, else how much of what was wanted and made found its pair."""
+    if verdict.ok:
+        return 1.0
+    if any(failure.code in _ALL_OR_NOTHING for failure in verdict.failures):
+        return 0.0
+    wanted = len(expect.calls if expect.calls is not None else expect.tools or ())
+    of = {"subset": made, "superset": wanted, "in_order": wanted}
+    return len(verdict.pairs) / max(1, of.get(expect.match, max(wanted, made)))
+
+
+def _argument_validity(history: History) -> CategoryScore:
+    tools = history.settings.tools
+    if tools is None:
+        return CategoryScore(value=None, reason="no schemas are known: settings.tools is None")
+    if not history.runs:
+        return CategoryScore(value=None, reason="no call, so no arguments")
+    unfit = {run.key: fault for run in _distinct(history) if (fault := _fault(run, tools))}
+    bad = [run for run in history.runs if run.key in unfit]
+    valid = len(history.runs) - len(bad)
+    first = f"; first: {unfit[bad[0].key]}" if bad else ""
+    return CategoryScore(
+        value=valid / len(history.runs),
+        reason=f"{valid} of {len(history.runs)} calls are as their tool's schema wants{first}",
+        evidence=tuple(sorted({run.message for run in bad})),
+    )
+
+
+def _distinct(history: History) -> list[CallRun]:
+    return list({run.key: run for run in history.runs}.values())
+
+
+def _fault(run: CallRun, tools: Tools) -> str:
+    """Why a call's arguments are not as its tool wants them, as they were written."""
+    spec = tools.get(run.tool)
+    if spec is None:
+        return f"no tool is called {run.tool!r}"
+    fitted = fit(run.arguments, spec.parameters)
+    told = [fault.message for fault in fitted.faults]
+    told += [repair.message for repair in fitted.repairs]  # what had to be bent did not fit
+    return f"{run.tool}: {told[0]}" if told else ""
+
+
+def _repetition(history: History) -> CategoryScore:
+    if not history.runs:
+        return CategoryScore(value=None, reason="no call, so nothing came again")
+    circling = looping(history)
+    return CategoryScore(
+        value=1 - len(circling) / len(history.runs),
+        reason=(
+            f"{len(circling)} of {len(history.runs)} calls repeat what was called and answered "
+            f"in a cycle of at most {LONGEST_CYCLE} steps"
+        ),
+        evidence=where(circling),
+    )
+
+
+expected_trajectory = Category("expected-trajectory", 0.30, _expected_trajectory)
+argument_validity = Category("argument-validity", 0.15, _argument_validity)
+repetition = Category("repetition", 0.15, _repetition)
