@@ -21,16 +21,17 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tunaeval"
 
-FACE = frozenset(
-    {"__init__", "_version", "comparing", "extensions", "running", "scores", "verdicts"}
-)
+FACE = frozenset({
+    "__init__", "_version", "calibrating", "comparing", "extensions", "running", "scores",
+    "verdicts",
+})  # fmt: skip
 """The modules that are one room, the face, which is imported as `tunaeval` itself."""
 
 FLOORS = (
     ("errors", "types", "window"),
     ("grammar", "registry", "records", "success", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
-    ("parsing",),
+    ("parsing", "judging"),
     ("adapters", "harness"),
     ("tunaeval",),
     ("selftest",),
@@ -63,6 +64,7 @@ NEVER = (
     ("harness", "clients"),  # it is handed its client
     ("harness", "scoring"),  # and its scorers
     ("scoring", "clients"),
+    ("judging", "clients"),
     ("reports", "clients"),
     ("reports", "scoring"),
     ("reports", "harness"),

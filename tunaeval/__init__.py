@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .calibrating import calibrate
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
+    from .judging import Judge
     from .matching import Verdict
     from .parsing import (
         Event,
@@ -45,6 +47,7 @@ _HOMES = {
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
+    "Judge": "judging",
     "ParseResult": "types",
     "Recorder": "tools",
     "Repair": "types",
@@ -58,6 +61,7 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
+    "calibrate": "calibrating",
     "compare": "comparing",
     "formats": "parsing",
     "instructions": "parsing",
@@ -84,6 +88,7 @@ __all__ = [
     "Diagnosis",
     "Event",
     "Format",
+    "Judge",
     "ParseResult",
     "Recorder",
     "Repair",
@@ -98,6 +103,7 @@ __all__ = [
     "__version__",
     "arun",
     "ascore",
+    "calibrate",
     "compare",
     "formats",
     "instructions",

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from tunaeval.adapters import to_messages
 from tunaeval.errors import UsageError
+from tunaeval.judging import Judge, judged
 from tunaeval.scoring import Category, assess, scorers_of
 from tunaeval.types import ToolExecution
-from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import ScoreResult
 
 from .extensions import scorers as known_scorers
@@ -23,6 +24,7 @@ async def ascore(
     executions: Iterable[ToolExecution] = (),
     preset: str = "evals2",
     categories: Iterable[str | Scorer] = (),
+    judge: Judge | Client | None = None,
     start: int = 0,
 ) -> ScoreResult:
     """Score what an agent did for one task.
@@ -30,10 +32,13 @@ async def ascore(
     `messages` are OpenAI-style (dicts or objects) or `Message`s, and the task begins at the index
     `start`; `query` is what was asked. `executions` are what a `Recorder` collected meanwhile.
     `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
-    scorers. Evidence points into `messages`. Raises UsageError (UnknownNameError for a preset or
-    category that is not there) for what cannot be scored.
+    scorers. A `judge` gives the verdicts on its categories in the place of their formulas; a bare
+    client is asked as `Judge(client)` asks. Evidence points into `messages`.
+
+    Raises UsageError (UnknownNameError for a preset or category that is not there) for what cannot
+    be scored.
     """
-    scorers = _scorers(preset, categories)
+    scorers = _judged(_scorers(preset, categories), judge)
     task = _task(messages, query, executions, start)
     return await _assessed(task, scorers, preset)
 
@@ -45,14 +50,15 @@ def score(
     executions: Iterable[ToolExecution] = (),
     preset: str = "evals2",
     categories: Iterable[str | Scorer] = (),
+    judge: Judge | Client | None = None,
     start: int = 0,
 ) -> ScoreResult:
     """`ascore` for code that does not await.
 
     The built-in categories wait for nothing, so this needs no event loop and works inside one.
-    With others it runs a loop of its own; inside a running one that raises UsageError.
+    With others, or a judge, it runs a loop of its own; inside a running one that raises UsageError.
     """
-    scorers = _scorers(preset, categories)
+    scorers = _judged(_scorers(preset, categories), judge)
     task = _task(messages, query, executions, start)
     work = _assessed(task, scorers, preset)
     waiting = [scorer.name for scorer in scorers if not isinstance(scorer, Category)]
@@ -87,6 +93,12 @@ def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, .
     if isinstance(categories, str):
         raise UsageError(f"categories is {categories!r}, wanted a list; write [{categories!r}]")
     return (*scorers_of(preset), *(_scorer(one) for one in categories))
+
+
+def _judged(scorers: tuple[Scorer, ...], judge: Judge | Client | None) -> tuple[Scorer, ...]:
+    if judge is None:
+        return scorers
+    return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge))
 
 
 def _scorer(category: str | Scorer) -> Scorer:

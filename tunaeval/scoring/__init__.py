@@ -2,6 +2,7 @@
 
 from .assess import PRESETS, assess, scorers_of, weighted_total
 from .categories import Category
+from .history import history_of
 
 SCORERS: dict[str, str] = {
     "context-efficiency": "tunaeval.scoring.categories:context_efficiency",
@@ -16,6 +17,7 @@ __all__ = [
     "SCORERS",
     "Category",
     "assess",
+    "history_of",
     "scorers_of",
     "weighted_total",
 ]

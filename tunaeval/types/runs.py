@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from .calls import Tools
+from .judged import JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
 
@@ -19,6 +20,8 @@ __all__ = [
     "Difficulty",
     "Expectation",
     "ExpectedCall",
+    "JudgeRecord",
+    "JudgeVote",
     "LevelResult",
     "MatchMode",
     "Rate",
@@ -260,6 +263,8 @@ class CategoryScore(Data):
     reason: str
     evidence: tuple[int, ...] = ()
     """Indices of the messages that the verdict rests on."""
+    judged: JudgeRecord | None = None
+    """What a judge said, where one was asked."""
 
 
 class WeightedScore(CategoryScore):
@@ -279,6 +284,8 @@ class ScoreDetails(Data):
     dangling_calls: int
     retries: int
     reasoning: str
+    outcome: Literal["scored", "judge_failure"] = "scored"
+    """`judge_failure` when a judge was asked and gave no verdict on some category."""
 
 
 class ScoreResult(Data):
