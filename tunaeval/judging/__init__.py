@@ -5,7 +5,7 @@ from .cache import ReplyCache
 from .calibrating import Calibrating, calibrate
 from .calibration import Calibration, CategoryCalibration, JudgeIdentity, Standing, standing_of
 from .frame import frames
-from .judge import Judge
+from .judge import USUAL, Judge
 from .labels import Labelled, Labels, read_labels
 from .payloads import PAYLOADS, injected
 from .prompts import Question, messages_for
@@ -16,6 +16,7 @@ from .view import Shown, View, view_of
 __all__ = [
     "PAYLOADS",
     "RUBRICS",
+    "USUAL",
     "Answer",
     "Calibrating",
     "Calibration",

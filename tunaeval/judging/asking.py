@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import JsonObject, JsonValue, Reply, Request
+from tunaeval.types import JsonValue, Reply, Request
 from tunaeval.types.judged import JudgeVote
 from tunaeval.types.roles import Client
 
@@ -143,7 +143,7 @@ def _text(content: JsonValue) -> str:
     """A content's text; of one in parts, the texts in them."""
     if isinstance(content, str):
         return content
-    parts: list[JsonObject] = content if isinstance(content, list) else []
+    parts: list[JsonValue] = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     return "".join(text for text in texts if isinstance(text, str))
 

@@ -139,6 +139,7 @@ def _figures(asked: Sequence[_Asked], name: str, settings: Calibrating) -> Categ
     return CategoryCalibration(
         labelled=len(asked),
         failures=wilson(len(pairs) - len(judged), len(pairs)),
+        first_failure=_first_failure(asked, name),
         kappa=cohen_kappa(judged),
         sensitivity=_rate(good),
         specificity=_rate(right_of_bad),
@@ -174,6 +175,11 @@ def _flips(pairs: Iterable[tuple[Verdicts, Verdicts]], name: str, threshold: flo
     """Of the pairs that have two verdicts, those in which they differ."""
     both = [(_good(one[name], threshold), _good(other[name], threshold)) for one, other in pairs]
     return _rate([one != other for one, other in both if one is not None and other is not None])
+
+
+def _first_failure(asked: Sequence[_Asked], name: str) -> str | None:
+    verdicts = (one.first[name] for one in asked)
+    return next((verdict.reason for verdict in verdicts if verdict.value is None), None)
 
 
 def _shift(asked: Sequence[_Asked], name: str) -> float | None:

@@ -52,6 +52,7 @@ class CategoryCalibration(Data):
     labelled: int
     failures: Rate
     """Labelled transcripts without a verdict; they stand in no other figure."""
+    first_failure: str | None
     kappa: Kappa
     """Cohen's, of the judge and the labels."""
     sensitivity: Rate
@@ -119,8 +120,9 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
         words = f"uncalibrated: the calibration has no kappa for {category}"
         return Standing(calibrated=False, words=words)
     kappa = figures.kappa
+    judges = "calibrated" if (kappa.low or 0) > 0 else "calibrated, and no better than chance"
     words = (
-        f"calibrated: kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) "
+        f"{judges}: kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) "
         f"on {kappa.items} labels"
     )
     return Standing(calibrated=True, words=words)

@@ -25,6 +25,10 @@ from .verdicts import DecidedBy, Ruling, verdict_of
 from .view import Shown, View, is_idle, view_of
 
 
+USUAL = ("goal-completion", "plan-correctness")
+"""The categories of a judge that was told no others; the other two are formulas then."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
     """A client and how it is asked; nothing in it changes, but for what `cache` keeps.
@@ -52,7 +56,7 @@ class Judge:
 
     client: Client
     _: KW_ONLY
-    categories: tuple[str, ...] = ("goal-completion", "plan-correctness")
+    categories: tuple[str, ...] = USUAL
     together: bool = False
     votes: int = 1
     decided_by: DecidedBy = "median"
@@ -169,12 +173,13 @@ def _idle(name: str) -> CategoryScore:
 
 
 def _check(judge: Judge) -> None:
-    client: object = judge.client  # to mypy it is a client already
+    client: object = judge.client  # to mypy these are right already
+    names: object = judge.categories
     if not isinstance(client, Client):
         raise UsageError(
             f"{client!r:.60} is no client; wanted one with name, complete(request), close()"
         )
-    if isinstance(judge.categories, str) or not judge.categories:
+    if isinstance(names, str) or not names:
         raise UsageError(f"categories is {judge.categories!r}; wanted names, in a tuple")
     for name in judge.categories:
         if name not in RUBRICS:
