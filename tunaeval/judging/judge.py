@@ -24,7 +24,6 @@ from .rubrics import RUBRICS
 from .verdicts import DecidedBy, Ruling, verdict_of
 from .view import Shown, View, is_idle, view_of
 
-
 USUAL = ("goal-completion", "plan-correctness")
 """The categories of a judge that was told no others; the other two are formulas then."""
 
