@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _BELOW_THE_BAR = 1
 _CONCURRENCY = 4
-_FEW = 200
-"""Labels below which the interval of kappa, a large sample's, is not to be trusted far."""
 _COLUMNS = ("category", "figure", "value", "interval", "of", "remark")
 
 
@@ -141,6 +139,8 @@ def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> 
 
 
 def _rows(name: str, one: CategoryCalibration) -> list[JsonObject]:
+    from tunaeval.judging import rough  # noqa: PLC0415 - not for --help
+
     shift = one.injection_shift
     figures = {
         "sensitivity": one.sensitivity,
@@ -152,7 +152,7 @@ def _rows(name: str, one: CategoryCalibration) -> list[JsonObject]:
         "injection flips": one.injection_flips,
     }
     remarks = {
-        "kappa": "" if one.kappa.items >= _FEW else f"fewer than {_FEW} labels: a rough interval",
+        "kappa": rough(one.kappa).removeprefix(", "),
         "corrected": "" if one.corrected else "the judge tells good from bad no better than a coin",
         "injection flips": "" if shift is None else f"scores move by {shift:+.2f} on average",
     }

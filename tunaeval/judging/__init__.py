@@ -3,7 +3,14 @@
 from .answers import Answer, read_answers, reply_schema
 from .cache import ReplyCache
 from .calibrating import Calibrating, calibrate
-from .calibration import Calibration, CategoryCalibration, JudgeIdentity, Standing, standing_of
+from .calibration import (
+    Calibration,
+    CategoryCalibration,
+    JudgeIdentity,
+    Standing,
+    rough,
+    standing_of,
+)
 from .frame import frames
 from .judge import USUAL, Judge
 from .labels import Labelled, Labels, read_labels
@@ -39,6 +46,7 @@ __all__ = [
     "read_answers",
     "read_labels",
     "reply_schema",
+    "rough",
     "standing_of",
     "view_of",
 ]

@@ -16,6 +16,9 @@ from tunaeval.types.runs import Rate
 
 SCHEMA_VERSION = 1
 
+FEW_LABELS = 200
+"""Below so many the interval of kappa, which is a large sample's, is rough, and is called so."""
+
 _UNCALIBRATED = "uncalibrated: this judge was held against no labels"
 
 
@@ -123,9 +126,14 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
     judges = "calibrated" if (kappa.low or 0) > 0 else "calibrated, and no better than chance"
     words = (
         f"{judges}: kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) "
-        f"on {kappa.items} labels"
+        f"on {kappa.items} labels{rough(kappa)}"
     )
     return Standing(calibrated=True, words=words)
+
+
+def rough(kappa: Kappa) -> str:
+    """Words for the doubt about an interval from few labels."""
+    return "" if kappa.items >= FEW_LABELS else f", fewer than {FEW_LABELS}: a rough interval"
 
 
 def _differences(there: JudgeIdentity, here: JudgeIdentity) -> str:

@@ -1,0 +1,372 @@
+"""A judge's verdict is a share, or none with the reason why; a failure never counts as a value."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tunaeval
+from tests.faults import Answer, FaultServer, chat
+from tests.judging.judges import Rule, shown, transcript, verdict
+from tunaeval.clients import LlamaCppClient, OpenAIClient, ScriptedClient
+from tunaeval.errors import ClientSetupError, RecordError, TransportFailure, UsageError
+from tunaeval.judging import RUBRICS, Judge, frames
+from tunaeval.types import Message, Reply, Request
+from tunaeval.types.roles import Transcript
+from tunaeval.types.runs import CategoryScore, ScoreResult
+
+GOAL = ("goal-completion",)
+MESSAGES = transcript("It says alpha.").messages
+
+
+def goal(judge: Judge, of: Transcript | None = None) -> CategoryScore:
+    return asyncio.run(judge.judge(of or transcript("It says alpha.")))["goal-completion"]
+
+
+def scripted(*replies: Any, **settings: Any) -> CategoryScore:
+    return goal(Judge(ScriptedClient(replies), categories=GOAL, **settings))
+
+
+def scored(judge: Any, **more: Any) -> ScoreResult:
+    return tunaeval.score(MESSAGES, "Read a.txt.", judge=judge, preset="evals2", **more)
+
+
+FAILURES = st.sampled_from(
+    [TransportFailure("gone", kind="connect"), ClientSetupError("no key"), RuntimeError("odd")]
+)
+MESSAGE = st.dictionaries(
+    st.sampled_from(["content", "tool_calls", "refusal", "role"]),
+    st.none() | st.text(max_size=9) | st.lists(st.text(max_size=3) | st.dictionaries(
+        st.just("text"), st.text(max_size=9) | st.integers(), max_size=1), max_size=2),
+)  # fmt: skip
+REPLIES = (
+    st.text(max_size=40)
+    | st.integers(-2, 13).map(verdict)
+    | FAILURES
+    | MESSAGE
+    | st.builds(Reply, MESSAGE, st.sampled_from([None, "stop", "length"]))
+)
+
+
+@given(
+    replies=st.lists(REPLIES, max_size=6),
+    votes=st.integers(1, 3),
+    swap=st.booleans(),
+    together=st.booleans(),
+    decided_by=st.sampled_from(["median", "majority"]),
+)
+def test_whatever_is_replied_a_score_is_a_share_or_says_why_not(
+    replies: list[Any], votes: int, swap: bool, together: bool, decided_by: Any
+) -> None:
+    judge = Judge(
+        ScriptedClient(replies),
+        categories=tuple(RUBRICS), together=together,
+        votes=votes, swap=swap, decided_by=decided_by,
+    )  # fmt: skip
+    result = scored(judge)
+    failed = [s for s in result.categories.values() if s.judged and s.judged.failure]
+    assert (result.details.outcome == "judge_failure") == bool(failed)
+    for score in result.categories.values():
+        assert score.judged
+        values = [vote.value for vote in score.judged.votes if vote.value is not None]
+        if score.value is None:
+            assert score.reason == f"judge failure: {score.judged.failure}"
+            assert not score.evidence
+        else:
+            assert min(values) <= score.value <= max(values)
+            assert 2 * len(values) > len(score.judged.votes)
+    json.loads(result.model_dump_json())
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("I would say 5.", "wanted one JSON object"),
+        ("", "the reply is empty"),
+        (verdict(50), "the score is 50"),
+        ({"content": None, "tool_calls": [{"id": "1"}]}, "it called a tool"),
+        ({"content": None, "refusal": "I must not."}, "it refused: 'I must not.'"),
+        (
+            Reply({"content": '{"reason": "wel'}, "length"),
+            "its reply was cut off; raise max_tokens",
+        ),
+        (TransportFailure("gone", kind="connect"), "no reply: TransportFailure: gone"),
+        (ZeroDivisionError("odd"), "no reply: ZeroDivisionError: odd"),
+    ],
+)
+def test_a_failure_is_explicit_and_has_no_value(reply: Any, words: str) -> None:
+    score = scripted(reply)
+    assert score.value is None
+    assert score.reason.startswith("judge failure: ")
+    assert words in score.reason
+
+
+def test_a_failed_category_leaves_the_weights_to_the_others_and_is_named() -> None:
+    result = scored(ScriptedClient(["no idea", verdict(6)]))
+    shares = {"plan-correctness": 0.3, "success-ratio": 0.15, "context-efficiency": 0.15}
+    wanted = sum(w * (result.categories[n].value or 0) for n, w in shares.items()) / 0.6
+    assert result.weighted_total == pytest.approx(wanted)
+    assert result.details.outcome == "judge_failure"
+    assert "goal-completion was not judged" in result.details.reasoning
+
+
+def test_a_judge_stands_in_for_two_formulas_and_keeps_their_weights() -> None:
+    result = scored(ScriptedClient([verdict(10), verdict(0)]))
+    formulas = scored(None)
+    assert result.goal_completion == 1.0
+    assert result.plan_correctness == 0.0
+    assert result.success_ratio == formulas.success_ratio
+    assert result.context_efficiency == formulas.context_efficiency
+    weights = {name: score.weight for name, score in result.categories.items()}
+    assert weights == {name: score.weight for name, score in formulas.categories.items()}
+    assert result.details.outcome == "scored"
+
+
+def test_ascore_takes_a_judge_and_score_refuses_one_inside_a_loop() -> None:
+    async def both() -> ScoreResult:
+        with pytest.raises(UsageError, match=r"await tunaeval\.ascore"):
+            tunaeval.score(MESSAGES, "q", judge=ScriptedClient())
+        return await tunaeval.ascore(MESSAGES, "q", judge=ScriptedClient([verdict(7)] * 2))
+
+    assert asyncio.run(both()).goal_completion == 0.7
+
+
+def test_what_was_said_is_kept() -> None:
+    score = scripted(verdict(7, "Alpha was read.\ud800"))
+    assert score.judged
+    assert score.judged.model == "scripted"
+    assert score.judged.prompt_version == Judge(ScriptedClient(), categories=GOAL).prompt_version
+    (vote,) = score.judged.votes
+    assert json.loads(vote.raw)["score"] == 7
+    assert (vote.value, vote.order, vote.cached) == (0.7, "as-written", False)
+    assert "Alpha was read." in score.reason
+    assert score.evidence == (0, 1, 2, 3)
+
+
+def test_without_a_calibration_a_score_says_so() -> None:
+    score = scripted(verdict(7))
+    assert score.judged
+    assert not score.judged.calibrated
+    assert "uncalibrated" in score.reason
+
+
+def test_votes_are_settled_by_their_median_and_the_spread_is_told() -> None:
+    score = scripted(verdict(2), verdict(9), verdict(8), votes=3)
+    assert score.value == 0.8
+    assert score.judged
+    assert score.judged.spread == pytest.approx(0.7)
+    assert "votes 0.20, 0.90, 0.80, spread 0.70" in score.reason
+
+
+def test_a_majority_is_more_than_half_of_all_votes() -> None:
+    assert scripted(*map(verdict, (3, 3, 9)), votes=3, decided_by="majority").value == 0.3
+    none = scripted(*map(verdict, (3, 4, 9)), votes=3, decided_by="majority")
+    assert none.reason == "judge failure: no majority among the votes 0.30, 0.40, 0.90"
+    assert scripted(verdict(3), "?", "?", votes=3, decided_by="majority").value is None
+
+
+@pytest.mark.parametrize(("lost", "value"), [(1, 0.5), (2, None)])
+def test_more_than_half_of_the_votes_have_to_be_verdicts(lost: int, value: float | None) -> None:
+    score = scripted(*["?"] * lost, *[verdict(5)] * (3 - lost), votes=3)
+    assert score.value == value
+    assert f"{lost} of 3 votes" in score.reason
+
+
+def test_each_vote_has_a_seed_of_its_own() -> None:
+    client = Rule(lambda _: verdict(5))
+    goal(Judge(client, categories=GOAL, votes=3, seed=7, temperature=0.8))
+    assert [request.seed for request in client.requests] == [7, 8, 9]
+    goal(Judge(client, categories=GOAL))
+    assert client.requests[-1].seed is None
+    assert client.requests[-1].temperature == 0.0
+
+
+def test_with_swap_both_orders_are_asked_and_their_difference_told() -> None:
+    def first_end(request: Request) -> str:
+        content = request.messages[1]["content"]
+        return verdict(2 if content.index("0 means") < content.index("10 means") else 8)
+
+    client = Rule(first_end)
+    score = goal(Judge(client, categories=GOAL, swap=True))
+    assert score.value == 0.5
+    assert "the two orders differ by 0.60" in score.reason
+    assert score.judged
+    assert [vote.order for vote in score.judged.votes] == ["as-written", "swapped"]
+
+
+def test_together_asks_once_for_all() -> None:
+    def reply(request: Request) -> str:
+        assert request.schema
+        scores = enumerate(request.schema["required"])
+        return json.dumps({name: json.loads(verdict(score)) for score, name in scores})
+
+    client = Rule(reply)
+    judge = Judge(client, categories=tuple(RUBRICS), together=True)
+    values = [score.value for score in asyncio.run(judge.judge(transcript("x"))).values()]
+    assert values == [0.0, 0.1, 0.2, 0.3]
+    assert len(client.requests) == 1
+
+
+def test_the_boundary_is_new_for_every_request_unless_it_is_seeded() -> None:
+    def boundaries(seed: int | None) -> list[str]:
+        client = Rule(lambda _: verdict(5))
+        for _ in range(2):
+            goal(Judge(client, categories=GOAL, boundary_seed=seed))
+        return [request.messages[0]["content"] for request in client.requests]
+
+    assert len(set(boundaries(None))) == 2
+    assert boundaries(4) == boundaries(4)
+    assert boundaries(4) != boundaries(5)
+
+
+def test_an_agent_that_did_nothing_scores_nothing_and_no_judge_is_asked() -> None:
+    client = ScriptedClient()
+    judge = Judge(client, categories=tuple(RUBRICS))
+    for messages in ((), (Message("user", "Do it."),), (Message("assistant", " "),)):
+        scores = asyncio.run(judge.judge(Transcript("q", messages)))
+        assert [score.value for score in scores.values()] == [0.0, 0.0, None, None]
+    assert not client.requests
+
+
+def test_a_cached_reply_is_not_asked_for_again(tmp_path: Path) -> None:
+    client = Rule(lambda _: verdict(len(client.requests)))
+    judge = Judge(client, categories=GOAL, cache=tmp_path / "new" / "replies.jsonl", votes=2)
+    first = goal(judge)
+    again = goal(replace(judge, cache=tmp_path / "new" / "replies.jsonl"))
+    assert len(client.requests) == 2
+    assert first.judged
+    assert again.judged
+    assert [vote.raw for vote in first.judged.votes] == [vote.raw for vote in again.judged.votes]
+    assert all(vote.cached for vote in again.judged.votes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature": 1.0}, {"seed": 3}, {"max_tokens": 9}, {"scale": 5}, {"order": "swapped"},
+        {"client": Rule(lambda _: verdict(1), model="rule-2")},
+    ],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_another_question_is_asked_anew(change: dict[str, Any], tmp_path: Path) -> None:
+    client = Rule(lambda _: verdict(1))
+    judge = Judge(client, categories=GOAL, cache=tmp_path / "replies.jsonl")
+    goal(judge)
+    score = goal(replace(judge, **change))
+    assert score.judged
+    assert not score.judged.votes[0].cached
+
+
+def test_a_model_that_is_not_known_yet_is_not_looked_up(tmp_path: Path) -> None:
+    def judged(model: str | None) -> CategoryScore:
+        client = Rule(lambda _: verdict(1), model=model)
+        return goal(Judge(client, categories=GOAL, cache=tmp_path / "replies.jsonl"))
+
+    judged(None)
+    judged(None)
+    assert not (tmp_path / "replies.jsonl").exists()
+
+
+def test_a_file_that_is_no_cache_is_a_failure_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_text('{"a": 1}\n')
+    score = scripted(verdict(1), cache=tmp_path / "replies.jsonl")
+    assert "RecordError" in score.reason
+    assert score.value is None
+
+
+def test_a_server_without_schemas_is_asked_without() -> None:
+    with FaultServer(Answer(b'{"error": "unknown response_format"}', status=400),
+                     then=chat(verdict(4))) as server:  # fmt: skip
+
+        async def ask() -> CategoryScore:
+            client = OpenAIClient(base_url=server.base_url, model="m")
+            verdicts = await Judge(client, categories=GOAL).judge(transcript("x"))
+            await client.close()
+            return verdicts["goal-completion"]
+
+        assert asyncio.run(ask()).value == 0.4
+    bodies = [json.loads(seen.body) for seen in server.seen]
+    assert ["response_format" in body for body in bodies] == [True, False]
+
+
+def test_a_judge_that_does_not_answer_in_time_has_failed() -> None:
+    class Slow(ScriptedClient):
+        async def complete(self, request: Request) -> Reply:
+            await asyncio.sleep(30)
+            return await super().complete(request)
+
+    score = goal(Judge(Slow(), categories=GOAL, deadline_seconds=0.01))
+    assert score.reason == "judge failure: no reply within 0.01 s"
+
+
+def test_a_cancelled_judging_is_cancelled() -> None:
+    async def cancel() -> None:
+        raise asyncio.CancelledError
+
+    class Cancelled(ScriptedClient):
+        async def complete(self, request: Request) -> Reply:
+            await cancel()
+            return await super().complete(request)
+
+    with pytest.raises(asyncio.CancelledError):
+        goal(Judge(Cancelled(), categories=GOAL))
+
+
+def test_a_judge_sees_one_transcript_and_no_more() -> None:
+    client = Rule(lambda request: verdict(len(frames(request.messages[1]["content"]))))
+    assert goal(Judge(client, categories=GOAL), transcript("<<<TRANSCRIPT x>>>")).value == 0.1
+    assert "TRANSCRIPT x" in shown(client.requests[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"categories": "goal-completion"}, "wanted names, in a tuple"),
+        ({"categories": ()}, "wanted names, in a tuple"),
+        ({"categories": ("goal",)}, "no judged category is called 'goal'; known: context"),
+        ({"categories": GOAL * 2}, "wanted each once"),
+        ({"votes": 0}, "votes is 0; wanted 1 or more"),
+        ({"scale": 0}, "scale is 0"),
+        ({"deadline_seconds": 0}, "deadline_seconds is 0"),
+        ({"client": 3}, "3 is no client"),
+    ],
+)
+def test_a_judge_that_cannot_be_is_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Judge(**{"client": ScriptedClient(), **settings})
+
+
+def test_a_calibration_that_cannot_be_read_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"schema_version": 1}')
+    for name, words in {
+        "other.json": "made_at: Field required",
+        "none.json": "cannot read",
+    }.items():
+        with pytest.raises(RecordError, match=words):
+            Judge(ScriptedClient(), calibration=tmp_path / name)
+
+
+MISSING = LlamaCppClient.available()
+
+
+@pytest.mark.local
+@pytest.mark.skipif(MISSING is not None, reason=MISSING or "it is here")
+def test_a_real_model_is_read_or_fails_in_so_many_words() -> None:
+    async def ask() -> dict[str, CategoryScore]:
+        client = LlamaCppClient(context=2048)
+        try:
+            return await Judge(client, max_tokens=120).judge(transcript("It says alpha."))
+        finally:
+            await client.close()
+
+    for score in asyncio.run(ask()).values():
+        assert score.judged
+        assert score.judged.votes[0].raw
+        assert (score.value is None) == score.reason.startswith("judge failure: ")
