@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.types import JsonValue, Reply, Request
-from tunaeval.types.judged import JudgeVote
 from tunaeval.types.roles import Client
+from tunaeval.types.runs import JudgeVote
 
 from .answers import read_answers, reply_schema
 from .cache import ReplyCache

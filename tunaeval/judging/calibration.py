@@ -10,9 +10,7 @@ from pydantic import ValidationError
 from tunaeval import records
 from tunaeval.errors import RecordError
 from tunaeval.reports.statistics import Corrected, Kappa
-from tunaeval.types.judged import Order
-from tunaeval.types.rates import Data
-from tunaeval.types.runs import Rate
+from tunaeval.types.runs import Data, JudgeOrder, Rate
 
 SCHEMA_VERSION = 1
 
@@ -30,7 +28,7 @@ class JudgeIdentity(Data):
     votes: int
     decided_by: str
     swap: bool
-    order: Order
+    order: JudgeOrder
     temperature: float | None
 
 

@@ -12,9 +12,8 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.types.judged import JudgeVote, Order
 from tunaeval.types.roles import Client, Transcript
-from tunaeval.types.runs import CategoryScore
+from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeVote
 
 from .asking import Asking, HeldTo, model_of
 from .cache import ReplyCache
@@ -60,7 +59,7 @@ class Judge:
     votes: int = 1
     decided_by: DecidedBy = "median"
     swap: bool = False
-    order: Order = "as-written"
+    order: JudgeOrder = "as-written"
     temperature: float | None = 0.0
     seed: int | None = None
     scale: int = 10
@@ -158,8 +157,8 @@ class Judge:
         return verdict_of(votes, ruling)
 
 
-def _orders(judge: Judge) -> tuple[Order, ...]:
-    other: Order = "swapped" if judge.order == "as-written" else "as-written"
+def _orders(judge: Judge) -> tuple[JudgeOrder, ...]:
+    other: JudgeOrder = "swapped" if judge.order == "as-written" else "as-written"
     return (judge.order, other) if judge.swap else (judge.order,)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 
 from tunaeval.types import JsonObject
-from tunaeval.types.judged import Order
+from tunaeval.types.runs import JudgeOrder
 
 from .answers import reply_shape
 from .frame import framed
@@ -47,7 +47,7 @@ class Question:
 
     names: tuple[str, ...]
     scale: int
-    order: Order = "as-written"
+    order: JudgeOrder = "as-written"
 
 
 def messages_for(question: Question, transcript: str, boundary: str) -> list[JsonObject]:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.types.judged import JudgeRecord, JudgeVote
-from tunaeval.types.runs import CategoryScore
+from tunaeval.types.runs import CategoryScore, JudgeRecord, JudgeVote
 
 from .calibration import JudgeIdentity, Standing
 from .view import View

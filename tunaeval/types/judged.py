@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .rates import Data
 
-Order: TypeAlias = Literal["as-written", "swapped"]
+JudgeOrder: TypeAlias = Literal["as-written", "swapped"]
 """As written: the lowest score is described first; swapped: the highest, and criteria backwards."""
 
 
@@ -21,7 +21,7 @@ class JudgeVote(Data):
     """The score on a scale of 0 to 1; None where the reply is no verdict."""
     words: str
     """The judge's reason, or why the reply is no verdict."""
-    order: Order
+    order: JudgeOrder
     cached: bool
 
 

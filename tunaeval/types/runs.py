@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from .calls import Tools
-from .judged import JudgeRecord, JudgeVote
+from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
 
@@ -17,9 +17,11 @@ __all__ = [
     "AttemptRecord",
     "CallRecord",
     "CategoryScore",
+    "Data",
     "Difficulty",
     "Expectation",
     "ExpectedCall",
+    "JudgeOrder",
     "JudgeRecord",
     "JudgeVote",
     "LevelResult",
