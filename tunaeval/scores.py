@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.adapters import to_messages
 from tunaeval.errors import UsageError
-from tunaeval.judging import Judge, judged
 from tunaeval.scoring import Category, assess, scorers_of
 from tunaeval.types import ToolExecution
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import ScoreResult
 
 from .extensions import scorers as known_scorers
+
+if TYPE_CHECKING:
+    # At run time it is loaded when there is a judge.
+    from tunaeval.judging import Judge
 
 
 async def ascore(
@@ -98,6 +101,8 @@ def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, .
 def _judged(scorers: tuple[Scorer, ...], judge: Judge | Client | None) -> tuple[Scorer, ...]:
     if judge is None:
         return scorers
+    from tunaeval.judging import Judge, judged  # noqa: PLC0415 - most scores need no judge
+
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge))
 
 

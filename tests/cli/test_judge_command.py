@@ -37,6 +37,7 @@ def files(tmp_path: Path) -> None:
 def test_a_table_tells_each_figure(here: Tuna) -> None:
     done = here(*CALIBRATE, "--category", "goal-completion")
     assert done.returncode == 0
+    assert done.stderr.splitlines() == [f"judged {number}" for number in range(4)]
     assert "scripted, prompt " in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["goal-completion", "sensitivity", "1.000", "0.342", "to", "1.000", "2"] in rows

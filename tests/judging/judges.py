@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import time
 from collections.abc import Callable
 
-from tunaeval.judging import frames
+from tunaeval.judging import Judge, frames
 from tunaeval.types import Message, Reply, Request, ToolCall
 from tunaeval.types.roles import Transcript
+from tunaeval.types.runs import CategoryScore
 
 
 class Rule:
@@ -46,6 +48,10 @@ def transcript(*contents: str, query: str = "Read a.txt.") -> Transcript:
     result = Message("tool", "alpha", tool_call_id="c1")
     said = [Message("assistant", content) for content in contents]
     return Transcript(query, (Message("user", query), call, result, *said))
+
+
+def goal(judge: Judge, of: Transcript | None = None) -> CategoryScore:
+    return asyncio.run(judge.judge(of or transcript("It says alpha.")))["goal-completion"]
 
 
 def cpu_seconds(act: Callable[[], object]) -> float:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _BELOW_THE_BAR = 1
 _CONCURRENCY = 4
+_NAME = 60
+"""Characters of a transcript's id on a line of progress."""
 _COLUMNS = ("category", "figure", "value", "interval", "of", "remark")
 
 
@@ -39,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 when there is a category on which the judge gave no verdict at all."""
     import tunaeval  # noqa: PLC0415 - not for --help
+    from tunaeval.reports import visible  # noqa: PLC0415 - as above
 
     if arguments.out and Path(arguments.out).exists():
         raise UsageError(f"--out {arguments.out!r} is there already; choose another file")
@@ -48,6 +51,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         threshold=arguments.threshold,
         repeats=arguments.repeats,
         concurrency=arguments.concurrency,
+        heard=lambda name: output.note(f"judged {visible(name, _NAME)}"),
     )
     if arguments.out:
         found.write(Path(arguments.out))

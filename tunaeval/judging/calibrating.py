@@ -8,7 +8,7 @@ A judge failure is counted by itself and takes part in nothing else.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from statistics import fmean
@@ -30,11 +30,15 @@ Verdicts: TypeAlias = Mapping[str, CategoryScore]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrating:
-    """How a judge is calibrated. A share counts as good from `threshold` up."""
+    """How a judge is calibrated. A share counts as good from `threshold` up.
+
+    `heard` is told of each transcript's id when all was asked about it but the payloads.
+    """
 
     threshold: float = 0.5
     repeats: int = 2
     concurrency: int = 4
+    heard: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
@@ -101,6 +105,8 @@ async def _asked(judge: Judge, items: Sequence[Labelled], settings: Calibrating)
         ]
         plain = await verdicts(one_way, item.transcript) if judge.swap else first
         turned = await verdicts(other_way, item.transcript)
+        if settings.heard:
+            settings.heard(item.id)
         return _Asked(item, first, tuple(again), (plain, turned))
 
     asked = list(await asyncio.gather(*map(one, items)))
