@@ -23,8 +23,8 @@ def calibrate(
     """Ask a judge about every transcript in a JSON lines file, and compare with its labels.
 
     `threshold` is the share from which a label or a score counts as good, `repeats` how often each
-    question is asked again, `concurrency` how many transcripts are judged at once; `heard` is told of
-    each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
+    question is asked again, `concurrency` how many transcripts are judged at once; `heard` is told
+    of each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
     """
     settings = Calibrating(
         threshold=threshold, repeats=repeats, concurrency=concurrency, heard=heard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ def labels(tmp_path: Path) -> Path:
     return written(tmp_path, *(row(number, done=number < 8) for number in range(20)))
 
 
-def figures(labels: Path, reply: Callable[[Request], str], **settings: int) -> CategoryCalibration:
+def figures(labels: Path, reply: Callable[[Request], str], **settings: Any) -> CategoryCalibration:
     judge = Judge(Rule(reply), categories=GOAL)
     return tunaeval.calibrate(labels, judge, **settings).categories["goal-completion"]
 
@@ -149,7 +150,7 @@ def test_labels_of_other_categories_are_refused(labels: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", [{"threshold": 0.0}, {"threshold": 2.0}, {"repeats": -1}])
-def test_a_calibration_that_cannot_be_is_refused(labels: Path, setting: dict[str, int]) -> None:
+def test_a_calibration_that_cannot_be_is_refused(labels: Path, setting: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(setting))} is"):
         tunaeval.calibrate(labels, Judge(ScriptedClient()), **setting)
 
