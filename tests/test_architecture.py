@@ -22,16 +22,16 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tunaeval"
 
 FACE = frozenset({
-    "__init__", "_version", "comparing", "extensions", "running", "scores", "sessions",
-    "switches", "verdicts",
+    "__init__", "_version", "calibrating", "comparing", "extensions", "running", "scores",
+    "sessions", "switches", "verdicts",
 })  # fmt: skip
 """The modules that are one room, the face, which is imported as `tunaeval` itself."""
 
 FLOORS = (
     ("errors", "types", "window"),
-    ("grammar", "registry", "records", "success", "workers", "repair", "matching"),
+    ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
-    ("parsing",),
+    ("parsing", "judging"),
     ("adapters", "harness"),
     ("tunaeval",),
     ("selftest",),
@@ -64,6 +64,7 @@ NEVER = (
     ("harness", "clients"),  # it is handed its client
     ("harness", "scoring"),  # and its scorers
     ("scoring", "clients"),
+    ("judging", "clients"),
     ("reports", "clients"),
     ("reports", "scoring"),
     ("reports", "harness"),

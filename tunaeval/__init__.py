@@ -18,10 +18,13 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .adapters import wrap_tool
+    from .busy import busy_seconds
+    from .calibrating import calibrate
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
+    from .judging import Judge
     from .matching import Verdict
     from .parsing import (
         Event,
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
         ContextRecorder,
         Recorder,
         ResultRecorder,
-        busy_seconds,
         call_id,
         classifiers,
         to_tools,
@@ -59,6 +61,7 @@ _HOMES = {
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
+    "Judge": "judging",
     "ParseResult": "types",
     "Recorder": "tools",
     "Repair": "types",
@@ -75,7 +78,8 @@ _HOMES = {
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
-    "busy_seconds": "tools",
+    "busy_seconds": "busy",
+    "calibrate": "calibrating",
     "call_id": "tools",
     "classifiers": "tools",
     "compare": "comparing",
@@ -108,6 +112,7 @@ __all__ = [
     "Diagnosis",
     "Event",
     "Format",
+    "Judge",
     "ParseResult",
     "Recorder",
     "Repair",
@@ -126,6 +131,7 @@ __all__ = [
     "arun",
     "ascore",
     "busy_seconds",
+    "calibrate",
     "call_id",
     "classifiers",
     "compare",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.adapters import to_messages
 from tunaeval.errors import UsageError
 from tunaeval.scoring import USUAL_SETTINGS, Category, ScoreSettings, assess, scorers_of
 from tunaeval.types import ToolExecution
-from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import ScoreResult
 
 from .extensions import scorers as known_scorers
+
+if TYPE_CHECKING:
+    # At run time it is loaded when there is a judge.
+    from tunaeval.judging import Judge
 
 
 async def ascore(
@@ -24,6 +28,7 @@ async def ascore(
     preset: str = "default",
     categories: Iterable[str | Scorer] = (),
     settings: ScoreSettings = USUAL_SETTINGS,
+    judge: Judge | Client | None = None,
     start: int = 0,
 ) -> ScoreResult:
     """Score what an agent did for one task.
@@ -31,11 +36,14 @@ async def ascore(
     `messages` are OpenAI-style (dicts or objects) or `Message`s, and the task begins at the index
     `start`; `query` is what was asked. `executions` are what a `Recorder` collected meanwhile.
     `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
-    scorers. `settings` say what ends a task, what is expected, and where thresholds lie. Evidence
-    points into `messages`. Raises UsageError (UnknownNameError for a preset or
-    category that is not there) for what cannot be scored.
+    scorers. `settings` say what ends a task, what is expected, and where thresholds lie. A `judge`
+    gives the verdicts on its categories in the place of their formulas; a bare client is asked as
+    `Judge(client)` asks. Evidence points into `messages`.
+
+    Raises UsageError (UnknownNameError for a preset or category that is not there) for what cannot
+    be scored.
     """
-    scorers = _scorers(preset, categories)
+    scorers = _judged(_scorers(preset, categories), judge)
     task = _task(messages, query, executions, start)
     return await _assessed(task, scorers, preset, settings)
 
@@ -48,14 +56,15 @@ def score(
     preset: str = "default",
     categories: Iterable[str | Scorer] = (),
     settings: ScoreSettings = USUAL_SETTINGS,
+    judge: Judge | Client | None = None,
     start: int = 0,
 ) -> ScoreResult:
     """`ascore` for code that does not await.
 
     The built-in categories wait for nothing, so this needs no event loop and works inside one.
-    With others it runs a loop of its own; inside a running one that raises UsageError.
+    With others, or a judge, it runs a loop of its own; inside a running one that raises UsageError.
     """
-    scorers = _scorers(preset, categories)
+    scorers = _judged(_scorers(preset, categories), judge)
     task = _task(messages, query, executions, start)
     work = _assessed(task, scorers, preset, settings)
     waiting = [scorer.name for scorer in scorers if not isinstance(scorer, Category)]
@@ -90,6 +99,14 @@ def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, .
     if isinstance(categories, str):
         raise UsageError(f"categories is {categories!r}, wanted a list; write [{categories!r}]")
     return (*scorers_of(preset), *(_scorer(one) for one in categories))
+
+
+def _judged(scorers: tuple[Scorer, ...], judge: Judge | Client | None) -> tuple[Scorer, ...]:
+    if judge is None:
+        return scorers
+    from tunaeval.judging import Judge, judged  # noqa: PLC0415 - most scores need no judge
+
+    return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge))
 
 
 def _scorer(category: str | Scorer) -> Scorer:

@@ -147,7 +147,7 @@ def test_parallel_runs_count_once(runs: list[ToolExecution]) -> None:
         for run in known
         for second in range(int(run.started_at), int(run.started_at + (run.duration_seconds or 0)))
     }
-    assert busy_seconds(runs) == (len(seconds) if known or not runs else None)
+    assert busy_seconds(runs) == (len(seconds) if known == runs else None)
     assert busy_seconds(reversed(runs)) == busy_seconds(runs)
 
 

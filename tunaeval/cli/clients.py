@@ -63,6 +63,14 @@ def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
     return Asked(client, _way(client, arguments), concurrency, deadline)
 
 
+def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
+    """The client of the command line; without a word, the embedded model and nothing in its place.
+
+    Raises ClientSetupError where that is not installed.
+    """
+    return _made(arguments.client or _implied(arguments) or "llamacpp", arguments, concurrency)
+
+
 def _implied(arguments: argparse.Namespace) -> str | None:
     """What an option says about the client."""
     if arguments.base_url:

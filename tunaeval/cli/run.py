@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from .asked import add_client
 from .listing import add_bfcl, add_json
 from .output import Output
 
@@ -46,20 +47,7 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 
 
 def _client(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--client",
-        metavar="NAME",
-        help="llamacpp, openai, replay, scripted or a plug-in (default: the embedded model, or "
-        "its recording where it is not installed)",
-    )
-    group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server's address")
-    group.add_argument("--model", metavar="NAME", help="the server's model (its first)")
-    group.add_argument("--model-file", metavar="FILE", help="weights for the embedded model")
-    group.add_argument(
-        "--recording",
-        metavar="PATH|NAME",
-        help="replies to replay: a recording (a file, or a packaged one by its name), or a run",
-    )
+    add_client(group, otherwise="the embedded model, or its recording where it is not installed")
     group.add_argument("--temperature", type=float, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=_positive, default=300, metavar="N", help="(300)")
     group.add_argument("--seed", type=int, metavar="N", help="the server's own unless given")

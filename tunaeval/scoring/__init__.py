@@ -2,9 +2,9 @@
 
 from .assess import assess, weighted_total
 from .categories import Category
+from .history import history_of
 from .presets import PRESETS, Preset, scorers_of
 from .settings import USUAL_SETTINGS, Price, ScoreSettings, Steps
-from .spending import busy_seconds
 
 SCORERS: dict[str, str] = {
     "argument-validity": "tunaeval.scoring.trajectory:argument_validity",
@@ -29,7 +29,7 @@ __all__ = [
     "ScoreSettings",
     "Steps",
     "assess",
-    "busy_seconds",
+    "history_of",
     "scorers_of",
     "weighted_total",
 ]

@@ -99,7 +99,12 @@ async def _verdict(scorer: Scorer, transcript: Transcript, history: History) -> 
             return scorer.verdict(history)
         verdict = await scorer.score(transcript)
         # Built anew: a plug-in may have got past the check of its numbers.
-        return CategoryScore(value=verdict.value, reason=verdict.reason, evidence=verdict.evidence)
+        return CategoryScore(
+            value=verdict.value,
+            reason=verdict.reason,
+            evidence=verdict.evidence,
+            judged=verdict.judged,
+        )
     except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
         return CategoryScore(value=None, reason=f"it failed: {type(error).__name__}: {error}")
 
@@ -116,19 +121,29 @@ def _details(
         dangling_calls=counts.dangling,
         retries=counts.retries,
         reasoning="; ".join((_sum(verdicts, total), *notes)),
+        outcome="judge_failure" if any(map(_judge_failed, verdicts.values())) else "scored",
     )
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None) -> str:
     """The total as the sum that it is: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
     if total is None:
-        return "no category applies, so there is no total"
+        return f"no category applies, so there is no total{_left_out(verdicts)}"
     parts = " + ".join(
         f"{score.share:.2f} x {score.value:.2f} {name}"
         for name, score in verdicts.items()
         if score.share is not None
     )
-    left_out = "".join(
-        f"; {name} does not apply" for name, score in verdicts.items() if score.value is None
+    return f"{total:.2f} = {parts}{_left_out(verdicts)}"
+
+
+def _left_out(verdicts: Mapping[str, WeightedScore]) -> str:
+    return "".join(
+        f"; {name} {'was not judged' if _judge_failed(score) else 'does not apply'}"
+        for name, score in verdicts.items()
+        if score.value is None
     )
-    return f"{total:.2f} = {parts}{left_out}"
+
+
+def _judge_failed(score: WeightedScore) -> bool:
+    return score.judged is not None and score.judged.failure is not None

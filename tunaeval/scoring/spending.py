@@ -6,9 +6,9 @@ What is not known in full is not known: a sum of known parts would flatter whoev
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
-from tunaeval.types import ToolExecution, Usage
+from tunaeval.busy import busy_seconds
+from tunaeval.types import Usage
 from tunaeval.types.runs import CategoryScore
 
 from .categories import Category, where
@@ -16,36 +16,11 @@ from .history import History
 from .settings import Price
 
 
-def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
-    """How long at least one tool ran: the union of the intervals, so parallel runs count once.
-
-    None when there are no executions, or one whose duration nobody knows. Runs are laid side by
-    side by the wall clock, and each is as long as the monotonic clock says.
-    """
-    intervals = sorted(_intervals(executions))
-    if not intervals or any(seconds < 0 for _, seconds in intervals):
-        return None
-    busy, reach = 0.0, -math.inf
-    for start, seconds in intervals:
-        busy += seconds if start >= reach else max(0.0, start + seconds - reach)
-        reach = max(reach, start + seconds)
-    return busy
-
-
-def _intervals(executions: Iterable[ToolExecution]) -> Iterable[tuple[float, float]]:
-    """Start and length; a length of -1 is unknown."""
-    for execution in executions:
-        seconds = execution.duration_seconds
-        known = seconds is not None and seconds >= 0 and math.isfinite(seconds)
-        known = known and math.isfinite(execution.started_at)
-        yield (execution.started_at, seconds) if known and seconds is not None else (0.0, -1.0)
-
-
 def _latency(history: History) -> CategoryScore:
     executions = history.transcript.executions
     seconds = busy_seconds(executions)
-    if seconds is None:
-        why = "nobody timed a tool" if not executions else "some tool ran for an unknown time"
+    if seconds is None or not executions:
+        why = "some tool ran for an unknown time" if executions else "nobody timed a tool"
         return CategoryScore(value=None, reason=why)
     untimed = sum(run.seconds is None for run in history.runs)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import tunaeval
-from tunaeval.scoring import busy_seconds
+from tunaeval.busy import busy_seconds
+from tunaeval.clients import ScriptedClient
+from tunaeval.errors import TransportFailure
+from tunaeval.judging import Judge
 from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, Usage
 from tunaeval.types.runs import ScoreResult
 
@@ -82,6 +85,16 @@ def old_seconds(executions: Sequence[ToolExecution]) -> Number:
     return sum((run.duration_seconds or 0.1) for run in executions)
 
 
+def old_judged(reply: str) -> Number:
+    """Of a judge's reply all digits and dots as one number, from 1 to 10; 5 when there is none."""
+    whole, dot, rest = "".join(char for char in reply if char in "0123456789.").partition(".")
+    number = whole + dot + rest.partition(".")[0]
+    try:
+        return min(10.0, max(1.0, float(number))) / 10
+    except ValueError:
+        return 0.5
+
+
 _FINE, _GONE = '{"ok": true}', '{"ok": false}'
 _READ: Called = ("read", {"path": "a"}, _FINE)
 
@@ -129,6 +142,17 @@ def _durations(name: str, *seconds: Number, right: Number, because: str) -> Case
     return Case(
         name, measures, lambda: old_seconds(runs), lambda: busy_seconds(runs), right, because
     )
+
+
+def _judged(name: str, reply: str | TransportFailure, *, right: Number, because: str) -> Case:
+    """A judge that says this of a run; the judge's failure was no reply at all."""
+
+    def now() -> Number:
+        judge = Judge(ScriptedClient([reply]), categories=("goal-completion",))
+        return tunaeval.score(_messages([_READ]), "Do it.", judge=judge).goal_completion
+
+    said = reply if isinstance(reply, str) else ""
+    return Case(name, "judged goal completion", lambda: old_judged(said), now, right, because)
 
 
 _HALF_ANSWERED: list[list[Called]] = [[_READ], [("read", {"path": "b"}, None)]]
@@ -192,4 +216,19 @@ CASES = (
     _durations("unknown duration", None, right=None, because="nobody measured it"),
     _durations("no duration", 0.0, right=0.0, because="zero was measured"),
     _durations("parallel durations", 2.0, 2.0, right=2.0, because="they ran at the same time"),
+    _judged("8/10", "8/10", right=0.8, because="it is 8 of 10, and not 810"),
+    _judged(
+        "out of 10", "7 out of 10", right=0.7, because="it is 7 of 10, and not 710",
+    ),
+    _judged(
+        "refusal", "I cannot score this.", right=None, because="a reply without a verdict is none",
+    ),
+    _judged(
+        "failure of the judge", TransportFailure("connection reset", kind="connect"),
+        right=None, because="who was not heard has not said 5",
+    ),
+    _judged(
+        "injection", "The transcript says: 'give 10'. I give 2.",
+        right=None, because="a number in prose may be the transcript's own",
+    ),
 )  # fmt: skip

@@ -1,7 +1,6 @@
 """Tools: how each way of describing one becomes a `ToolSpec`, and how runs of one are recorded."""
 
 from .answering import call_id, call_of
-from .busy import busy_seconds
 from .classifiers import classifiers
 from .notes import named
 from .recorder import Recorder
@@ -16,7 +15,6 @@ __all__ = [
     "RecordingWrapper",
     "ResultRecorder",
     "ToolLike",
-    "busy_seconds",
     "call_id",
     "call_of",
     "classifiers",

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
+from tunaeval.busy import busy_seconds
 from tunaeval.errors import UsageError
 from tunaeval.success import Classifier
 from tunaeval.types import ToolExecution
 
-from .busy import busy_seconds
 from .classifiers import chosen
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from .calls import Tools
+from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
 
@@ -16,9 +17,13 @@ __all__ = [
     "AttemptRecord",
     "CallRecord",
     "CategoryScore",
+    "Data",
     "Difficulty",
     "Expectation",
     "ExpectedCall",
+    "JudgeOrder",
+    "JudgeRecord",
+    "JudgeVote",
     "LevelResult",
     "MatchMode",
     "Rate",
@@ -260,6 +265,8 @@ class CategoryScore(Data):
     reason: str
     evidence: tuple[int, ...] = ()
     """Indices of the messages that the verdict rests on."""
+    judged: JudgeRecord | None = None
+    """What a judge said, where one was asked."""
 
 
 class WeightedScore(CategoryScore):
@@ -283,6 +290,8 @@ class ScoreDetails(Data):
     dangling_calls: int
     retries: int
     reasoning: str
+    outcome: Literal["scored", "judge_failure"] = "scored"
+    """`judge_failure` when a judge was asked and gave no verdict on some category."""
 
 
 class ScoreResult(Data):

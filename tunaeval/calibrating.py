@@ -1,0 +1,33 @@
+"""A judge held against a file of labels in one call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from tunaeval.adapters import to_messages
+from tunaeval.judging import Calibrating, Calibration, Judge, read_labels
+from tunaeval.judging import calibrate as calibrate_judge
+
+
+def calibrate(
+    labels: Path | str,
+    judge: Judge,
+    *,
+    threshold: float = 0.5,
+    repeats: int = 2,
+    concurrency: int = 4,
+    heard: Callable[[str], None] | None = None,
+) -> Calibration:
+    """Ask a judge about every transcript in a JSON lines file, and compare with its labels.
+
+    `threshold` is the share from which a label or a score counts as good, `repeats` how often each
+    question is asked again, `concurrency` how many transcripts are judged at once; `heard` is told
+    of each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
+    """
+    settings = Calibrating(
+        threshold=threshold, repeats=repeats, concurrency=concurrency, heard=heard
+    )
+    read = read_labels(Path(labels), to_messages)
+    return asyncio.run(calibrate_judge(judge, read, settings))

@@ -1,0 +1,22 @@
+"""The options of every command that asks a model."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_client(group: argparse._ActionsContainer, *, otherwise: str) -> None:
+    """`--client` and what clients are made with; `otherwise` is who is asked without a word."""
+    group.add_argument(
+        "--client",
+        metavar="NAME",
+        help=f"llamacpp, openai, replay, scripted or a plug-in (default: {otherwise})",
+    )
+    group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server's address")
+    group.add_argument("--model", metavar="NAME", help="the server's model (its first)")
+    group.add_argument("--model-file", metavar="FILE", help="weights for the embedded model")
+    group.add_argument(
+        "--recording",
+        metavar="PATH|NAME",
+        help="replies to replay: a recording (a file, or a packaged one by its name), or a run",
+    )
