@@ -110,7 +110,7 @@ TOOLS = (*SIGNATURES, fetch, count, count_later, Later(), partial(fetch, "u"), p
 
 
 @pytest.mark.filterwarnings("ignore:'asyncio.iscoroutinefunction':DeprecationWarning")
-@pytest.mark.parametrize("tool", TOOLS, ids=str)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_wrapper_is_of_the_tools_kind_and_looks_like_it(tool: Any) -> None:
     wrapped = wrap_tool(tool, Recorder())
     kind = tool if not isinstance(tool, (Server, Later)) else tool.__call__
