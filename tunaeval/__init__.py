@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .adapters import read_conversation, read_conversations
     from .comparing import compare
     from .extensions import registries
     from .grammar import Format
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
     from .running import arun, run
     from .scores import ascore, score
     from .tools import Recorder, to_tools, wrap_tool
-    from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+    from .types import Conversation, Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
+    "Conversation": "types",
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
@@ -67,6 +69,8 @@ _HOMES = {
     "parse_many": "parsing",
     "parse_message": "parsing",
     "qwen25": "parsing",
+    "read_conversation": "adapters",
+    "read_conversations": "adapters",
     "registries": "extensions",
     "render": "parsing",
     "rescore": "harness",
@@ -81,6 +85,7 @@ _HOMES = {
 
 __all__ = [
     "AsyncHarness",
+    "Conversation",
     "Diagnosis",
     "Event",
     "Format",
@@ -107,6 +112,8 @@ __all__ = [
     "parse_many",
     "parse_message",
     "qwen25",
+    "read_conversation",
+    "read_conversations",
     "registries",
     "render",
     "rescore",

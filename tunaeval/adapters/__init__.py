@@ -1,5 +1,25 @@
-"""Frameworks' messages as the library's own, a file per framework."""
+"""Frameworks' messages as the library's own, a file per framework; none of them is imported.
 
-from .openai import to_messages
+Shapes are looked at, objects and dumped dictionaries alike, so that a transcript can be read where
+its framework is not installed.
+"""
 
-__all__ = ["to_messages"]
+from tunaeval.types import Message
+
+from .documents import DOCUMENT_SHAPES, read_conversation, read_conversations
+from .files import read_file
+from .reading import NOTICES
+
+__all__ = [
+    "DOCUMENT_SHAPES",
+    "NOTICES",
+    "read_conversation",
+    "read_conversations",
+    "read_file",
+    "to_messages",
+]
+
+
+def to_messages(messages: object) -> tuple[Message, ...]:
+    """The messages of one conversation. Raises UsageError for what is none."""
+    return read_conversation(messages).messages
