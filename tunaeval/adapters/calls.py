@@ -58,13 +58,16 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
     return invalid_call(called, arguments, known)
 
 
-def invalid_call(name: str, arguments: JsonValue, call_id: str | None) -> ToolCall:
-    """A call that says nothing which could have been run."""
-    shown = arguments if isinstance(arguments, str) else json_words(arguments)
-    words = f"its arguments are no JSON object: {shown[:_SHOWN]!r}"
-    return ToolCall(
-        name, {}, call_id, _STRUCTURED, repairs=(Repair(INVALID, words, level="lenient"),)
-    )
+def invalid_call(
+    name: str, arguments: JsonValue, call_id: str | None, why: JsonValue = None
+) -> ToolCall:
+    """A call that says nothing which could have been run; `why` is what its framework says of it."""
+    said = arguments if isinstance(arguments, str) else json_words(arguments)
+    words = f"its arguments are no JSON object: {said[:_SHOWN]!r}"
+    if isinstance(why, str) and why:
+        words = f"its arguments could not be read: {why[:_SHOWN]}"
+    repair = Repair(INVALID, words, level="lenient")
+    return ToolCall(name, {}, call_id, _STRUCTURED, repairs=(repair,))
 
 
 def is_invalid(call: ToolCall) -> bool:

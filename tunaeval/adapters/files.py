@@ -37,11 +37,14 @@ def read_file(
     if shape is not None and shape not in DOCUMENT_SHAPES:
         raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
-    return tuple(
+    found = tuple(
         told if told.name else replace(told, name=place)
         for place, document in documents
         for told in _read(document, f"{file}, {place}" if place else file, shape)
     )
+    if not found:
+        raise UsageError(f"{file}: it holds no transcript; {_WANTED}")
+    return found
 
 
 def _read(document: JsonValue, where: str, shape: str | None) -> tuple[Conversation, ...]:

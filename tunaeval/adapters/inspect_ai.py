@@ -84,10 +84,11 @@ def read_sample(sample: object) -> Conversation:
 
 def _read_call(call: object, reading: Reading) -> None:
     name, call_id = word(get(call, "function")), identifier(get(call, "id"))
-    if get(call, "parse_error"):
-        reading.made(invalid_call(name, get(call, "arguments"), call_id))
+    arguments, why = get(call, "arguments"), get(call, "parse_error")
+    if why:
+        reading.made(invalid_call(name, arguments, call_id, why))
     else:
-        reading.call(name, get(call, "arguments"), call_id)
+        reading.call(name, arguments, call_id)
 
 
 def _read_served(part: object, reading: Reading) -> None:
