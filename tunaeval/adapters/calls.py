@@ -61,7 +61,7 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
 def invalid_call(
     name: str, arguments: JsonValue, call_id: str | None, why: JsonValue = None
 ) -> ToolCall:
-    """A call that says nothing which could have been run; `why` is what its framework says of it."""
+    """A call that could not have been run; `why` is what its framework says of it."""
     said = arguments if isinstance(arguments, str) else json_words(arguments)
     words = f"its arguments are no JSON object: {said[:_SHOWN]!r}"
     if isinstance(why, str) and why:
