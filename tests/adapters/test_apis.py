@@ -49,9 +49,10 @@ def test_a_response_is_a_document() -> None:
     assert read_conversation(response).messages == read_conversation(ITEMS).messages
 
 
-def test_a_kind_of_item_that_is_not_known_is_told() -> None:
-    told = read_conversation([*ITEMS, {"type": "hologram_call_of_tomorrow", "role": "assistant"}])
-    assert told.messages[-1].role == "assistant"
+def test_a_kind_of_item_that_is_not_known_is_left_out_and_told() -> None:
+    told = read_conversation([*ITEMS, {"type": "mcp_list_tools", "tools": []}])
+    assert told.messages == read_conversation(ITEMS).messages
+    assert [(notice.code, notice.source) for notice in told.warnings] == [("unknown-part", 10)]
 
 
 BLOCKS: list[dict[str, Any]] = [
@@ -69,7 +70,7 @@ BLOCKS: list[dict[str, Any]] = [
         {"type": "tool_result", "tool_use_id": "c1",
          "content": [{"type": "text", "text": "text of a"}, {"type": "image", "source": {}}]},
         {"type": "text", "text": "Go on."}]},
-    {"role": "assistant", "type": "message", "content": [
+    {"role": "assistant", "type": "message", "usage": {"output_tokens": 4}, "content": [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
         {"type": "web_search_tool_result", "tool_use_id": "s1",
          "content": [{"type": "web_search_result", "url": "u"}]},
@@ -87,8 +88,15 @@ def test_blocks_are_read_with_results_in_the_users_turn() -> None:
     ]  # fmt: skip
     assert [m.role for m in told.messages[5:]] == ["assistant", "tool", "assistant"]
     assert told.sources == (0, 1, 2, 2, 2, 3, 3, 3)
+    assert [m.usage for m in told.messages[5:]] == [Usage(None, 4), None, None]  # told once
     assert told.query == "Read a and b."
     assert told.warnings == ()
+
+
+def test_reasoning_is_none_of_the_content_where_no_tool_gives_the_shape_away() -> None:
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "hi"}]
+    (message,) = read_conversation([{"role": "assistant", "content": blocks}]).messages
+    assert (message.content, message.reasoning) == ("hi", "hm")
 
 
 def test_a_reply_of_anthropics_is_no_item_of_openais() -> None:

@@ -33,6 +33,12 @@ def test_texts_alone_are_chat_completions() -> None:
     assert (told.shape, told.query) == ("openai-chat", "hi")
 
 
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "otel"])
+def test_a_plain_message_may_stand_in_any_list(name: str) -> None:
+    told = read_conversation([*WRITERS[name](STEPS), {"role": "user", "content": "Thanks."}])
+    assert (told.messages[-1].role, told.messages[-1].content) == ("user", "Thanks.")
+
+
 def test_our_own_messages_are_taken_as_they_are() -> None:
     own = [Message("user", "hi"), Message("assistant", tool_calls=(ToolCall("a", {}, "c"),))]
     told = read_conversation(own)

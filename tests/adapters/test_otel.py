@@ -187,3 +187,11 @@ def test_exports_of_the_protocol_are_read(lines: bool) -> None:
     (told,) = read_file(f"{export}\n{export}".encode() if lines else export.encode())[:1]
     assert told.messages[1].tool_calls[0].arguments == {"n": 1}
     assert (told.messages[1].usage, told.messages[1].at) == (Usage(7, 2), 1_767_225_600.0)
+
+
+def test_spans_in_lists_without_end_are_left() -> None:
+    nested: Any = []
+    for _ in range(5_000):
+        nested = [nested]
+    asked = {"role": "user", "parts": [text("Do it.")]}
+    assert read_conversation([chat(1, [asked], []), nested]).query == "Do it."

@@ -39,14 +39,12 @@ def claims(message: object) -> bool:
 
 def read(message: object, reading: Reading, attachments: object = None) -> None:
     role = get(message, "role")
-    answers = get(message, "tool_call_id")
     error = get(message, "error")
-    is_result = role == "tool"
     reading.begin(
         role,
-        # A user's message may name the calls whose payload it holds; it answers none.
-        tool_call_id=identifier(answers) if is_result else None,
-        is_error=error is not None if is_result else None,
+        # A list, of the calls whose payload a user's message holds, is no id: it answers none.
+        tool_call_id=identifier(get(message, "tool_call_id")),
+        is_error=error is not None if role == "tool" else None,
     )
     content = _restored(get(message, "content"), attachments, reading)
     if not content and error is not None:

@@ -12,7 +12,7 @@ from .calls import invalid_call
 from .fields import declared, first, get, identifier, listed, usage_of, word
 from .openai_chat import KINDS as OPENAI_KINDS
 from .openai_chat import read_calls
-from .parts import Kinds, Media, Silent, Text, Thought, read_content
+from .parts import Kinds, Silent, Text, Thought, read_content
 from .reading import Reading
 
 _ROLES = {
@@ -27,21 +27,14 @@ _ROLES = {
 
 _KINDS: Kinds = {
     **OPENAI_KINDS,
-    "thinking": Thought(("thinking",)),
-    "reasoning": Thought(("reasoning", "summary", "text")),
     "reasoning_content": Thought(("reasoning_content", "text")),
     "summary_text": Text(("text",)),
-    "redacted_thinking": Silent(),
     "tool_use": Silent(),
     "tool_call": Silent(),
     "tool_call_chunk": Silent(),
     "invalid_tool_call": Silent(),
     "function_call": Silent(),
     "input_json_delta": Silent(),
-    "image": Media(),
-    "audio": Media(),
-    "video": Media(),
-    "document": Media(),
 }
 
 

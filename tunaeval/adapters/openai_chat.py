@@ -9,7 +9,7 @@ from __future__ import annotations
 from tunaeval.types import JsonValue
 
 from .fields import declared, first, get, identifier, instant, listed, usage_of
-from .parts import Kinds, Media, Text, read_content
+from .parts import Kinds, Media, Silent, Text, Thought, read_content
 from .reading import Reading
 
 KINDS: Kinds = {
@@ -17,6 +17,13 @@ KINDS: Kinds = {
     "input_text": Text(("text",)),
     "output_text": Text(("text",)),
     "refusal": Text(("refusal",)),
+    "thinking": Thought(("thinking", "text")),
+    "redacted_thinking": Silent(),
+    "reasoning": Thought(("reasoning", "summary", "text")),
+    "image": Media(),
+    "audio": Media(),
+    "video": Media(),
+    "document": Media(),
     "image_url": Media(),
     "input_image": Media(),
     "input_audio": Media(),

@@ -64,8 +64,7 @@ def read(item: object, reading: Reading) -> None:
         _join(reading, get(item, "role"))
         read_content(get(item, "content"), KINDS, reading)
     else:
-        reading.begin("assistant")
-        reading.notice("unknown-part", f"an item of type {kind!r} is left empty")
+        reading.notice("unknown-part", f"an item of type {kind!r} is left out")
 
 
 def _join(reading: Reading, role: str) -> None:

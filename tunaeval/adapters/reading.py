@@ -25,7 +25,7 @@ NOTICES = {
     "missing-attachment": "a text that was put elsewhere and is not there",
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it holds nothing",
-    "unknown-part": "a part of a message whose kind is not known; it is kept as content",
+    "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
     "unnamed-call": "a call without a name",
 }
 """Every code of a `Notice`, and what it means."""

@@ -39,16 +39,16 @@ class Shape:
     name: str
     claims: Callable[[object], bool]
     read: Callable[[object, Reading], None]
-    asks_for: str = "role"
-    """The field that no message of this shape lacks."""
+    kind: str = "role"
+    """The field that says what a message is: one of a kind that is not known is told, not refused."""
 
 
 SHAPES = {
     shape.name: shape
     for shape in (
-        Shape("pydantic-ai", pydantic_ai.claims, pydantic_ai.read, "parts"),
+        Shape("pydantic-ai", pydantic_ai.claims, pydantic_ai.read, ""),
         Shape("langchain", langchain.claims, langchain.read, ""),
-        Shape("openai-responses", openai_responses.claims, openai_responses.read, ""),
+        Shape("openai-responses", openai_responses.claims, openai_responses.read, "type"),
         Shape("tinyagent", tinyagent.claims, tinyagent.read),
         Shape("anthropic", anthropic.claims, anthropic.read),
         Shape("inspect-ai", inspect_ai.claims, inspect_ai.read),
@@ -87,8 +87,8 @@ def read_messages(
             reading.add(message)
         elif message is None:
             reading.notice("empty-item", "nothing stands here")
-        elif _is_one(message, meant):
-            meant.read(message, reading)
+        elif read := _reader(message, meant):
+            read(message, reading)
         elif isinstance(thought := get(message, "thought"), str):
             reading.begin("assistant")
             reading.thought(thought)
@@ -101,6 +101,12 @@ def read_messages(
     return reading.conversation(OWN if is_own else meant.name, len(messages))
 
 
-def _is_one(message: object, shape: Shape) -> bool:
-    role = get(message, "role")
-    return bool(isinstance(role, str) and role) or shape.claims(message)
+def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] | None:
+    """Who can read this message of a list in this shape; None when it is no message."""
+    if shape.claims(message):
+        return shape.read
+    kind, role = get(message, shape.kind), get(message, "role")
+    if isinstance(kind, str) and kind:
+        return shape.read
+    # Hosts mix a plain message into lists of other shapes.
+    return SHAPES[_DEFAULT].read if isinstance(role, str) and role else None

@@ -47,10 +47,12 @@ def holds_spans(thing: object) -> bool:
 
 def spans_in(thing: object, depth: int = 0) -> Iterator[Span]:
     """All spans in an export or a list, in order."""
+    if depth > _MAX_DEPTH:
+        return
     if isinstance(thing, list | tuple):
         for item in thing:
-            yield from spans_in(item, depth)
-    elif holds_spans(thing) and depth < _MAX_DEPTH:
+            yield from spans_in(item, depth + 1)
+    elif holds_spans(thing):
         yield from spans_in(first(thing, _NESTED), depth + 1)
     elif get(thing, "attributes") is not None:
         yield _span(thing)
