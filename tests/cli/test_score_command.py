@@ -64,7 +64,7 @@ def test_every_transcript_of_every_file_is_scored(here: Tuna, tmp_path: Path) ->
 
 
 def test_a_task_begins_where_it_is_said_to(here: Tuna, tmp_path: Path) -> None:
-    again = [Asked("Write b."), Called("So.", (("write", {}, "c3"),))]
+    again: list[Step] = [Asked("Write b."), Called("So.", (("write", {}, "c3"),))]
     file = write(tmp_path, "t.json", WRITERS["openai-chat"]([*STEPS, *again]))
     (told,) = json.loads(here("score", file, "--start", "3", "--json").stdout)["transcripts"]
     assert (told["query"], told["score"]["details"]["tool_calls"]) == ("Write b.", 1)

@@ -17,13 +17,13 @@ from .documents import DOCUMENT_SHAPES, holds_transcript, read_conversations, te
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
 _WANTED = "wanted JSON, JSON lines, or an archive of Inspect (.eval)"
-_ZSTD = (
+_ZSTD = 93
+"""How an archive names that compression."""
+_NO_ZSTD = (
     "{file}: its samples are compressed with zstd, which this Python does not read; install "
     "inspect-ai (or zipfile-zstd, which it brings), or write the log as JSON: "
     "inspect log convert --to json"
 )
-
-
 _PIECES = (
     "{file}: its samples are kept in pieces, or it has none; wanted samples/*.json in it. "
     "Write the log as JSON: inspect log convert --to json"
@@ -116,11 +116,9 @@ def _archived(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
-    try:
-        return archive.read(name)
-    except NotImplementedError as error:
+    if archive.getinfo(name).compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         try:
             import_module("zipfile_zstd")  # teaches zipfile, as inspect-ai has it do
-        except ImportError:
-            raise UsageError(_ZSTD.format(file=file)) from error
-        return archive.read(name)
+        except ImportError as error:
+            raise UsageError(_NO_ZSTD.format(file=file)) from error
+    return archive.read(name)
