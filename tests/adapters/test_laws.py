@@ -209,9 +209,8 @@ BOUND = 8.0
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "otel"])
 def test_four_times_the_messages_take_about_four_times_the_time(name: str) -> None:
-    small, large = (WRITERS[name](list(rounds(count))) for count in (500, 2_000))
-    ratio = min(seconds(large) / seconds(small) for _ in range(3))
-    assert ratio < BOUND
+    small, large = (WRITERS[name](list(rounds(count))) for count in (250, 1_000))
+    assert any(seconds(large) / seconds(small) < BOUND for _ in range(3))
 
 
 def test_spans_take_time_by_their_size() -> None:
@@ -219,7 +218,7 @@ def test_spans_take_time_by_their_size() -> None:
     small, large = (
         [span for trace in range(count) for span in one_trace(trace)] for count in (10, 40)
     )
-    assert min(seconds(large) / seconds(small) for _ in range(3)) < BOUND
+    assert any(seconds(large) / seconds(small) < BOUND for _ in range(3))
 
 
 def one_trace(number: int) -> list[dict[str, Any]]:
