@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .adapters import wrap_tool
+    from .adapters import read_conversation, read_conversations, wrap_tool
     from .busy import busy_seconds
     from .calibrating import calibrate
     from .comparing import compare
@@ -52,12 +52,13 @@ if TYPE_CHECKING:
         classifiers,
         to_tools,
     )
-    from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+    from .types import Conversation, Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
     "ContextRecorder": "tools",
+    "Conversation": "types",
     "Diagnosis": "types",
     "Event": "parsing",
     "Format": "grammar",
@@ -93,6 +94,8 @@ _HOMES = {
     "parse_message": "parsing",
     "print_execution": "reports",
     "qwen25": "parsing",
+    "read_conversation": "adapters",
+    "read_conversations": "adapters",
     "registries": "extensions",
     "render": "parsing",
     "rescore": "harness",
@@ -109,6 +112,7 @@ _HOMES = {
 __all__ = [
     "AsyncHarness",
     "ContextRecorder",
+    "Conversation",
     "Diagnosis",
     "Event",
     "Format",
@@ -145,6 +149,8 @@ __all__ = [
     "parse_message",
     "print_execution",
     "qwen25",
+    "read_conversation",
+    "read_conversations",
     "registries",
     "render",
     "rescore",

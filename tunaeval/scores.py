@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tunaeval.adapters import to_messages
+from tunaeval.adapters import read_conversation
 from tunaeval.errors import UsageError
 from tunaeval.scoring import USUAL_SETTINGS, Category, ScoreSettings, assess, scorers_of
 from tunaeval.types import ToolExecution
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def ascore(
-    messages: Iterable[object],
+    messages: object,
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
@@ -33,8 +33,9 @@ async def ascore(
 ) -> ScoreResult:
     """Score what an agent did for one task.
 
-    `messages` are OpenAI-style (dicts or objects) or `Message`s, and the task begins at the index
-    `start`; `query` is what was asked. `executions` are what a `Recorder` collected meanwhile.
+    `messages` are OpenAI-style (dicts or objects), of any other shape that an adapter knows, or a
+    `Conversation`; the task begins at the index `start`. `query` is what was asked. `executions`
+    are what a `Recorder` collected meanwhile.
     `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
     scorers. `settings` say what ends a task, what is expected, and where thresholds lie. A `judge`
     gives the verdicts on its categories in the place of their formulas; a bare client is asked as
@@ -49,7 +50,7 @@ async def ascore(
 
 
 def score(
-    messages: Iterable[object],
+    messages: object,
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
@@ -80,19 +81,18 @@ def score(
 
 
 class _Task(NamedTuple):
-    """A transcript, and the index of its first message among those that were given."""
+    """A transcript, and for each of its messages the index among those that were given."""
 
     transcript: Transcript
-    start: int
+    sources: tuple[int, ...]
 
 
-def _task(
-    messages: Iterable[object], query: str, executions: Iterable[ToolExecution], start: int
-) -> _Task:
-    read = to_messages(messages)
-    if not 0 <= start <= len(read):
-        raise UsageError(f"start is {start!r}, wanted an index of the {len(read)} messages")
-    return _Task(Transcript(query, read[start:], tuple(executions)), start)
+def _task(messages: object, query: str, executions: Iterable[ToolExecution], start: int) -> _Task:
+    read = read_conversation(messages)
+    if not 0 <= start <= read.length:
+        raise UsageError(f"start is {start!r}, wanted an index of the {read.length} messages")
+    task = read.since(start)
+    return _Task(Transcript(query, task.messages, tuple(executions)), task.sources)
 
 
 def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
@@ -124,15 +124,19 @@ async def _assessed(
     task: _Task, scorers: tuple[Scorer, ...], preset: str, settings: ScoreSettings
 ) -> ScoreResult:
     result = await assess(task.transcript, scorers, preset=preset, settings=settings)
-    if not task.start:
+    if task.sources == tuple(range(len(task.sources))):
         return result
     moved = {
-        name: score.model_copy(
-            update={"evidence": tuple(index + task.start for index in score.evidence)}
-        )
+        name: score.model_copy(update={"evidence": _given(score.evidence, task.sources)})
         for name, score in result.categories.items()
     }
     return result.model_copy(update={"categories": moved})
+
+
+def _given(evidence: tuple[int, ...], sources: tuple[int, ...]) -> tuple[int, ...]:
+    """Evidence as indices of the messages that were given, each once."""
+    known = (sources[index] for index in evidence if 0 <= index < len(sources))
+    return tuple(dict.fromkeys(known))
 
 
 def _at_once(work: Coroutine[object, None, ScoreResult]) -> ScoreResult:

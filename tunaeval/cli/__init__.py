@@ -26,6 +26,7 @@ COMMANDS = {
     "stream": "tell what becomes certain while a text or a server's answer arrives",
     "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
     "rescore": "read the replies of a run again, by other rules, without asking a model",
+    "score": "score the transcripts of an agent, each category with its reason",
     "judge": "hold a judge against labelled transcripts: agreement, flips and injections",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",

@@ -18,6 +18,7 @@ from .calls import (
     ToolSpec,
     Usage,
 )
+from .conversations import Conversation, Notice, asked
 from .exchange import Reply, Request
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
@@ -25,11 +26,13 @@ __all__ = [
     "ARGUMENTS_KEYS",
     "LEVELS",
     "NAME_KEYS",
+    "Conversation",
     "Diagnosis",
     "JsonObject",
     "JsonValue",
     "Level",
     "Message",
+    "Notice",
     "Outcome",
     "ParseResult",
     "Repair",
@@ -41,4 +44,5 @@ __all__ = [
     "ToolSpec",
     "Tools",
     "Usage",
+    "asked",
 ]

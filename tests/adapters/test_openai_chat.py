@@ -1,17 +1,18 @@
-"""OpenAI-style messages, dicts or objects, become messages one for one."""
+"""Messages of OpenAI's chat completions, dicts or objects, become messages one for one."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from tunaeval.adapters import to_messages
+from tunaeval.adapters import read_conversation, to_messages
 from tunaeval.errors import UsageError
 from tunaeval.testing import json_values
-from tunaeval.types import Message
+from tunaeval.types import Message, Usage
 
 FUNCTION = {"name": "read", "arguments": '{"path": "a"}'}
 ASKED = {
@@ -70,10 +71,71 @@ def test_a_text_that_looks_like_a_call_is_content(role: str) -> None:
     assert to_messages([{"role": role, "content": text}]) == (Message(role, text),)
 
 
-def test_a_call_with_broken_arguments_is_none() -> None:
+def test_a_call_with_broken_arguments_is_one_and_says_so() -> None:
     broken = {"id": "c", "function": {"name": "read", "arguments": "{nope"}}
-    (message,) = to_messages([{"role": "assistant", "content": "", "tool_calls": [broken]}])
-    assert message.tool_calls == ()
+    asked = {"role": "assistant", "content": "", "tool_calls": [broken]}
+    answer = {"role": "tool", "tool_call_id": "c", "content": "bad arguments"}
+    read = read_conversation([asked, answer])
+    (call,) = read.messages[0].tool_calls
+    assert (call.arguments, [mend.code for mend in call.repairs]) == ({}, ["invalid-arguments"])
+    assert read.messages[1].is_error
+    assert [(notice.code, notice.source) for notice in read.warnings] == [("invalid-arguments", 0)]
+
+
+@pytest.mark.parametrize("arguments", [None, "", "{}", {}])
+def test_a_call_with_nothing_for_arguments_has_none(arguments: Any) -> None:
+    function = {"name": "read", "arguments": arguments}
+    (message,) = to_messages([{"role": "assistant", "tool_calls": [{"function": function}]}])
+    assert (message.tool_calls[0].arguments, message.tool_calls[0].repairs) == ({}, ())
+
+
+def test_arguments_that_need_a_mend_are_mended_and_marked() -> None:
+    function = {"name": "read", "arguments": "{'path': 'a',}"}
+    (message,) = to_messages([{"role": "assistant", "tool_calls": [{"function": function}]}])
+    assert message.tool_calls[0].arguments == {"path": "a"}
+    assert message.tool_calls[0].repairs
+
+
+def test_usage_and_time_come_along() -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 2}
+    reply = {"role": "assistant", "content": "x", "usage": usage, "created_at": 1_767_225_600}
+    (message,) = to_messages([reply])
+    assert message.usage == Usage(7, 2)
+    assert message.at == 1_767_225_600
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [
+        ("2026-01-01T00:00:00Z", 1_767_225_600.0),
+        ("2026-01-01T01:00:00+01:00", 1_767_225_600.0),
+        ("2026-01-01T00:00:00", 1_767_225_600.0),
+        (1_767_225_600_000, 1_767_225_600.0),
+        (1_767_225_600_000_000, 1_767_225_600.0),
+        (1_767_225_600_000_000_000, 1_767_225_600.0),
+        (datetime(2026, 1, 1, tzinfo=UTC), 1_767_225_600.0),
+        (1_129_409, None),
+        (True, None),
+        (float("nan"), None),
+        ("soon", None),
+    ],
+)
+def test_times_of_any_unit_are_seconds_since_the_epoch(said: Any, at: float | None) -> None:
+    (message,) = to_messages([{"role": "user", "content": "x", "created_at": said}])
+    assert message.at == at
+
+
+def test_an_image_is_named_and_an_unknown_part_is_kept() -> None:
+    parts = [{"type": "image_url", "image_url": {"url": "x"}}, {"type": "hologram", "data": 1}]
+    read = read_conversation([{"role": "user", "content": parts}])
+    assert read.messages[0].content == '[image_url]{"type": "hologram", "data": 1}'
+    assert [(notice.code, notice.source) for notice in read.warnings] == [("unknown-part", 0)]
+
+
+def test_a_custom_tool_takes_text() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+    (message,) = to_messages([{"role": "assistant", "tool_calls": [call]}])
+    assert message.tool_calls[0].arguments == {"input": "select 1"}
 
 
 @given(content=json_values(), calls=json_values(), reasoning=json_values())

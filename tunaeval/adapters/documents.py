@@ -1,0 +1,153 @@
+"""From anything that holds transcripts to conversations: which kinds of documents there are.
+
+A document is a list of messages, a list of documents, or an object that one of the rows below
+knows. What holds several conversations gives several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.types import Conversation, Message
+
+from .fields import first, get, listed, shown, word
+from .inspect_ai import is_sample, read_sample
+from .otel import read_spans
+from .shapes import SHAPES, Shape, read_messages, shape_named
+from .spans import holds_spans, is_span
+from .tunacode import is_session, read_session
+
+_WANTED = "a list of messages (dicts or objects) or a document that holds one: {shapes}"
+_QUERIES = ("query", "prompt", "task", "question")
+_MAX_DEPTH = 4
+
+
+class _Document(NamedTuple):
+    """A kind of document: which it is, and its conversations."""
+
+    shape: str
+    fits: Callable[[object], bool]
+    read: Callable[[object], Iterable[Conversation]]
+
+
+def _is_log(thing: object) -> bool:
+    samples = listed(get(thing, "samples"))
+    return bool(samples) and all(map(is_sample, samples))
+
+
+def tells_spans(thing: object) -> bool:
+    """Whether this is a span, an export of spans, or a list of either."""
+    items = thing if isinstance(thing, list | tuple) else [thing]
+    return any(holds_spans(item) or is_span(item) for item in items)
+
+
+_DOCUMENTS = (
+    _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
+    _Document("inspect-ai", _is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
+    _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
+    _Document("otel", tells_spans, read_spans),
+)
+
+DOCUMENT_SHAPES = tuple(sorted({*SHAPES, *(row.shape for row in _DOCUMENTS)}))
+"""Every shape that can be asked for by name."""
+
+
+def read_conversation(messages: object, *, shape: str | None = None) -> Conversation:
+    """Read one conversation; raises UsageError for what holds none or several.
+
+    `messages` are those of any framework that is known, objects or dictionaries, or a document
+    that holds them; `shape` says which it is when its looks deceive.
+    """
+    if isinstance(messages, Conversation):
+        return messages
+    found = read_conversations(messages, shape=shape)
+    if len(found) != 1:
+        raise UsageError(
+            f"messages holds {len(found)} conversations, wanted one; "
+            "read them with tunaeval.read_conversations and take one"
+        )
+    return found[0]
+
+
+def read_conversations(document: object, *, shape: str | None = None) -> tuple[Conversation, ...]:
+    """Read every conversation of a document; raises UsageError for what is none."""
+    if shape is not None and shape not in DOCUMENT_SHAPES:
+        raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
+    return tuple(_read(document, shape, "messages", 0))
+
+
+def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
+    if isinstance(thing, Conversation):
+        yield thing
+        return
+    for row in _DOCUMENTS:
+        if shape in {None, row.shape} and row.fits(thing):
+            yield from row.read(thing)
+            return
+    meant = _message_shape(shape, thing, where)
+    if _is_list(thing):
+        items: list[object] = list(thing)  # type: ignore[call-overload]  # `_is_list` has looked
+        if items and depth < _MAX_DEPTH and all(map(holds_transcript, items)):
+            for index, item in enumerate(items):
+                yield from _read(item, shape, f"{where}[{index}]", depth + 1)
+            return
+        yield read_messages(items, meant, where=where)
+        return
+    yield _read_holder(thing, meant, where)
+
+
+def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None:
+    if shape is None:
+        return None
+    if shape not in SHAPES:
+        raise UsageError(f"{where} is {shown(thing)}, which is no {shape} document")
+    return shape_named(shape)
+
+
+def _is_list(thing: object) -> bool:
+    return isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
+
+
+def holds_transcript(item: object) -> bool:
+    """Whether this is a transcript, or several, rather than a message."""
+    if isinstance(item, Message) or item is None:
+        return False
+    return (
+        isinstance(item, list | tuple | Conversation)
+        or _held(item) is not None
+        or any(row.fits(item) for row in _DOCUMENTS)
+    )
+
+
+def _held(thing: object) -> list[object] | None:
+    """The messages that an object holds under one of the names in use."""
+    messages = get(thing, "messages")
+    if isinstance(messages, list | tuple):
+        return list(messages)
+    tell = get(thing, "all_messages")  # a run of pydantic-ai
+    if callable(tell):
+        return listed(tell())
+    output = get(thing, "output")
+    if isinstance(output, list):  # a response of OpenAI's
+        return [*_asked(get(thing, "input")), *output]
+    choices = listed(get(thing, "choices"))
+    reply = get(choices[0], "message") if choices else None
+    return None if reply is None else [reply]
+
+
+def _asked(given: object) -> Sequence[object]:
+    return [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
+
+
+def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
+    messages = _held(thing)
+    if messages is None:
+        known = ", ".join(DOCUMENT_SHAPES)
+        raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")
+    told = read_messages(messages, shape, where=f"{where}.messages")
+    query = first(thing, _QUERIES)
+    said = query if isinstance(query, str) and query else told.query
+    return replace(told, query=said, name=word(first(thing, ("name", "id"))))

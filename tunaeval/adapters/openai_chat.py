@@ -1,0 +1,96 @@
+"""Messages of OpenAI's chat completions, and of everybody who writes as they do.
+
+A reply's text is content, whatever it looks like: only structured calls are calls. What others
+have added is read too: reasoning beside the content, and a result that declares itself an error.
+"""
+
+from __future__ import annotations
+
+from tunaeval.types import JsonValue
+
+from .fields import declared, first, get, identifier, instant, listed, usage_of
+from .parts import Kinds, Media, Silent, Text, Thought, read_content
+from .reading import Reading
+
+KINDS: Kinds = {
+    "text": Text(("text",)),
+    "input_text": Text(("text",)),
+    "output_text": Text(("text",)),
+    "refusal": Text(("refusal",)),
+    "thinking": Thought(("thinking", "text")),
+    "redacted_thinking": Silent(),
+    "reasoning": Thought(("reasoning", "summary", "text")),
+    "image": Media(),
+    "audio": Media(),
+    "video": Media(),
+    "document": Media(),
+    "image_url": Media(),
+    "input_image": Media(),
+    "input_audio": Media(),
+    "file": Media(),
+    "input_file": Media(),
+}
+
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def claims(message: object) -> bool:
+    """Whether this is a message of chat completions and of nothing else."""
+    calls = get(message, "tool_calls")
+    return any(get(get(call, "function"), "name") is not None for call in listed(calls))
+
+
+def read(message: object, reading: Reading) -> None:
+    begin(message, get(message, "role"), reading)
+    reasoning = first(message, _REASONING)
+    reading.thought(reasoning if isinstance(reasoning, str) else "")
+    read_content(get(message, "content"), KINDS, reading)
+    reading.text(_refusal(message))
+    read_calls(message, reading)
+
+
+def begin(message: object, role: str, reading: Reading) -> None:
+    """Begin a message with what stands beside its content in most shapes."""
+    answers = identifier(get(message, "tool_call_id"))
+    reading.begin(
+        role,
+        usage=usage_of(get(message, "usage")),
+        at=_instant(message),
+        tool_call_id=answers,
+        is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
+    )
+
+
+def read_calls(message: object, reading: Reading) -> None:
+    """Calls as OpenAI writes them, today's and those of the first version."""
+    calls = listed(get(message, "tool_calls"))
+    legacy = get(message, "function_call")
+    for call in calls or ([legacy] if legacy is not None else []):
+        _read_call(call, reading)
+
+
+def _read_call(call: object, reading: Reading) -> None:
+    for key in ("function", "custom"):
+        inner = get(call, key)
+        if inner is not None and not isinstance(inner, str):
+            arguments = get(inner, "arguments") if key == "function" else _custom(inner)
+            reading.call(get(inner, "name"), arguments, get(call, "id"))
+            return
+    reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
+
+
+def _custom(call: object) -> JsonValue:
+    """A custom tool takes text, not an object."""
+    return {"input": get(call, "input")}
+
+
+def _refusal(message: object) -> str:
+    refusal = get(message, "refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def _instant(message: object) -> float | None:
+    """A number is a time only where OpenAI says so: others write a machine's clock elsewhere."""
+    at = instant(get(message, "created_at"))
+    said = get(message, "timestamp")
+    return at if at is not None or isinstance(said, int | float) else instant(said)

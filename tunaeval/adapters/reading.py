@@ -1,0 +1,224 @@
+"""A conversation while it is read: the messages so far, the one that is open, and what was odd.
+
+An adapter begins a message, puts into it what it finds, and never looks back; what is odd about
+calls and results as a whole is told at the end, in one more pass.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from tunaeval.types import Conversation, JsonValue, Message, Notice, ToolCall, Usage, asked
+
+from .calls import INVALID, call_of, is_invalid
+
+NOTICES = {
+    "compacted": "earlier messages were replaced by a summary",
+    "dangling-call": "a call without a result",
+    "duplicate-id": "an id that more than one call has; results are joined in order",
+    "early-result": "a result that stands before its call",
+    "empty-item": "nothing stands where a message belongs",
+    "failed-reply": "a reply that ended in an error or was aborted",
+    INVALID: "a call whose arguments are no JSON object; it has none here",
+    "missing-attachment": "a text that was put elsewhere and is not there",
+    "orphan-result": "a result that answers no call",
+    "removed-message": "a note that a message was removed; it holds nothing",
+    "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
+    "unnamed-call": "a call without a name",
+}
+"""Every code of a `Notice`, and what it means."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A message that is being read; `told` is how many messages stood before it."""
+
+    source: int
+    role: str
+    told: int
+    usage: Usage | None = None
+    at: float | None = None
+    tool_call_id: str | None = None
+    is_error: bool | None = None
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+
+
+class Reading:
+    """Takes what an adapter finds, in order; `source` is the caller's message it stands in."""
+
+    def __init__(self) -> None:
+        self.source = 0
+        self._messages: list[Message] = []
+        self._sources: list[int] = []
+        self._notices: list[Notice] = []
+        self._open: _Open | None = None
+
+    def begin(
+        self,
+        role: str,
+        *,
+        usage: Usage | None = None,
+        at: float | None = None,
+        tool_call_id: str | None = None,
+        is_error: bool | None = None,
+    ) -> None:
+        """A new message; it stands in the conversation even when nothing is put into it."""
+        self.close()
+        told = len(self._messages)
+        self._open = _Open(self.source, role, told, usage, at, tool_call_id, is_error)
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the open message is a reply of which only reasoning is known."""
+        one = self._open
+        return one is not None and bool(one.thoughts) and not (one.texts or one.calls)
+
+    @property
+    def calling(self) -> bool:
+        """Whether the open message is a reply that calls, and says nothing."""
+        return self._open is not None and bool(self._open.calls) and not self._open.texts
+
+    def proceed(self) -> None:
+        """The open message goes on in this source, where what it says stands."""
+        if self._open is not None:
+            self._open.source = self.source
+
+    def text(self, text: str, role: str | None = None) -> None:
+        """Put text into the message; as `role` if somebody else says it."""
+        one = self._opened()
+        if role is not None and role != one.role:
+            self._flush(one)
+            one.role = role
+        if text:
+            one.texts.append(text)
+
+    def thought(self, text: str) -> None:
+        if text:
+            self._opened().thoughts.append(text)
+
+    def call(self, name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> None:
+        self.made(call_of(name, arguments, call_id))
+
+    def made(self, call: ToolCall) -> None:
+        """Put a call into the message, and say what is wrong with it."""
+        if not call.name:
+            self.notice("unnamed-call", "a call has no name")
+        for repair in call.repairs:
+            if repair.code == INVALID:
+                self.notice(INVALID, f"a call of {call.name!r}: {repair.message}")
+        self._opened().calls.append(call)
+
+    def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
+        """A result is a message of its own, wherever it stood."""
+        one = self._opened()
+        self._flush(one)
+        self._append(
+            one.source,
+            Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at),
+        )
+
+    def add(self, message: Message) -> None:
+        """A message as it is."""
+        self.close()
+        self._append(self.source, message)
+
+    def notice(self, code: str, words: str, *, anywhere: bool = False) -> None:
+        self._notices.append(Notice(code, words, None if anywhere else self.source))
+
+    def close(self) -> None:
+        """End the open message."""
+        one, self._open = self._open, None
+        if one is not None and (not self._flush(one) and one.told == len(self._messages)):
+            self._append(one.source, _message(one))
+
+    def conversation(self, shape: str, length: int) -> Conversation:
+        """What was read, with what is odd about its calls and results."""
+        self.close()
+        messages, notices = _joined(self._messages, self._sources)
+        return Conversation(
+            messages=messages,
+            sources=tuple(self._sources),
+            length=length,
+            shape=shape,
+            warnings=(*self._notices, *notices),
+            query=asked(messages),
+        )
+
+    def _opened(self) -> _Open:
+        if self._open is None:
+            self.begin("assistant")
+        assert self._open is not None  # noqa: S101 - `begin` has just set it
+        return self._open
+
+    def _flush(self, one: _Open) -> bool:
+        """Make a message of what the open one holds; False when it holds nothing."""
+        if not (one.texts or one.thoughts or one.calls):
+            return False
+        self._append(one.source, _message(one))
+        one.usage = None  # is told once
+        one.texts, one.thoughts, one.calls = [], [], []
+        return True
+
+    def _append(self, source: int, message: Message) -> None:
+        self._messages.append(message)
+        self._sources.append(source)
+
+
+def _message(one: _Open) -> Message:
+    return Message(
+        role=one.role,
+        content="".join(one.texts),
+        tool_calls=tuple(one.calls),
+        tool_call_id=one.tool_call_id,
+        reasoning="".join(one.thoughts) or None,
+        is_error=one.is_error,
+        usage=one.usage,
+        at=one.at,
+    )
+
+
+def _joined(
+    messages: list[Message], sources: list[int]
+) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
+    """Join calls and results by id, each id in order; an invalid call's result is an error."""
+    results: dict[str | None, deque[int]] = defaultdict(deque)
+    for index, message in enumerate(messages):
+        if message.tool_call_id is not None or message.role in {"tool", "function"}:
+            results[message.tool_call_id].append(index)
+    seen: set[str] = set()
+    notices: list[Notice] = []
+    for index, message in enumerate(messages):
+        for call in message.tool_calls:
+            result = results[call.id].popleft() if results[call.id] else None
+            notices += _oddities(call, index, result, seen, sources[index])
+            if result is not None and is_invalid(call) and messages[result].is_error is None:
+                messages[result] = replace(messages[result], is_error=True)
+    for left in results.values():
+        for index in left:
+            answered = messages[index].tool_call_id
+            notices.append(
+                Notice(
+                    "orphan-result",
+                    f"a result for {answered!r}, which is no call's id",
+                    sources[index],
+                )
+            )
+    return tuple(messages), tuple(notices)
+
+
+def _oddities(
+    call: ToolCall, index: int, result: int | None, seen: set[str], source: int
+) -> Iterator[Notice]:
+    named = f"the call {call.id!r} of {call.name!r}"
+    if call.id is not None:
+        if call.id in seen:
+            yield Notice("duplicate-id", f"{named} has the id of an earlier one", source)
+        seen.add(call.id)
+    if result is None:
+        yield Notice("dangling-call", f"{named} has no result", source)
+    elif result < index:
+        yield Notice("early-result", f"{named} has its result before it", source)

@@ -1,0 +1,112 @@
+"""The shapes of messages that are known, and which of them a list is in.
+
+Shapes overlap: a user's text looks the same in four of them. So the first message that only one
+shape could have made decides for its list; where there is none, chat completions say it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.types import Conversation, Message
+
+from . import (
+    anthropic,
+    inspect_ai,
+    langchain,
+    openai_chat,
+    openai_responses,
+    otel,
+    pydantic_ai,
+    tinyagent,
+)
+from .fields import get, shown
+from .reading import Reading
+
+OWN = "tunaeval"
+"""The shape of a list of our own messages."""
+
+_DEFAULT = "openai-chat"
+_WANTED = "a list of messages in one of the shapes that are known"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How one framework writes messages: which only it could have made, and how one is read."""
+
+    name: str
+    claims: Callable[[object], bool]
+    read: Callable[[object, Reading], None]
+    kind: str = "role"
+    """The field that says what a message is: an unknown kind is told, not refused."""
+
+
+SHAPES = {
+    shape.name: shape
+    for shape in (
+        Shape("pydantic-ai", pydantic_ai.claims, pydantic_ai.read, ""),
+        Shape("langchain", langchain.claims, langchain.read, ""),
+        Shape("openai-responses", openai_responses.claims, openai_responses.read, "type"),
+        Shape("tinyagent", tinyagent.claims, tinyagent.read),
+        Shape("anthropic", anthropic.claims, anthropic.read),
+        Shape("inspect-ai", inspect_ai.claims, inspect_ai.read),
+        Shape("otel", otel.claims, otel.read),
+        Shape(_DEFAULT, openai_chat.claims, openai_chat.read),
+    )
+}
+"""In the order in which they are asked whose a message is."""
+
+
+def shape_named(name: str) -> Shape:
+    if name not in SHAPES:
+        raise UnknownNameError("shape of messages", name, SHAPES)
+    return SHAPES[name]
+
+
+def shape_of(messages: Sequence[object]) -> Shape:
+    """The shape that a list is in; one that says nothing of its own is in OpenAI's."""
+    for message in messages:
+        if message is None or isinstance(message, Message):
+            continue
+        for shape in SHAPES.values():
+            if shape.claims(message):
+                return shape
+    return SHAPES[_DEFAULT]
+
+
+def read_messages(
+    messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
+) -> Conversation:
+    """Read a list of messages. Raises UsageError for what is none, naming its place."""
+    meant = shape or shape_of(messages)
+    reading = Reading()
+    for reading.source, message in enumerate(messages):
+        if isinstance(message, Message):
+            reading.add(message)
+        elif message is None:
+            reading.notice("empty-item", "nothing stands here")
+        elif read := _reader(message, meant):
+            read(message, reading)
+        elif isinstance(thought := get(message, "thought"), str):
+            reading.begin("assistant")
+            reading.thought(thought)
+        else:
+            raise UsageError(
+                f"{where}[{reading.source}] is {shown(message)} and has no role; "
+                f"wanted {_WANTED} ({', '.join(SHAPES)})"
+            )
+    is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
+    return reading.conversation(OWN if is_own else meant.name, len(messages))
+
+
+def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] | None:
+    """Who can read this message of a list in this shape; None when it is no message."""
+    if shape.claims(message):
+        return shape.read
+    kind, role = get(message, shape.kind), get(message, "role")
+    if isinstance(kind, str) and kind:
+        return shape.read
+    # Hosts mix a plain message into lists of other shapes.
+    return SHAPES[_DEFAULT].read if isinstance(role, str) and role else None

@@ -1,0 +1,59 @@
+"""A conversation as an adapter read it, with the way back to the messages of whoever gave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+from .calls import Message, Usage
+
+
+class Notice(NamedTuple):
+    """Something in a transcript that is not as it should be: what (`code`), in words, and where.
+
+    `source` is the index of the caller's message, None for the conversation as a whole.
+    """
+
+    code: str
+    message: str
+    source: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages of ours, read from those of a framework.
+
+    One of the caller's messages may have become several, or none: `sources[i]` is the index of the
+    caller's message that `messages[i]` was read from, and `length` is how many the caller has.
+    `shape` names the adapter. `query` is what was asked, where it is told or a user says it;
+    `usage` is what a whole session reports of itself; `name` is what its file calls it.
+    """
+
+    messages: tuple[Message, ...] = ()
+    sources: tuple[int, ...] = ()
+    length: int = 0
+    shape: str = ""
+    warnings: tuple[Notice, ...] = ()
+    query: str | None = None
+    usage: Usage | None = None
+    name: str = ""
+
+    def since(self, start: int) -> Self:
+        """The task that begins at the caller's message `start`; another task, another query."""
+        if start == 0:
+            return self
+        kept = [i for i, source in enumerate(self.sources) if source >= start]
+        messages = tuple(self.messages[i] for i in kept)
+        return replace(
+            self,
+            messages=messages,
+            sources=tuple(self.sources[i] for i in kept),
+            query=asked(messages),
+            usage=None,  # is of the whole session
+        )
+
+
+def asked(messages: tuple[Message, ...]) -> str | None:
+    """What the first user who says anything says."""
+    said = (message.content for message in messages if message.role == "user")
+    return next((text for text in said if text.strip()), None)
