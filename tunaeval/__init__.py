@@ -36,14 +36,29 @@ if TYPE_CHECKING:
     )
     from .running import arun, run
     from .scores import ascore, score
-    from .tools import Recorder, to_tools, wrap_tool
+    from .tools import (
+        Backoff,
+        Drift,
+        Executor,
+        Recorder,
+        ToolPrompt,
+        ToolResult,
+        execute,
+        find_drift,
+        read_tool_prompt,
+        to_tools,
+        wrap_tool,
+    )
     from .types import Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
     from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
+    "Backoff": "tools",
     "Diagnosis": "types",
+    "Drift": "tools",
     "Event": "parsing",
+    "Executor": "tools",
     "Format": "grammar",
     "ParseResult": "types",
     "Recorder": "tools",
@@ -53,12 +68,16 @@ _HOMES = {
     "Span": "types",
     "Stream": "parsing",
     "ToolCall": "types",
+    "ToolPrompt": "tools",
+    "ToolResult": "tools",
     "ToolSpec": "types",
     "Tools": "types",
     "Verdict": "matching",
     "arun": "running",
     "ascore": "scores",
     "compare": "comparing",
+    "execute": "tools",
+    "find_drift": "tools",
     "formats": "parsing",
     "instructions": "parsing",
     "load_suite": "harness",
@@ -67,6 +86,7 @@ _HOMES = {
     "parse_many": "parsing",
     "parse_message": "parsing",
     "qwen25": "parsing",
+    "read_tool_prompt": "tools",
     "registries": "extensions",
     "render": "parsing",
     "rescore": "harness",
@@ -79,10 +99,16 @@ _HOMES = {
 }
 """The room that each public name comes from."""
 
+_POWERS = {"Format": "parsing", "ToolSpec": "tools"}
+"""The room above its own that makes a value able: `Format.parse` reads, `ToolSpec.of` describes."""
+
 __all__ = [
     "AsyncHarness",
+    "Backoff",
     "Diagnosis",
+    "Drift",
     "Event",
+    "Executor",
     "Format",
     "ParseResult",
     "Recorder",
@@ -92,6 +118,8 @@ __all__ = [
     "Span",
     "Stream",
     "ToolCall",
+    "ToolPrompt",
+    "ToolResult",
     "ToolSpec",
     "Tools",
     "Verdict",
@@ -99,6 +127,8 @@ __all__ = [
     "arun",
     "ascore",
     "compare",
+    "execute",
+    "find_drift",
     "formats",
     "instructions",
     "load_suite",
@@ -107,6 +137,7 @@ __all__ = [
     "parse_many",
     "parse_message",
     "qwen25",
+    "read_tool_prompt",
     "registries",
     "render",
     "rescore",
@@ -122,9 +153,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tunaeval' has no attribute {name!r}")
-    # A format is asked for its reading through `Format.parse`, which only parsing can give.
-    room = import_module("tunaeval.parsing" if name == "Format" else f"tunaeval.{_HOMES[name]}")
-    thing: object = getattr(import_module("tunaeval.grammar") if name == "Format" else room, name)
+    if name in _POWERS:
+        import_module(f"tunaeval.{_POWERS[name]}")
+    thing: object = getattr(import_module(f"tunaeval.{_HOMES[name]}"), name)
     globals()[name] = thing
     return thing
 

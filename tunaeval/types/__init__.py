@@ -17,6 +17,7 @@ from .calls import (
     Tools,
     ToolSpec,
     Usage,
+    set_spec_maker,
 )
 from .exchange import Reply, Request
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
@@ -41,4 +42,5 @@ __all__ = [
     "ToolSpec",
     "Tools",
     "Usage",
+    "set_spec_maker",
 ]
