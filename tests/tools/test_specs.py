@@ -192,7 +192,7 @@ BAD_TOOLS: list[tuple[object, tuple[str, ...]]] = [
     ([{"name": "a", "parameters": {"required": "x"}}], ("parameters.required is 'x'", "a list")),
     ([{"name": "a", "parameters": {}, "input_schema": {}}], ("parameters and input_schema",)),
     ([lambda x: x], ("tools[0]", "no name a model could call", "def")),
-    ([partial(by_position, value=1)], ("tools[0] is functools.partial", "by position")),
+    ([partial(any_number, 1)], ("tools[0] is functools.partial", "by name")),
     ([by_position], ("by_position", "'value' can only be given by position", "by name")),
     ([any_number], ("'values' takes any number", "by name")),
     ([takes_opaque], ("takes_opaque", "no JSON schema", "Opaque", "dict")),

@@ -62,6 +62,7 @@ annotation is a text that cannot be resolved (an import for type checkers alone)
 """
 _INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
 _LEFT_OUT = object()
+_UNDESCRIBABLE = (PydanticUserError, PydanticSchemaGenerationError, NameError)
 _MOST_FAULTS = 5
 
 
@@ -138,12 +139,16 @@ def taker_of(signature: Signature) -> Callable[[JsonObject], dict[str, Any]]:
     a dataclass. It takes what pydantic takes ("3" for 3) and raises ValueError listing what it
     does not. Defaults are left to the function, but for those that a `Field` holds.
     """
-    adapter = _adapter([
+    parameters = [
         parameter
         if parameter.default is inspect.Parameter.empty or isinstance(parameter.default, FieldInfo)
         else parameter.replace(default=_LEFT_OUT)
         for parameter in signature.arguments
-    ])  # fmt: skip
+    ]
+    try:
+        adapter = _adapter(parameters)
+    except _UNDESCRIBABLE as error:
+        raise _unfit(parameters, error) from error
 
     def take(arguments: JsonObject) -> dict[str, Any]:
         try:
@@ -182,16 +187,23 @@ class _Untitled(GenerateJsonSchema):
 def _schema(arguments: Sequence[inspect.Parameter]) -> JsonObject:
     try:
         return _adapter(arguments).json_schema(schema_generator=_Untitled)
-    except (PydanticUserError, PydanticSchemaGenerationError, NameError) as error:
-        if len(arguments) > 1:
-            for argument in arguments:
-                _schema([argument])  # the one that is at fault says so by its name
-        reason = str(error).partition("\n")[0]
-        names = " and ".join(repr(argument.name) for argument in arguments)
-        raise ValueError(
-            f"the type of {names} has no JSON schema ({reason}); "
-            "annotate it with JSON types, or describe the tool with a dict"
-        ) from error
+    except _UNDESCRIBABLE as error:
+        raise _unfit(arguments, error) from error
+
+
+def _unfit(arguments: Sequence[inspect.Parameter], error: Exception) -> ValueError:
+    """What is wrong, said of the argument at fault."""
+    for argument in arguments if len(arguments) > 1 else ():
+        try:
+            _schema([argument])
+        except ValueError as its_own:
+            return its_own
+    reason = str(error).partition("\n")[0]
+    names = " and ".join(repr(argument.name) for argument in arguments)
+    return ValueError(
+        f"the type of {names} has no JSON schema ({reason}); "
+        "annotate it with JSON types, or describe the tool with a dict"
+    )
 
 
 def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
