@@ -55,9 +55,14 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
         raise ToolsError(
             f"the tool prompt {str(path)!r} cannot be read: {error.strerror or error}"
         ) from error
+    return prompt_of(text, str(path))
+
+
+def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
+    """Read what a prompt file holds."""
     if len(text) > MAX_BYTES:
-        raise ToolsError(f"{path}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
-    return _Reading(str(path)).read(text)
+        raise ToolsError(f"{source}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
+    return _Reading(source).read(text)
 
 
 class _Reading:
