@@ -24,7 +24,6 @@ from typing import (
     NotRequired,
     Required,
     TypeAlias,
-    Unpack,
     cast,
     get_args,
     get_origin,
@@ -108,18 +107,26 @@ def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     """The parameter as one that is given by name; for `**more: Unpack[Keys]`, one for each key."""
     if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
         yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-    elif get_origin(parameter.annotation) is Unpack:
+    elif _is_unpacked(parameter.annotation):
         (keys,) = get_args(parameter.annotation)
         for name, hint in get_type_hints(keys, include_extras=True).items():
-            marked = get_origin(hint) in {Required, NotRequired}
+            mark = get_origin(hint)  # which a class whose annotations are texts has not looked at
+            required = mark is Required or (
+                mark is not NotRequired and name in keys.__required_keys__
+            )
             yield inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                annotation=get_args(hint)[0] if marked else hint,
-                default=inspect.Parameter.empty if name in keys.__required_keys__ else _LEFT_OUT,
+                annotation=get_args(hint)[0] if mark in {Required, NotRequired} else hint,
+                default=inspect.Parameter.empty if required else _LEFT_OUT,
             )
     else:
         yield parameter
+
+
+def _is_unpacked(hint: object) -> bool:
+    """Whether it is `Unpack[...]`, whose older versions are no objects of `typing`."""
+    return getattr(get_origin(hint), "_name", "") == "Unpack"
 
 
 def schema_of(signature: Signature) -> JsonObject:
