@@ -65,5 +65,5 @@ class Backoff:
 
     def pause_seconds(self, attempt: int, chance: float) -> float:
         """The pause after the attempt number `attempt` (from 1) failed; `chance` is in [0, 1]."""
-        pause = min(self.base_seconds * 2.0 ** min(attempt - 1, 60), self.cap_seconds)
+        pause = min(self.base_seconds * 2.0 ** min(attempt - 1, 1000), self.cap_seconds)
         return pause * (1 + self.jitter * chance)
