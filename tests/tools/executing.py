@@ -1,4 +1,4 @@
-"""What tests of the executor share: three kinds of tools, and a time that does not pass by itself."""
+"""What tests of the executor share: three kinds of tools, and a time that nobody waits for."""
 
 from __future__ import annotations
 

@@ -23,8 +23,6 @@ from typing import Any, TypeAlias, overload
 from tunaeval.errors import ToolsError
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec, set_spec_maker
 
-from .tool_prompts import ToolPrompt, read_tool_prompt
-
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object]
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
@@ -79,25 +77,25 @@ def tool_spec(
     prompt: str | PathLike[str] | None = None,
 ) -> ToolSpec:
     """As `ToolSpec.of`, which is this."""
-    where = "the tool"
-    spec = _spec(tool, where, name)
-    told = ToolPrompt(spec.description) if prompt is None else read_tool_prompt(prompt)
-    return replace(
-        spec,
-        name=name or spec.name,
-        description=told.description if description is None else description,
-        parameters=_described(spec.parameters, told),
-    )
+    spec = _spec(tool, "the tool", name)
+    if prompt is not None:
+        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only for those who have one
+
+        told = read_tool_prompt(prompt)
+        parameters = _described(spec.parameters, told.parameters)
+        spec = replace(spec, description=told.description, parameters=parameters)
+    words = spec.description if description is None else description
+    return replace(spec, name=name or spec.name, description=words)
 
 
 set_spec_maker(tool_spec)
 
 
-def _described(schema: Mapping[str, JsonValue], told: ToolPrompt) -> JsonObject:
-    """The schema with what a prompt says of its arguments, in a copy."""
+def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
+    """A copy of the schema with other words about its arguments, where there are any."""
     properties = {
-        argument: {**inner, "description": words}
-        if isinstance(inner, Mapping) and (words := told.parameters.get(argument))
+        argument: {**inner, "description": words[argument]}
+        if isinstance(inner, Mapping) and words.get(argument)
         else inner
         for argument, inner in schema.get("properties", {}).items()
     }
