@@ -1,19 +1,15 @@
-"""How a batch ends early, what threads change, and that frameworks' tools are run as well."""
+"""How a batch ends early, and what threads change."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from langchain_core.tools import tool as langchain_tool
-from pydantic_ai import Tool
-from tinyagent import AgentTool, AgentToolResult, TextContent
 
 from tests.tools.executing import KINDS, Time, calls_of, execute_all, run
-from tunaeval import Recorder, ToolCall, ToolSpec, execute, wrap_tool
+from tunaeval import Recorder, ToolCall, execute, wrap_tool
 
 
 class UserAbortError(Exception):
@@ -193,29 +189,3 @@ def test_a_tool_that_is_recorded_already_is_recorded_once() -> None:
     wrapped = wrap_tool(look, recorder)
     (result,) = execute_all(calls_of("look"), [wrapped], recorder=recorder)
     assert (len(recorder), result.attempts) == (1, 1)
-
-
-def add(a: int, b: int = 2) -> int:
-    """Add."""
-    return a + b
-
-
-async def run_agent_tool(
-    tool_call_id: str, args: dict[str, Any], _signal: object, on_update: Callable[[object], None]
-) -> AgentToolResult:
-    on_update(None)
-    return AgentToolResult([TextContent(text=f"{tool_call_id}: {add(**args)}")])
-
-
-TINYAGENT = AgentTool("add", "", dict(ToolSpec.of(add).parameters), "", run_agent_tool)
-
-
-@pytest.mark.parametrize(
-    "tool", [langchain_tool(add), Tool(add), TINYAGENT], ids=lambda t: type(t).__name__
-)
-def test_tools_of_frameworks_are_run(tool: Any) -> None:
-    (result,) = execute_all([ToolCall("add", {"a": 1}, "c1")], [tool])
-    value = result.value
-    said = value.content if isinstance(value, AgentToolResult) else value
-    assert result.ok
-    assert said in (3, [TextContent(text="c1: 3")])

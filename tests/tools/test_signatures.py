@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.tools import BaseTool, InjectedToolCallId
-from langchain_core.tools import tool as langchain_tool
 from pydantic import BaseModel, Field
-from pydantic_ai import RunContext, Tool
-from tinyagent import AgentTool
 from typing_extensions import TypedDict, Unpack
 
 from tunaeval import ToolSpec
@@ -129,9 +125,7 @@ def test_what_fits_the_schema_is_taken_as_it_is(given_: JsonObject) -> None:
     assert taken(tool, given_) == given_
 
 
-def with_context(ctx: RunContext[int], query: str) -> None: ...
 def with_unresolved(ctx: ToolRuntime[int], query: str) -> None: ...
-def with_call_id(query: str, call: Annotated[str, InjectedToolCallId]) -> None: ...
 async def with_signal(
     query: str,
     signal: asyncio.Event | None = None,
@@ -139,7 +133,7 @@ async def with_signal(
 ) -> None: ...
 
 
-@pytest.mark.parametrize("tool", [with_context, with_unresolved, with_call_id, with_signal])
+@pytest.mark.parametrize("tool", [with_unresolved, with_signal])
 def test_what_a_framework_puts_in_is_not_asked_of_a_model(tool: Callable[..., object]) -> None:
     assert list(properties(tool)) == ["query"]
 
@@ -236,29 +230,6 @@ def test_what_cannot_be_told_to_a_model_is_refused(tool: Any, pieces: tuple[str,
 def test_name_and_description_can_be_replaced() -> None:
     spec = ToolSpec.of(lambda text: text, name="echo-text", description="Say it again.")
     assert (spec.name, spec.description) == ("echo-text", "Say it again.")
-
-
-def add(a: int, b: int = 2) -> int:
-    """Add."""
-    return a + b
-
-
-async def execute(*_anything: object) -> Any: ...
-
-
-LANGCHAIN: BaseTool = langchain_tool(add)
-PYDANTIC_AI = Tool(add)
-TINYAGENT = AgentTool("add", "Add.", dict(ToolSpec.of(add).parameters), label="", execute=execute)
-
-
-@pytest.mark.parametrize(
-    "tool", [LANGCHAIN, PYDANTIC_AI, TINYAGENT], ids=lambda t: type(t).__name__
-)
-def test_tools_of_frameworks_are_described_too(tool: ToolLike) -> None:
-    spec = to_tools([tool])["add"]
-    assert spec.description == "Add."
-    assert list(spec.parameters["properties"]) == ["a", "b"]
-    assert spec.parameters["required"] == ["a"]
 
 
 SHAPES: list[Callable[[ToolSpec], JsonObject]] = [
