@@ -48,7 +48,7 @@ statistics because they are a face of their own.
 
 HOMES = {
     "httpx": ("clients",),
-    "tenacity": ("clients",),
+    "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
     "rich": ("reports",),
     "argparse": ("cli",),

@@ -45,11 +45,19 @@ if TYPE_CHECKING:
     from .sessions import ScoringSession, scoring_session
     from .switches import from_environment
     from .tools import (
+        Backoff,
         ContextRecorder,
+        Drift,
+        Executor,
         Recorder,
         ResultRecorder,
+        ToolPrompt,
+        ToolResult,
         call_id,
         classifiers,
+        execute,
+        find_drift,
+        read_tool_prompt,
         to_tools,
     )
     from .types import Conversation, Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
@@ -57,10 +65,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AsyncHarness": "harness",
+    "Backoff": "tools",
     "ContextRecorder": "tools",
     "Conversation": "types",
     "Diagnosis": "types",
+    "Drift": "tools",
     "Event": "parsing",
+    "Executor": "tools",
     "Format": "grammar",
     "Judge": "judging",
     "ParseResult": "types",
@@ -74,6 +85,8 @@ _HOMES = {
     "Span": "types",
     "Stream": "parsing",
     "ToolCall": "types",
+    "ToolPrompt": "tools",
+    "ToolResult": "tools",
     "ToolSpec": "types",
     "Tools": "types",
     "Verdict": "matching",
@@ -84,6 +97,8 @@ _HOMES = {
     "call_id": "tools",
     "classifiers": "tools",
     "compare": "comparing",
+    "execute": "tools",
+    "find_drift": "tools",
     "formats": "parsing",
     "from_environment": "switches",
     "instructions": "parsing",
@@ -96,6 +111,7 @@ _HOMES = {
     "qwen25": "parsing",
     "read_conversation": "adapters",
     "read_conversations": "adapters",
+    "read_tool_prompt": "tools",
     "registries": "extensions",
     "render": "parsing",
     "rescore": "harness",
@@ -109,12 +125,18 @@ _HOMES = {
 }
 """The room that each public name comes from."""
 
+_POWERS = {"Format": "parsing", "ToolSpec": "tools"}
+"""The room above its own that makes a value able: `Format.parse` reads, `ToolSpec.of` describes."""
+
 __all__ = [
     "AsyncHarness",
+    "Backoff",
     "ContextRecorder",
     "Conversation",
     "Diagnosis",
+    "Drift",
     "Event",
+    "Executor",
     "Format",
     "Judge",
     "ParseResult",
@@ -128,6 +150,8 @@ __all__ = [
     "Span",
     "Stream",
     "ToolCall",
+    "ToolPrompt",
+    "ToolResult",
     "ToolSpec",
     "Tools",
     "Verdict",
@@ -139,6 +163,8 @@ __all__ = [
     "call_id",
     "classifiers",
     "compare",
+    "execute",
+    "find_drift",
     "formats",
     "from_environment",
     "instructions",
@@ -151,6 +177,7 @@ __all__ = [
     "qwen25",
     "read_conversation",
     "read_conversations",
+    "read_tool_prompt",
     "registries",
     "render",
     "rescore",
@@ -167,9 +194,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tunaeval' has no attribute {name!r}")
-    # A format is asked for its reading through `Format.parse`, which only parsing can give.
-    room = import_module("tunaeval.parsing" if name == "Format" else f"tunaeval.{_HOMES[name]}")
-    thing: object = getattr(import_module("tunaeval.grammar") if name == "Format" else room, name)
+    if name in _POWERS:
+        import_module(f"tunaeval.{_POWERS[name]}")
+    thing: object = getattr(import_module(f"tunaeval.{_HOMES[name]}"), name)
     globals()[name] = thing
     return thing
 

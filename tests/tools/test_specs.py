@@ -36,10 +36,16 @@ def search(
     order: Literal["name", "size"] = "name",
     near: Annotated[list[Point], Field(description="Points to look at.")],
 ) -> str:
-    """Search
-    for things.
+    """Search for things.
 
-    Args: nobody reads this.
+    One pattern at a time.
+
+    Args:
+        pattern: What to look for.
+        near: Is described already.
+
+    Returns:
+        What nobody has to know.
     """
     return f"{pattern}{directory}{limit}{order}{near}"
 
@@ -114,12 +120,12 @@ def test_a_property_of_format_path_is_a_path() -> None:
 
 def test_a_signature_becomes_a_schema() -> None:
     spec = to_tools([search])["search"]
-    assert spec.description == "Search for things."
+    assert spec.description == "Search for things.\n\nOne pattern at a time."
     assert spec.paths == {"directory"}
     assert spec.parameters == {
         "type": "object",
         "properties": {
-            "pattern": {"type": "string"},
+            "pattern": {"type": "string", "description": "What to look for."},
             "directory": {"type": "string", "format": "path", "default": "."},
             "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
             "order": {"type": "string", "enum": ["name", "size"], "default": "name"},
@@ -186,7 +192,7 @@ BAD_TOOLS: list[tuple[object, tuple[str, ...]]] = [
     ([{"name": "a", "parameters": {"required": "x"}}], ("parameters.required is 'x'", "a list")),
     ([{"name": "a", "parameters": {}, "input_schema": {}}], ("parameters and input_schema",)),
     ([lambda x: x], ("tools[0]", "no name a model could call", "def")),
-    ([partial(search, near=[])], ("tools[0] is functools.partial", "no name", "def")),
+    ([partial(any_number, 1)], ("tools[0] is functools.partial", "by name")),
     ([by_position], ("by_position", "'value' can only be given by position", "by name")),
     ([any_number], ("'values' takes any number", "by name")),
     ([takes_opaque], ("takes_opaque", "no JSON schema", "Opaque", "dict")),

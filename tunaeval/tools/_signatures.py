@@ -1,60 +1,275 @@
-"""What a function's signature and docstring say to a model; the only tools module with pydantic."""
+"""What a function's signature says to a model and takes from it; here tools meet pydantic.
+
+A model gives arguments by name, so of a signature it is told:
+
+    name, name=default, *, name      an argument; required without a default
+    **more: T                        any further argument, of type T; of a TypedDict, its keys
+    self, cls                        nothing, also where a method is taken from its class
+    what a framework puts in         nothing: see `_INJECTED`
+    what a partial has bound         nothing, for it is given already
+    name, /                          refused: it cannot be given by name
+    *names                           refused: it has no name, and a decorator that shows only this
+                                     has lost the signature
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import (
+    Any,
+    NotRequired,
+    Required,
+    TypeAlias,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import PydanticUserError, TypeAdapter
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import ArgsKwargs
 
 from tunaeval.types import JsonObject
+
+from .docstrings import Docstring, read_docstring
+
+AnyFunction: TypeAlias = Callable[..., object]
 
 _UNNAMED: dict[object, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "can only be given by position",
     inspect.Parameter.VAR_POSITIONAL: "takes any number of values by position",
 }
+_INJECTED = frozenset({
+    ("asyncio", "Event"),  # tinyagent's signal
+    ("collections", "Callable"),  # its on_update; JSON holds no function
+    ("fastmcp", "Context"), ("mcp", "Context"),
+    ("langchain_core", "InjectedToolArg"), ("langchain_core", "InjectedToolCallId"),
+    ("langchain_core", "RunnableConfig"), ("langgraph", "InjectedState"),
+    ("langgraph", "InjectedStore"), ("langgraph", "ToolRuntime"),
+    ("pydantic_ai", "RunContext"),
+    ("tinyagent", "AgentToolUpdateCallback"), ("typing", "Callable"),
+})  # fmt: skip
+"""Types that a framework fills in: the package, and the name, which alone is looked at where an
+annotation is a text that cannot be resolved (an import for type checkers alone).
+"""
+_INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
+_LEFT_OUT = object()
+_UNDESCRIBABLE = (PydanticUserError, PydanticSchemaGenerationError, NameError)
+_MOST_FAULTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function as a model sees it: its arguments, all of them by name, and their words."""
+
+    name: str
+    docstring: Docstring
+    arguments: tuple[inspect.Parameter, ...]
+    injected: tuple[inspect.Parameter, ...]
+
+
+def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
+    """Read a function, under another `name` if one is given.
+
+    Raises ValueError saying what cannot be told to a model, and what to do.
+    """
+    inner = _innermost(function)
+    own_name = getattr(inner, "__name__", "")
+    if not (name or own_name.isidentifier()):
+        raise ValueError("it has no name a model could call; write a def around it")
+    bound = _bound_by_name(function)
+    arguments: list[inspect.Parameter] = []
+    injected: list[inspect.Parameter] = []
+    for index, parameter in enumerate(inspect.signature(function).parameters.values()):
+        if parameter.name in bound:
+            continue
+        hint = _hint(parameter, inner)
+        if _is_injected(hint) or (index == 0 and parameter.name in {"self", "cls"}):
+            injected.append(parameter)
+            continue
+        if how := _UNNAMED.get(parameter.kind):
+            raise ValueError(
+                f"the parameter {parameter.name!r} {how}, but a model gives arguments by name"
+            )
+        arguments += _by_name(parameter.replace(annotation=hint))
+    docstring = read_docstring(inspect.getdoc(inner))
+    return Signature(name or own_name, docstring, tuple(arguments), tuple(injected))
+
+
+def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+    """The parameter as one that is given by name; for `**more: Unpack[Keys]`, one for each key."""
+    if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+        yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    elif _is_unpacked(parameter.annotation):
+        (keys,) = get_args(parameter.annotation)
+        for name, hint in get_type_hints(keys, include_extras=True).items():
+            mark = get_origin(hint)  # which a class whose annotations are texts has not looked at
+            required = mark is Required or (
+                mark is not NotRequired and name in keys.__required_keys__
+            )
+            yield inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=get_args(hint)[0] if mark in {Required, NotRequired} else hint,
+                default=inspect.Parameter.empty if required else _LEFT_OUT,
+            )
+    else:
+        yield parameter
+
+
+def _is_unpacked(hint: object) -> bool:
+    """Whether it is `Unpack[...]`, whose older versions are no objects of `typing`."""
+    return getattr(get_origin(hint), "_name", "") == "Unpack"
+
+
+def schema_of(signature: Signature) -> JsonObject:
+    """The JSON schema of the arguments, each described as its docstring does, unless it is by a
+    `Field`. Raises ValueError naming the parameter that has none.
+    """
+    schema = _schema(signature.arguments)
+    for name, argument in schema.get("properties", {}).items():
+        argument.pop("title", None)  # arguments are named without asking `_Untitled`
+        if words := signature.docstring.arguments.get(name):
+            argument.setdefault("description", words)
+    return {"type": "object", "properties": {}, **schema}
+
+
+def taker_of(signature: Signature) -> Callable[[JsonObject], dict[str, Any]]:
+    """What turns a call's arguments into those of the function: "src" into a Path, an object into
+    a dataclass. It takes what pydantic takes ("3" for 3) and raises ValueError listing what it
+    does not. Defaults are left to the function, but for those that a `Field` holds.
+    """
+    parameters = [
+        parameter
+        if parameter.default is inspect.Parameter.empty or isinstance(parameter.default, FieldInfo)
+        else parameter.replace(default=_LEFT_OUT)
+        for parameter in signature.arguments
+    ]
+    try:
+        adapter = _adapter(parameters)
+    except _UNDESCRIBABLE as error:
+        raise _unfit(parameters, error) from error
+
+    def take(arguments: JsonObject) -> dict[str, Any]:
+        try:
+            taken = cast("dict[str, Any]", adapter.validate_python(ArgsKwargs((), arguments)))
+        except ValidationError as error:
+            raise ValueError(_listed(error)) from error
+        return {name: value for name, value in taken.items() if value is not _LEFT_OUT}
+
+    return take
+
+
+def _listed(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    shown = [
+        f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in faults
+    ]
+    more = [f"and {len(shown) - _MOST_FAULTS} more"] if len(shown) > _MOST_FAULTS else []
+    return "; ".join(shown[:_MOST_FAULTS] + more)
 
 
 class _Untitled(GenerateJsonSchema):
-    """Without the titles that repeat each name: a model pays for every token."""
+    """Without the titles that repeat each name: a model pays for every token. A default that JSON
+    cannot hold is left out, which leaves its argument optional.
+    """
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as pydantic declares it
+        "non-serializable-default",
+        "skipped-choice",
+    }
 
     def field_title_should_be_set(self, schema: object) -> bool:
         del schema
         return False
 
 
-def described(function: Callable[..., object]) -> tuple[str, str, JsonObject]:
-    """The name, the first paragraph of the docstring, and the JSON schema of the arguments.
-
-    Raises ValueError saying what cannot be told to a model, and what to do.
-    """
-    name = getattr(function, "__name__", "")
-    if not name.isidentifier():
-        raise ValueError("it has no name a model could call; write a def around it")
-    for parameter in inspect.signature(function).parameters.values():
-        how = _UNNAMED.get(parameter.kind)
-        if how is not None:
-            raise ValueError(
-                f"the parameter {parameter.name!r} {how}, but a model gives arguments by name"
-            )
-    paragraph = (inspect.getdoc(function) or "").strip().partition("\n\n")[0]
-    return name, " ".join(paragraph.split()), _schema(function)
-
-
-def _schema(function: Callable[..., object]) -> JsonObject:
+def _schema(arguments: Sequence[inspect.Parameter]) -> JsonObject:
     try:
-        # pydantic takes functions; its annotation speaks of types alone
-        adapter = TypeAdapter(cast("type[object]", function))
-        schema = adapter.json_schema(schema_generator=_Untitled)
-    except (PydanticUserError, PydanticSchemaGenerationError, NameError) as error:
-        reason = str(error).partition("\n")[0]
+        return _adapter(arguments).json_schema(schema_generator=_Untitled)
+    except _UNDESCRIBABLE as error:
+        raise _unfit(arguments, error) from error
+
+
+def _unfit(arguments: Sequence[inspect.Parameter], error: Exception) -> ValueError:
+    """What is wrong, said of the argument at fault."""
+    for argument in arguments if len(arguments) > 1 else ():
+        try:
+            _schema([argument])
+        except ValueError as its_own:
+            return its_own
+    reason = str(error).partition("\n")[0]
+    names = " and ".join(repr(argument.name) for argument in arguments)
+    return ValueError(
+        f"the type of {names} has no JSON schema ({reason}); "
+        "annotate it with JSON types, or describe the tool with a dict"
+    )
+
+
+def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
+    """How pydantic sees a function that takes these arguments, and gives them back by name."""
+
+    def taken(**by_name: object) -> dict[str, object]:
+        return by_name
+
+    vars(taken)["__signature__"] = inspect.Signature(arguments)
+    taken.__annotations__ = {
+        argument.name: argument.annotation
+        for argument in arguments
+        if argument.annotation is not inspect.Parameter.empty
+    }
+    # pydantic takes functions; its annotation speaks of types alone
+    return TypeAdapter(cast("type[Any]", taken))
+
+
+def _hint(parameter: inspect.Parameter, function: AnyFunction) -> object:
+    """The annotation, with what it says in text resolved where the function stands."""
+    code = function if inspect.isroutine(function) else type(function).__call__
+    names = getattr(code, "__globals__", None)
+    holder = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    try:
+        return get_type_hints(holder, names, include_extras=True)[parameter.name]
+    except (NameError, SyntaxError, AttributeError, TypeError) as error:
+        if _is_injected(parameter.annotation):
+            return parameter.annotation
         raise ValueError(
-            f"a parameter's type has no JSON schema ({reason}); "
-            "annotate it with JSON types, or describe the tool with a dict"
+            f"the annotation of {parameter.name!r} cannot be resolved ({error}); "
+            "import or define what it names in the function's module"
         ) from error
-    for argument in schema.get("properties", {}).values():
-        argument.pop("title", None)  # arguments are named without asking the hook above
-    return {"type": "object", "properties": {}, **schema}
+
+
+def _is_injected(hint: object) -> bool:
+    if isinstance(hint, str):
+        return hint.partition("[")[0].rpartition(".")[2].strip() in _INJECTED_NAMES
+    parts = [hint, *get_args(hint), *getattr(hint, "__metadata__", ())]
+    return any(_is_listed(get_origin(part) or part) for part in parts)
+
+
+def _is_listed(part: object) -> bool:
+    kind = part if isinstance(part, type) else type(part)
+    return any(
+        (layer.__module__.partition(".")[0], layer.__name__) in _INJECTED for layer in kind.__mro__
+    )
+
+
+def _bound_by_name(function: AnyFunction) -> frozenset[str]:
+    bound: frozenset[str] = frozenset()
+    while isinstance(function, partial):
+        bound |= function.keywords.keys()
+        function = function.func
+    return bound
+
+
+def _innermost(function: AnyFunction) -> AnyFunction:
+    """What partials and wrappers come down to: it has the name, the words, and the module."""
+    inner: AnyFunction = inspect.unwrap(function)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(inner.func)
+    return inner

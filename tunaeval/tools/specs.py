@@ -1,9 +1,11 @@
-"""How OpenAI's and Anthropic's dictionaries, bare ones and functions become `Tools`.
+"""How OpenAI's and Anthropic's dictionaries, frameworks' tools and functions become `Tools`.
 
-    {"type": "function", "function": {"name", "description", "parameters"}}     OpenAI
+    {"type": "function", "function": {"name", "description", "parameters"}}     OpenAI, chat
+    {"type": "function", "name", "description", "parameters", "strict"}         OpenAI, Responses
     {"name", "description", "parameters"}                                       bare
     {"name", "description", "input_schema"}                                     Anthropic
     {"name", "description", "inputSchema"}                                      MCP
+    an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent
     def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
 
 An argument is a path when its schema says `"format": "path"`, which is what pydantic makes of
@@ -12,17 +14,27 @@ An argument is a path when its schema says `"format": "path"`, which is what pyd
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias, overload
+from dataclasses import replace
+from os import PathLike
+from typing import Any, TypeAlias, overload
 
 from tunaeval.errors import ToolsError
-from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec, set_spec_maker
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object]
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _PATH_FORMATS = frozenset({"path", "file-path", "directory-path"})
 _WANTED = "a ToolSpec, a dict of the OpenAI, Anthropic or MCP kind, or a function"
+_OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
+    lambda tool: tool.parameters,  # tinyagent
+    lambda tool: tool.function_schema.json_schema,  # pydantic-ai
+    lambda tool: tool.tool_call_schema,  # LangChain, where a tool was made with a schema
+    lambda tool: tool.tool_call_schema.model_json_schema(),  # and where with a model
+)
+"""Where frameworks keep what a model is told of a tool's arguments."""
 
 
 @overload
@@ -57,7 +69,40 @@ def to_tools(tools: Tools | Iterable[ToolLike] | None) -> Tools | None:
     return Tools(specs)
 
 
-def _spec(tool: object, where: str) -> ToolSpec:
+def tool_spec(
+    tool: ToolLike,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    prompt: str | PathLike[str] | None = None,
+) -> ToolSpec:
+    """As `ToolSpec.of`, which is this."""
+    spec = _spec(tool, "the tool", name)
+    if prompt is not None:
+        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only for those who have one
+
+        told = read_tool_prompt(prompt)
+        parameters = _described(spec.parameters, told.parameters)
+        spec = replace(spec, description=told.description, parameters=parameters)
+    words = spec.description if description is None else description
+    return replace(spec, name=name or spec.name, description=words)
+
+
+set_spec_maker(tool_spec)
+
+
+def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
+    """A copy of the schema with other words about its arguments, where there are any."""
+    properties = {
+        argument: {**inner, "description": words[argument]}
+        if isinstance(inner, Mapping) and words.get(argument)
+        else inner
+        for argument, inner in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties} if properties else dict(schema)
+
+
+def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
     match tool:
         case ToolSpec():
             _checked_name(tool.name, where)
@@ -65,9 +110,25 @@ def _spec(tool: object, where: str) -> ToolSpec:
             return tool
         case Mapping():
             return _from_mapping(tool, where)
-        case _ if callable(tool) and not isinstance(tool, type):
-            return _from_function(tool, where)
+    schema = None if isinstance(tool, type) or inspect.isroutine(tool) else _object_schema(tool)
+    if schema is not None:
+        about = {key: getattr(tool, key, None) for key in ("name", "description")}
+        return _from_mapping({**about, "parameters": schema}, where)
+    if callable(tool) and not isinstance(tool, type):
+        return _from_function(tool, where, name)
     raise ToolsError(f"{where} is {_shown(tool)}, wanted {_WANTED}")
+
+
+def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
+    """What an object of a framework says of its arguments; None when it is none."""
+    for schema_of in _OBJECT_SCHEMAS:
+        try:
+            schema = schema_of(tool)
+        except AttributeError:
+            continue
+        if isinstance(schema, Mapping):
+            return schema
+    return None
 
 
 def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
@@ -86,14 +147,18 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
     return ToolSpec(name, description or "", schema, _paths(schema))
 
 
-def _from_function(function: Callable[..., object], where: str) -> ToolSpec:
-    from ._signatures import described  # noqa: PLC0415 - pydantic, only for those who need it
+def _from_function(function: Callable[..., object], where: str, name: str | None) -> ToolSpec:
+    from ._signatures import (  # noqa: PLC0415 - pydantic, only for those who need it
+        read_signature,
+        schema_of,
+    )
 
     try:
-        name, description, schema = described(function)
+        signature = read_signature(function, name)
+        schema = schema_of(signature)
     except ValueError as error:
         raise ToolsError(f"{where} is {_shown(function)}: {error}") from error
-    return ToolSpec(name, description, schema, _paths(schema))
+    return ToolSpec(signature.name, signature.docstring.description, schema, _paths(schema))
 
 
 def _checked_name(name: object, where: str) -> str:

@@ -17,6 +17,7 @@ from .calls import (
     Tools,
     ToolSpec,
     Usage,
+    set_spec_maker,
 )
 from .conversations import Conversation, Notice, asked
 from .exchange import Reply, Request
@@ -45,4 +46,5 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "set_spec_maker",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
 JsonValue: TypeAlias = Any
@@ -39,16 +40,62 @@ class ToolSpec:
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     paths: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(
+        cls,
+        tool: Any,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        prompt: str | PathLike[str] | None = None,
+    ) -> ToolSpec:
+        """What a model is told of a function: its signature as a schema, its docstring as words.
+
+        A tool may also be anything else that `to_tools` reads.
+        `prompt` is an XML prompt file that describes the tool in the docstring's place; `name` and
+        `description` replace both. Raises ToolsError for what cannot be told to a model.
+        """
+        return _maker[0](tool, name=name, description=description, prompt=prompt)
+
+    def as_bare(self) -> JsonObject:
+        """Name, description and parameters: what OpenAI's shapes have in common."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self._schema(),
+        }
+
     def as_openai(self) -> JsonObject:
         """The tool in the shape of OpenAI's chat completions API."""
+        return {"type": "function", "function": self.as_bare()}
+
+    def as_responses(self) -> JsonObject:
+        """The tool in the shape of OpenAI's Responses API.
+
+        That API is strict unless told otherwise, and strict schemas have no optional arguments.
+        """
+        return {"type": "function", **self.as_bare(), "strict": False}
+
+    def as_anthropic(self) -> JsonObject:
+        """The tool in the shape of Anthropic's messages API."""
         return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": dict(self.parameters) or {"type": "object", "properties": {}},
-            },
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self._schema(),
         }
+
+    def _schema(self) -> JsonObject:
+        return dict(self.parameters) or {"type": "object", "properties": {}}
+
+
+SpecMaker: TypeAlias = "Callable[..., ToolSpec]"
+
+_maker: list[SpecMaker] = []
+
+
+def set_spec_maker(maker: SpecMaker) -> None:
+    """Say what reads functions. The tools do this once: a value does not know its maker."""
+    _maker[:] = [maker]
 
 
 class Tools(Mapping[str, ToolSpec]):

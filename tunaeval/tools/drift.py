@@ -1,0 +1,179 @@
+"""Where a tool's description and its parameters say different names: a faithful model then errs.
+
+The update_file of an agent was described by `old_string` and `new_string` and took `target` and
+`patch`. What counts as a mention of an argument in prose is a table (`_EVIDENCE`); what stands in
+quotes, in a path or before a bracket is a value, a file or a function. Prose is prose: a drift is a
+finding to be looked at, not a proof, and says which evidence it rests on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from os import PathLike
+from typing import TypeAlias
+
+from tunaeval.types import JsonValue
+
+from .specs import ToolLike, to_tools
+from .tool_prompts import ToolPrompt, read_tool_prompt
+
+_LONGEST_NAME = 64
+_DEEPEST_INDENT = 40
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
+_KINDS = ("required", "optional", "string", "str", "int", "bool", "number", "array", "object")
+_BOUND = frozenset("-./\\@$&?:")
+"""Right before a word, these make it a part of a path, an option, an address or a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that is written as an argument's and is none, in a line of the prompt.
+
+    `evidence` says how it was written, `near` which parameters it may have meant.
+    """
+
+    name: str
+    line: int
+    evidence: str
+    near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Names that stand in the prompt alone, each where it is first met, and in the schema alone."""
+
+    tool: str
+    only_in_prompt: tuple[Mention, ...] = ()
+    only_in_schema: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether the prompt leads astray; a parameter that it does not mention misleads nobody."""
+        return bool(self.only_in_prompt)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{self.tool}: line {one.line} names {one.name!r} ({one.evidence}), "
+            + (f"did you mean {' or '.join(map(repr, one.near))}?" if one.near else self._others())
+            for one in self.only_in_prompt
+        )
+
+    def _others(self) -> str:
+        others = ", ".join(self.only_in_schema)
+        return f"which it does not take; never named: {others}" if others else "which it lacks"
+
+
+def find_drift(
+    tool: ToolLike,
+    prompt: str | PathLike[str] | ToolPrompt | None = None,
+    *,
+    tools: Iterable[str] = (),
+) -> Drift:
+    """Hold what a prompt file names against the parameters of `tool`.
+
+    `prompt` is the file, or what was read of one; without it the tool's own description is looked
+    at. `tools` are the names of other tools, which a description may mention.
+    """
+    (spec,) = to_tools([tool]).values()
+    match prompt:
+        case None:
+            told = ToolPrompt(spec.description)
+        case ToolPrompt():
+            told = prompt
+        case _:
+            told = read_tool_prompt(prompt)
+    parameters = tuple(spec.parameters.get("properties") or ())
+    known = {spec.name, *tools, *_names(spec.parameters)}
+    found: dict[str, Mention] = {}
+    for name, line, evidence in _mentions(told, parameters):
+        if name not in known and name not in found:
+            found[name] = Mention(name, line, evidence, _near(name, parameters))
+    met = {*told.parameters, *_WORD.findall(told.description)}
+    return Drift(spec.name, tuple(found.values()), tuple(p for p in parameters if p not in met))
+
+
+def _mentions(told: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
+    """Each name that is written as an argument's, its line, and the evidence."""
+    for name, number in told.lines.items():
+        yield name, number, "parameter element"
+    for number, line in enumerate(told.description.split("\n"), told.line):
+        quotes = at = 0
+        for word in _WORD.finditer(line):
+            quotes += line.count('"', at, word.start())
+            at = word.start()
+            for evidence, shows in _QUOTED if quotes % 2 else _EVIDENCE:
+                if shows(line, word, parameters):
+                    yield word[0], number, evidence
+                    break
+
+
+def _is_key(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
+    """`{"name": ...}`"""
+    return line.startswith('":', word.end()) and line.endswith('"', 0, word.start())
+
+
+def _is_assigned(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
+    """`name=true`; no option, no variable of an environment, no comparison"""
+    assigned = line.startswith("=", word.end()) and not line.startswith("==", word.end())
+    return assigned and _before(line, word) not in _BOUND and not word[0].isupper()
+
+
+def _is_listed(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
+    """`- name (required): ...`"""
+    first = word.start() <= _DEEPEST_INDENT and not line[: word.start()].strip("-* `\t")
+    opened = first and line.startswith((" (", "("), word.end())
+    return opened and line[word.end() :][:12].strip(" (").startswith(_KINDS)
+
+
+def _is_snake(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
+    """`old_name` in prose; what is quoted, called or part of a path is something else"""
+    if "_" not in word[0].strip("_") or not word[0].islower():
+        return False
+    after = line[word.end() : word.end() + 2]
+    in_path = after[:1] in {".", "/", ":"} and after[1:].isalnum()
+    return not (in_path or after[:1] in {"(", "'"} or _before(line, word) in _BOUND | {"'"})
+
+
+def _is_ticked(line: str, word: re.Match[str], parameters: tuple[str, ...]) -> bool:
+    """A plain word in backticks may be anything, unless it is nearly a parameter's name."""
+    ticked = line.startswith("`", word.end()) and _before(line, word) == "`"
+    return ticked and bool(_near(word[0], parameters))
+
+
+_Shows: TypeAlias = Callable[[str, "re.Match[str]", "tuple[str, ...]"], bool]
+_QUOTED: tuple[tuple[str, _Shows], ...] = (("key", _is_key),)
+_EVIDENCE: tuple[tuple[str, _Shows], ...] = (
+    ("assignment", _is_assigned),
+    ("list", _is_listed),
+    ("snake case", _is_snake),
+    ("backticks", _is_ticked),
+)
+
+
+def _before(line: str, word: re.Match[str]) -> str:
+    return line[word.start() - 1 : word.start()] if word.start() else ""
+
+
+def _near(name: str, parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """Parameters that `name` may have meant: spelled alike, or one inside the other."""
+    if not 3 <= len(name) <= _LONGEST_NAME:
+        return ()
+    inside = [one for one in parameters if name in one or (len(one) >= 3 and one in name)]
+    alike = get_close_matches(name, parameters, n=3, cutoff=0.7)
+    return tuple(dict.fromkeys([*alike, *inside]))
+
+
+def _names(schema: JsonValue) -> Iterator[str]:
+    """Every property and every text that a schema knows: none of them is a stray name."""
+    waiting = [schema]
+    while waiting:
+        match waiting.pop():
+            case dict() as inner:
+                yield from inner.get("properties") or ()
+                waiting += inner.values()
+            case list() as inner:
+                waiting += inner
+            case str() as text:
+                yield text

@@ -1,0 +1,156 @@
+"""Calls become results: research first, then all that only reads, at once, then what writes.
+
+That is the order of the TunaCode agent: tools of the categories "research" and "read-only" run in
+one parallel batch each, tools of the category "write" one after another, in the order of the calls.
+A tool without a category may write. Whatever the order, results come back in that of the calls.
+
+A tool that fails is a result (`ok` is false). A cancellation is none: it ends all that runs, and is
+passed on; so is what a tool raises to stop everything (`UserAbortError`, Ctrl-C, an exit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import random
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import orjson
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.types import JsonObject, ToolCall, ToolExecution, roles
+
+from .backoff import Backoff
+
+if TYPE_CHECKING:
+    # Same room; pydantic is loaded where an executor is made.
+    from ._runnables import Runnable
+
+Category: TypeAlias = Literal["research", "read-only", "write"]
+
+CATEGORIES: tuple[Category, ...] = ("research", "read-only", "write")
+"""In the order in which they run."""
+
+TUNACODE_CATEGORIES: Mapping[str, Category] = {
+    "research_codebase": "research",
+    **dict.fromkeys(
+        ("discover", "glob", "grep", "list_dir", "react", "read_file", "web_fetch"), "read-only"
+    ),
+    **dict.fromkeys(("bash", "hashline_edit", "update_file", "write_file"), "write"),
+}
+"""The tools of the TunaCode agent, of both its eras."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a call: the `value` that the tool gave back, or an `error`.
+
+    `ok` and `reason` are judged as a `ToolExecution`'s are; beside its reasons there are
+    "unknown-tool" and "invalid-arguments", where nothing was run. `executions` has one for each
+    attempt, and `exception` is what the last one raised.
+    """
+
+    call: ToolCall
+    ok: bool
+    reason: str
+    value: object = None
+    error: str | None = None
+    executions: tuple[ToolExecution, ...] = ()
+    exception: Exception | None = None
+
+    @property
+    def attempts(self) -> int:
+        """How often the tool was run."""
+        return len(self.executions)
+
+    def as_openai(self) -> JsonObject:
+        """The message that tells the model, in the shape of OpenAI's chat completions API."""
+        failed = self.exception is not None or not self.executions
+        content = f"Error: {self.error}" if failed else _as_text(self.value)
+        return {"role": "tool", "tool_call_id": self.call.id, "content": content}
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # integers beyond 64 bits, lone surrogates, circles
+        return repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Where an executor has its time and its chance from; a test hands in its own.
+
+    `clock` is monotonic, in seconds; `now` is seconds since the epoch; `sleep` is asyncio's unless
+    another is given; `chance` is in [0, 1].
+    """
+
+    clock: Callable[[], float] = perf_counter
+    now: Callable[[], float] = time
+    sleep: Callable[[float], Awaitable[None]] | None = None
+    chance: Callable[[], float] = random
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Tools that are ready to be run, many times, and how.
+
+    `tools` are functions, coroutine functions (functions run in threads), or tools of LangChain,
+    pydantic-ai and tinyagent, in a list or by name. At most `max_parallel` run at the same time (by
+    default one for each processor). `recorder` hears each attempt of each tool that does not tell
+    it already. Raises ToolsError for what cannot be run, UsageError for what cannot be asked.
+    """
+
+    tools: Mapping[str, roles.AnyTool] | Iterable[roles.AnyTool]
+    categories: Mapping[str, Category] = field(default_factory=lambda: TUNACODE_CATEGORIES)
+    backoff: Backoff = field(default_factory=Backoff)
+    max_parallel: int | None = None
+    recorder: roles.Recorder | None = None
+    pace: Pace = field(default_factory=Pace)
+    runnables: Mapping[str, Runnable] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Read the tools, once."""
+        from ._runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
+
+        for category in self.categories.values():
+            if category not in CATEGORIES:
+                raise UnknownNameError("category of tools", category, CATEGORIES)
+        if self.max_parallel is not None and self.max_parallel < 1:
+            raise UsageError(f"max_parallel is {self.max_parallel!r}, wanted 1 or more, or None")
+        object.__setattr__(self, "runnables", runnables_of(self.tools, self.recorder))
+
+    async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
+        """Run `calls`; their results, in the order of the calls."""
+        from ._running import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
+
+        return await run(self, tuple(calls))
+
+
+async def execute(
+    calls: Iterable[ToolCall],
+    tools: Mapping[str, roles.AnyTool] | Iterable[roles.AnyTool],
+    *,
+    categories: Mapping[str, Category] = TUNACODE_CATEGORIES,
+    backoff: Backoff | None = None,
+    max_parallel: int | None = None,
+    recorder: roles.Recorder | None = None,
+    pace: Pace | None = None,
+) -> list[ToolResult]:
+    """Run `calls` with an `Executor` of these `tools`, which is worth keeping for many of them."""
+    executor = Executor(
+        tools, categories, backoff or Backoff(), max_parallel, recorder, pace or Pace()
+    )
+    return await executor.execute(calls)
+
+
+def planned(calls: Sequence[ToolCall], categories: Mapping[str, Category]) -> list[list[int]]:
+    """Which calls run at once, by their index, batch after batch."""
+    by_category: dict[Category, list[int]] = {category: [] for category in CATEGORIES}
+    for index, call in enumerate(calls):
+        by_category[categories.get(call.name, "write")].append(index)
+    writes = [[index] for index in by_category.pop("write")]
+    return [*filter(None, by_category.values()), *writes]

@@ -1,0 +1,137 @@
+"""What an XML prompt file says of a tool; it speaks to the model in the docstring's place.
+
+    <tool_prompt>
+        <description>Replace text in a file. ...</description>
+        <parameters>                                        <!-- may be left out -->
+            <parameter name="target"><description>The text to replace.</description></parameter>
+        </parameters>
+    </tool_prompt>
+
+Other elements are passed over. A document type is refused, and with it every entity but the five
+of XML itself: nothing is expanded, nothing fetched. Files end at `MAX_BYTES`, elements nest
+`MAX_DEPTH` deep. What cannot be read raises `ToolsError` with file, line and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from inspect import cleandoc
+from os import PathLike
+from pathlib import Path
+from xml.parsers import expat
+
+from tunaeval.errors import ToolsError
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 100
+
+_DESCRIPTION = ("description",)
+_PARAMETER = ("parameters", "parameter")
+_ABOUT_PARAMETER = (*_PARAMETER, "description")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPrompt:
+    """A description, and what is said of each parameter ("" where it is only named).
+
+    `source` is the file, `line` the one in it where the description begins, `lines` those where the
+    parameters do.
+    """
+
+    description: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    line: int = 1
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
+    """Read a prompt file."""
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ToolsError(
+            f"the tool prompt {str(path)!r} cannot be read: {error.strerror or error}"
+        ) from error
+    return prompt_of(text, str(path))
+
+
+def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
+    """Read what a prompt file holds."""
+    if len(text) > MAX_BYTES:
+        raise ToolsError(f"{source}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
+    return _Reading(source).read(text)
+
+
+class _Reading:
+    """One file on its way through the parser."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.parser = expat.ParserCreate()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.begun = 1
+        self.description: str | None = None
+        self.line = 1
+        self.parameters: dict[str, str] = {}
+        self.lines: dict[str, int] = {}
+
+    def read(self, text: bytes) -> ToolPrompt:
+        parser = self.parser
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self.words.append
+        try:
+            parser.Parse(text, True)
+        except expat.ExpatError as error:
+            raise self._error(f"no XML: {expat.ErrorString(error.code)}") from error
+        except (LookupError, ValueError) as error:
+            raise self._error(f"its encoding cannot be read: {error}") from error
+        if self.description is None:
+            raise self._error("no <description> directly below the root, which the model is told")
+        return ToolPrompt(self.description, self.parameters, self.source, self.line, self.lines)
+
+    def _doctype(self, *_declared: object) -> None:
+        raise self._error("a document type; wanted none, for nothing is expanded or fetched")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self.open.append(name)
+        if len(self.open) > MAX_DEPTH:
+            raise self._error(f"elements nest more than {MAX_DEPTH} deep")
+        place = tuple(self.open[1:])
+        if place in {_DESCRIPTION, _ABOUT_PARAMETER}:
+            self.words.clear()
+            self.begun = self.parser.CurrentLineNumber
+        elif place == _PARAMETER:
+            self._name(attributes.get("name", "").strip())
+
+    def _name(self, name: str) -> None:
+        if not name:
+            raise self._error('<parameter> has no name; wanted <parameter name="...">')
+        if name in self.parameters:
+            raise self._error(f"<parameter name={name!r}> stands in line {self.lines[name]}, too")
+        self.parameters[name] = ""
+        self.lines[name] = self.parser.CurrentLineNumber
+
+    def _end(self, _name: str) -> None:
+        place = tuple(self.open[1:])
+        self.open.pop()
+        if place == _ABOUT_PARAMETER:
+            self.parameters[next(reversed(self.parameters))] = self._said()
+        elif place == _DESCRIPTION:
+            if self.description is not None:
+                raise self._error(f"a second <description>; the first stands in line {self.line}")
+            text = "".join(self.words)
+            self.line = self.begun + text[: len(text) - len(text.lstrip())].count("\n")
+            self.description = self._said()
+
+    def _said(self) -> str:
+        return cleandoc("".join(self.words)).strip()
+
+    def _error(self, what: str) -> ToolsError:
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+        return ToolsError(f"{self.source}:{line}:{column}: {what}")
