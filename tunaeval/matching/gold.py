@@ -54,17 +54,17 @@ def _is_one_of(want: JsonValue) -> bool:
 
 
 def _alternatives(wishes: list[JsonValue]) -> list[JsonValue]:
-    if _NESTED.isdisjoint(map(type, wishes)):
-        return wishes  # as it mostly is; nobody writes into it
-    return [_alternative(one) if type(one) in _NESTED else one for one in wishes]
-
-
-_NESTED = frozenset({dict, list})
+    for one in wishes:
+        if type(one) is dict or type(one) is list:
+            return [_alternative(one) for one in wishes]
+    return wishes  # as it mostly is; nobody writes into it
 
 
 def _alternative(wish: JsonValue) -> JsonValue:
     if type(wish) is list:
         return _alternatives(wish)
+    if type(wish) is not dict:
+        return wish
     if "$default" in wish:
         return _LEFT_OUT
     return {
