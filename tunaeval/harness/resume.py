@@ -59,7 +59,7 @@ def begun(directory: Path, info: RunInfo, suite: Suite) -> Begun:
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Begun(
-        old.model_copy(update={"resumed_at": (*old.resumed_at, now)}),
+        old.model_copy(update={"resumed_at": [*old.resumed_at, now]}),
         dict(_placed(directory, suite)),
     )
 

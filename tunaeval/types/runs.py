@@ -202,7 +202,7 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     versions: dict[str, str]
-    resumed_at: tuple[str, ...] = ()
+    resumed_at: list[str] = Field(default_factory=list)
     """When it was continued, of a run that had been cut off."""
     rescored: Source | None = None
     """Of a run that asked nobody: where its replies come from."""
