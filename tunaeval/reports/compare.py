@@ -157,6 +157,7 @@ def _asked_as(info: RunInfo) -> str:
 def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     overall, parts = _Differences(), defaultdict[tuple[str, str], _Differences](_Differences)
     weighted = _Differences()
+    weigh = len({asked.question.weight for asked in a.asked.values()}) > 1
     left_out: Counter[str] = Counter()
     lost, gained = [], []
     for scenario in (*a.asked, *(one for one in b.asked if one not in a.asked)):
@@ -166,7 +167,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             continue
         for key in _places(one.question):
             (parts[key] if key else overall).add(one.question, one.rate, other.rate)
-        weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
+        if weigh:
+            weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
         if one.rate >= 0.5 > other.rate:
             lost.append(scenario)
         elif one.rate < 0.5 <= other.rate:

@@ -16,10 +16,10 @@ class Weighed:
         self.scores = 0
         self._alone: Counter[tuple[float, float]] = Counter()
         self._together: dict[str, list[float]] = {}
-        self._weights: Counter[float] = Counter()
+        self._weights: set[float] = set()
 
     def add(self, score: float, weight: float, cluster: str | None) -> None:
-        self._weights[weight] += 1
+        self._weights.add(weight)
         if not weight:
             return
         self.scores += 1
