@@ -103,7 +103,7 @@ async def _closing(run: SuiteRun, client: Client) -> Report:
         task.cancel()
 
     # Windows has no such handlers, and threads other than the first may set none.
-    with suppress(NotImplementedError, RuntimeError, ValueError):
+    with suppress(RuntimeError, ValueError):
         loop.add_signal_handler(signal.SIGTERM, end)
     try:
         return await run.run()
