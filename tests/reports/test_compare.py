@@ -120,23 +120,17 @@ def test_groups_widen_the_interval_and_tags_can_be_groups() -> None:
         max_size=10,
     )
 )
-def test_a_weight_of_three_counts_as_three_scenarios_that_hang_together(
+def test_the_weighted_difference_is_the_mean_by_weights(
     rows: list[tuple[bool, bool, float]],
 ) -> None:
-    weights = [weight for _, _, weight in rows]
-    a, b = (
-        report(*(result(f"s{n}", ok=oks[n], weight=weights[n]) for n in range(len(rows))))
-        for oks in ([x for x, _, _ in rows], [y for _, y, _ in rows])
-    )
-    found = compare(a, b)
-    assert replace(found, weighted=None) == compare(
-        *(
-            one.model_copy(
-                update={"results": tuple(r.model_copy(update={"weight": 1.0}) for r in one.results)}
-            )
-            for one in (a, b)
-        )
-    )
+    before, after, weights = zip(*rows, strict=True)
+
+    def weighed(oks: tuple[bool, ...]) -> Report:
+        made = zip(oks, weights, strict=True)
+        return report(*(result(f"s{n}", ok=ok, weight=w) for n, (ok, w) in enumerate(made)))
+
+    found = compare(weighed(before), weighed(after))
+    assert replace(found, weighted=None) == compare(run(*before), run(*after))
     if found.weighted is None:
         assert len(set(weights)) == 1
         return

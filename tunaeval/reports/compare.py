@@ -174,11 +174,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         elif one.rate < 0.5 <= other.rate:
             gained.append(scenario)
     if not overall.scenarios:
-        why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise ComparisonError(
-            f"runs {a.source.info.run_id!r} and {b.source.info.run_id!r} have no scenario in "
-            f"common that both answered ({why or 'neither has an answer'})"
-        )
+        raise _nothing_in_common(a.source.info, b.source.info, left_out)
     told = flips(a, b, lost=lost, gained=gained)
     return Comparison(
         a=a.figures(),
@@ -219,6 +215,14 @@ def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side
     if failed is not None:
         return failed
     return "only in the first run" if other is None else "only in the second run"
+
+
+def _nothing_in_common(a: RunInfo, b: RunInfo, left_out: Counter[str]) -> ComparisonError:
+    why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+    return ComparisonError(
+        f"runs {a.run_id!r} and {b.run_id!r} have no scenario in common that both answered "
+        f"({why or 'neither has an answer'})"
+    )
 
 
 def _interrupted(side: Side) -> Iterator[str]:
