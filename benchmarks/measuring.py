@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 import timeit
@@ -83,6 +84,26 @@ def _loops(timer: timeit.Timer) -> int:
     while (seconds := timer.timeit(loops)) < _TURN_SECONDS / 4:
         loops *= 4
     return max(1, round(loops * _TURN_SECONDS / seconds))
+
+
+def process(command: Sequence[str]) -> tuple[dict[str, float], bytes]:
+    """Run a command to its end: its seconds, its peak of memory, and what it said.
+
+    A process is counted for no less memory than the one that starts it: keep that one small.
+    """
+    begun = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        said = child.stdout.read()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, command
+    figures = {
+        "CPU seconds": used.ru_utime + used.ru_stime,
+        "wall seconds": time.perf_counter() - begun,
+        "peak MB": used.ru_maxrss / 1024,
+    }
+    return figures, said
 
 
 def ratio(found: Rounds, peer: str, to: str) -> float:

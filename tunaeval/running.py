@@ -27,13 +27,15 @@ async def arun(
     format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
     out: Path | str | None = "runs/",
     options: RunOptions | None = None,
+    resume: Path | str | None = None,
     **settings: Any,
 ) -> Report:
     """Ask a client every scenario of a suite and report.
 
     `client` is a `Client` (yours to close) or the name of one, made with those of the `settings`
     that `RunOptions` does not know; the rest of `settings` are fields of `RunOptions`. `out` is
-    the directory that runs are kept in, None to keep nothing.
+    the directory that runs are kept in, None to keep nothing; `resume` that of one run, which was
+    cut off and goes on, made as it was then.
     """
     ours = {name: value for name, value in settings.items() if name in RunOptions.__slots__}
     theirs = {name: value for name, value in settings.items() if name not in ours}
@@ -47,6 +49,7 @@ async def arun(
             parser_for(format),
             chosen,
             out=out,
+            resume=resume,
         )
         return await run.run()
     finally:
@@ -61,12 +64,14 @@ def run(
     format: str | Format | Parser = "auto",  # noqa: A002 - as in `arun`
     out: Path | str | None = "runs/",
     options: RunOptions | None = None,
+    resume: Path | str | None = None,
     **settings: Any,
 ) -> Report:
     """`arun` for code without an event loop."""
-    return asyncio.run(
-        arun(suite, client=client, format=format, out=out, options=options, **settings)
+    asked = arun(
+        suite, client=client, format=format, out=out, options=options, resume=resume, **settings
     )
+    return asyncio.run(asked)
 
 
 def _options_for(client: Client | str) -> RunOptions:

@@ -231,9 +231,13 @@ def test_a_read_only_directory_is_one_clear_line(
     assert server.keys == []
 
 
-def test_an_interrupted_run_keeps_and_tells_what_was_finished(
-    server: Asked, suite: str, tmp_path: Path
+@pytest.mark.parametrize(
+    "end", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_run_that_is_ended_keeps_what_was_finished_and_goes_on_when_asked(
+    server: Asked, here: Tuna, suite: str, tmp_path: Path, end: tuple[int, int, str]
 ) -> None:
+    number, code, word = end
     server.patience = 2
     child = subprocess.Popen(
         [sys.executable, "-m", "tunaeval", "run", "--suite", suite, "--base-url", server.url,
@@ -242,14 +246,22 @@ def test_an_interrupted_run_keeps_and_tells_what_was_finished(
         preexec_fn=heed_interrupts,  # noqa: PLW1509 - nothing here that a fork could break
     )  # fmt: skip
     assert server.stuck.wait(20)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     out, err = child.communicate(timeout=20)
     kept = one_run(tmp_path)
     finished = len((kept / "results.jsonl").read_text().splitlines())
-    assert child.returncode == 130
+    assert child.returncode == code
     assert finished == 2
-    assert (
-        f"tunaeval: interrupted; {finished} finished scenarios are kept in runs/{kept.name}" in err
-    )
+    assert f"tunaeval: {word}; {finished} finished scenarios are kept in runs/{kept.name}" in err
     assert f"interrupted: {finished} of 4 scenarios were finished" in out
     assert "Traceback" not in err
+
+    server.patience = 1_000
+    options = ("run", "--suite", suite, "--base-url", server.url, "--resume", f"runs/{kept.name}")
+    done = here(*options)
+    assert done.returncode == 0, done.stderr
+    assert f"run {kept.name} goes on, with 2 results to come" in done.stderr
+    assert len((kept / "results.jsonl").read_text().splitlines()) == 4
+    refused = here(*options, "--level", "strict")
+    assert refused.returncode == 2
+    assert "level was 'standard', is 'strict'" in refused.stderr

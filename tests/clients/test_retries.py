@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -138,6 +139,56 @@ def test_retry_after_is_waited_for() -> None:
         started = time.monotonic()
         ask(server)
     assert time.monotonic() - started >= 0.8
+
+
+def ends(server: FaultServer, count: int, **options: Any) -> list[float]:
+    """When each of so many requests, asked at once, had its reply: seconds after the start."""
+
+    async def run() -> list[float]:
+        client = OpenAIClient(base_url=server.base_url, model="m", **options)
+        started = time.monotonic()
+
+        async def one(number: int) -> float:
+            await client.complete(replace(HELLO, scenario=str(number)))
+            return time.monotonic() - started
+
+        try:
+            return await asyncio.gather(*map(one, range(count)))
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_pause_that_one_request_is_asked_for_is_kept_by_all(status: int) -> None:
+    busy = Answer(status=status, headers={"Retry-After": "0.6"})
+    with FaultServer(busy) as server:
+        assert min(ends(server, 4, connections=1)) >= 0.6
+    assert len(server.seen) == 5
+
+
+def test_a_pause_of_one_request_alone_is_kept_by_no_other() -> None:
+    with FaultServer(Answer(status=500, headers={"Retry-After": "0.6"})) as server:
+        assert sorted(ends(server, 4, connections=1))[2] < 0.6
+
+
+def test_a_rest_longer_than_a_request_may_take_is_not_waited_for() -> None:
+    busy = Answer(status=429, headers={"Retry-After": "100"})
+
+    async def two(base_url: str) -> float:
+        client = OpenAIClient(base_url=base_url, model="m", deadline=5)
+        started = time.monotonic()
+        try:
+            with pytest.raises(TransportFailure):
+                await client.complete(HELLO)
+            await client.complete(HELLO)
+        finally:
+            await client.close()
+        return time.monotonic() - started
+
+    with FaultServer(busy) as server:
+        assert asyncio.run(two(server.base_url)) < 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -25,7 +27,7 @@ from tunaeval.reports import (
     show_comparison,
     source_of,
 )
-from tunaeval.reports.statistics import mcnemar
+from tunaeval.reports.statistics import mcnemar, sign_flip
 from tunaeval.types import JsonObject
 from tunaeval.types.runs import Expectation, Report
 
@@ -109,6 +111,65 @@ def test_groups_widen_the_interval_and_tags_can_be_groups() -> None:
     assert compare(a, b, cluster="tag:t:").overall == together.overall
     with pytest.raises(ComparisonError, match="wanted 'scenario', 'group' or 'tag:PREFIX'"):
         compare(a, b, cluster="colour")
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.booleans(), st.sampled_from([0.0, 0.5, 1.0, 3.0])),
+        min_size=2,
+        max_size=10,
+    )
+)
+def test_the_weighted_difference_is_the_mean_by_weights(
+    rows: list[tuple[bool, bool, float]],
+) -> None:
+    before, after, weights = zip(*rows, strict=True)
+
+    def weighed(oks: tuple[bool, ...]) -> Report:
+        made = zip(oks, weights, strict=True)
+        return report(*(result(f"s{n}", ok=ok, weight=w) for n, (ok, w) in enumerate(made)))
+
+    found = compare(weighed(before), weighed(after))
+    assert replace(found, weighted=None) == compare(run(*before), run(*after))
+    if found.weighted is None:
+        assert len(set(weights)) == 1
+        return
+    total = sum(weights)
+    assert found.weighted.value == pytest.approx(sum(w * (y - x) for x, y, w in rows) / total)
+    assert found.weighted.b - found.weighted.a == pytest.approx(found.weighted.value)
+    assert found.weighted.scenarios == sum(w > 0 for w in weights)
+    flipped = Counter[float]()
+    flipped.update(w * (y - x) for x, y, w in rows)
+    assert found.weighted.p == pytest.approx(sign_flip(flipped))
+
+
+def test_only_weights_beside_each_other_matter() -> None:
+    def weighed(times: float, *oks: bool) -> Report:
+        return report(*(result(f"s{n}", ok=ok, weight=times * (n + 1)) for n, ok in enumerate(oks)))
+
+    some, others = (True, False, False, False), (False, True, True, False)
+    one = compare(weighed(1, *some), weighed(1, *others))
+    many = compare(weighed(64, *some), weighed(64, *others))
+    assert one.weighted is not None
+    assert one.weighted == many.weighted
+    assert one.weighted.value == pytest.approx(0.4)  # 2 + 3 gained, 1 lost, of 10
+    for said in (page(one), comparison_markdown(one)):
+        assert "weighted" in said
+        assert "each scenario counts by its weight in the suite of A, and sign flip" in said
+    assert comparison_object(one)["weighted"]["test"] == "sign flip"
+
+
+def test_equal_weights_are_not_told() -> None:
+    found = compare(*(report(result("s0", ok=ok, weight=2.0)) for ok in (True, False)))
+    assert found.weighted is None
+    assert "weight" not in page(found)
+
+
+def test_a_scenario_that_no_judge_judged_is_left_out_and_said() -> None:
+    lost = result("s1", outcome="judge_failure", error="judge: no JSON")
+    found = compare(run(True, True), report(result("s0", ok=True), lost))
+    assert (found.overall.scenarios, found.left_out) == (1, {"got no judgement": 1})
+    assert found.b.failures == 1
 
 
 def test_parts_are_adjusted_among_each_other() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.results import report, result, shown
-from tunaeval.reports import summarise
+from tunaeval.reports import summarise, summary_object
+from tunaeval.reports.markdown import markdown_writer
 from tunaeval.types import LEVELS, Level
 from tunaeval.types.runs import Expectation, ExpectedCall, RunOutcome, ScenarioResult
 
@@ -57,6 +59,48 @@ def test_infrastructure_failures_leave_the_denominator_and_are_shown() -> None:
     assert (summary.final.passed, summary.final.total) == (1, 1)
     assert summary.tools["bash"].total == 1
     assert "2 of 3 scenarios got no answer" in shown(report(result(ok=True), lost, lost))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("transport_failure", "1 of 2 scenarios got no answer and are not in the score"),
+        ("judge_failure", "1 of 2 scenarios got no judgement and are not in the score"),
+    ],
+)
+def test_infrastructure_failures_are_said_on_every_page(
+    outcome: RunOutcome, words: str, tmp_path: Path
+) -> None:
+    made = report(result(ok=True), result("two", outcome=outcome, error="kind: it broke"))
+    markdown_writer.write(made, tmp_path / "page.md")
+    markdown = (tmp_path / "page.md").read_text()
+    for page in (shown(made), markdown):
+        assert words in page
+        assert f"{outcome} 1" in page.replace("`", "")
+    assert "it broke" in markdown
+    told = summary_object(made)["summary"]
+    assert told["infrastructure_failures"] == told["outcomes"][outcome] == 1
+    assert all(rate["total"] == 1 for rate in (told["final"], *told["levels"].values()))
+
+
+def test_weights_are_a_score_beside_the_one_that_counts_heads() -> None:
+    made = report(
+        *(result(f"s{n}", ok=n > 1, weight=float(n)) for n in range(4)),
+        result("lost", outcome="transport_failure", weight=100.0),
+    )
+    assert made.summary.weighted is not None
+    assert made.summary.weighted.value == pytest.approx(5 / 6)
+    assert (made.summary.weighted.passed, made.summary.weighted.total) == (2, 3)
+    assert (made.summary.final.passed, made.summary.final.total) == (2, 4)
+    assert "weighted score counts each scenario by its weight" in shown(made)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12), st.sampled_from([0.5, 1.0, 3.0]))
+def test_equal_weights_are_no_weights(oks: list[bool], weight: float) -> None:
+    results = [result(f"s{n}", ok=ok) for n, ok in enumerate(oks)]
+    weighed = [one.model_copy(update={"weight": weight}) for one in results]
+    assert summarise(weighed) == summarise(results)
+    assert summarise(results).weighted is None
 
 
 def test_malformed_is_counted_as_malformed() -> None:

@@ -1,8 +1,8 @@
 """The command line: which commands there are, and what their ends look like to a shell.
 
 Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
-was asked for, 2 wrong use or could not run, 130 interrupted. A command is a module with
-`configure(parser)` and `run(arguments, output) -> int`; only the one that is asked for is imported.
+was asked for, 2 wrong use or could not run, 130 interrupted, 143 terminated. A command is a module
+with `configure(parser)` and `run(arguments, output) -> int`; only the one asked for is imported.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         prog="tunaeval",
         description="How well does a language model call tools?",
         epilog="`tunaeval COMMAND --help` tells more of each. "
-        "Exit codes: 0 fine, 1 below --fail-under, 2 could not run, 130 interrupted.",
+        "Exit codes: 0 fine, 1 below --fail-under, 2 could not run, 130 interrupted, "
+        "143 terminated.",
     )
     parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)

@@ -78,6 +78,9 @@ def _rules(group: argparse._ArgumentGroup) -> None:
 
 def _told(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--out", default="runs", metavar="DIR", help="where runs are kept (runs)")
+    group.add_argument(
+        "--resume", metavar="RUN", help="continue a run that was cut off, with the options of then"
+    )
     group.add_argument("--record", metavar="FILE", help="write the replies for `--client replay`")
     group.add_argument("--report", metavar="FILE", help="write a report, as its suffix says")
     group.add_argument("--writer", metavar="NAME", help="json, markdown or a plug-in, for --report")

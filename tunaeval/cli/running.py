@@ -6,7 +6,9 @@ import argparse
 import asyncio
 import hashlib
 import os
-from contextlib import nullcontext
+import signal
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +24,6 @@ from tunaeval.types.runs import Report, Suite
 from .clients import Asked, make_client
 from .output import Output
 
-_INTERRUPTED = 130
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 """Which writer a report's file name asks for."""
 
@@ -38,7 +39,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     if isinstance(asked.client, ReplayClient):
         _refuse_second_hand(arguments)
         _compare_suites(asked.client, whole, output)
-    report, interrupted = _run(_shortened(whole, arguments.limit), asked, arguments, output)
+    report, ended = _run(_shortened(whole, arguments.limit), asked, arguments, output)
     if arguments.json:
         output.result(json_text(summary_object(report)))
     elif report.results:
@@ -47,13 +48,13 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         write_recording(Path(arguments.record), report.run, report.results)
     if writer is not None:
         writer.write(report, Path(arguments.report))
-    return _INTERRUPTED if interrupted else _verdict(report, arguments.fail_under, output)
+    return ended or _verdict(report, arguments.fail_under, output)
 
 
 def _run(
     suite: Suite, asked: Asked, arguments: argparse.Namespace, output: Output
-) -> tuple[Report, bool]:
-    """The report, and whether it was interrupted; what was finished is then kept and told."""
+) -> tuple[Report, int | None]:
+    """The report, and the exit code if it was ended; what was finished is then kept and told."""
     tell, options = Live(output.err), _options(arguments, asked)
     run = SuiteRun(
         suite,
@@ -63,24 +64,53 @@ def _run(
         out=arguments.out,
         on_result=None if arguments.quiet else tell,
         told=asked.told(suite),
+        resume=arguments.resume,
     )
-    total = len(suite.scenarios) * options.repeats
-    progress = tell.progress(total, heading=run.info.heading)
+    if arguments.resume:
+        output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
+    progress = tell.progress(run.left, heading=run.info.heading)
     try:
         with nullcontext() if arguments.quiet else progress:
-            return asyncio.run(_closing(run, asked.client)), False
-    except KeyboardInterrupt:
-        output.note(f"tunaeval: interrupted; {_kept(run)}")
-        return run.report(), True
+            return asyncio.run(_closing(run, asked.client)), None
+    except (KeyboardInterrupt, _Terminated) as end:
+        code, word = _ENDED[type(end)]
+        output.note(f"tunaeval: {word}; {_kept(run)}")
+        return run.report(), code
     except TunaevalError:
         if run.report().results:
             output.note(f"tunaeval: {_kept(run)}")
         raise
 
 
+class _Terminated(Exception):  # noqa: N818 - as KeyboardInterrupt, for the other signal
+    """SIGTERM came."""
+
+
+_ENDED: Mapping[type[BaseException], tuple[int, str]] = {
+    KeyboardInterrupt: (130, "interrupted"),
+    _Terminated: (143, "terminated"),
+}
+"""What a run that was ended before its time exits with, and what is said of it."""
+
+
 async def _closing(run: SuiteRun, client: Client) -> Report:
+    """The whole run. SIGTERM ends it as Ctrl-C does: what is in flight is given up, then closed."""
+    loop, task, came = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    assert task is not None  # noqa: S101 - a coroutine that runs is in one
+
+    def end() -> None:
+        came.set()
+        task.cancel()
+
+    # Windows has no such handlers, and threads other than the first may set none.
+    with suppress(RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGTERM, end)
     try:
         return await run.run()
+    except asyncio.CancelledError:
+        if came.is_set():
+            raise _Terminated from None
+        raise
     finally:
         await client.close()
 

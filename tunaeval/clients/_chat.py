@@ -13,7 +13,7 @@ from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.types import JsonObject, Reply, Request
 
 from ._answers import read_reply
-from ._retries import Patience, TryFailed
+from ._retries import Patience, Rest, TryFailed
 from ._server import Server
 
 _T = TypeVar("_T")
@@ -34,6 +34,7 @@ class Chat:
         self.model = model
         self._patience = patience
         self._connections = connections
+        self._rest = Rest()
         # An asyncio lock serves one event loop; a client may outlive one.
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
             WeakKeyDictionary()
@@ -83,7 +84,12 @@ class Chat:
 
         async def in_turn() -> _T:
             async with slots:
-                return await one_try()
+                await self._rest.keep(deadline=self._patience.deadline)
+                try:
+                    return await one_try()
+                except TryFailed as failed:
+                    self._rest.ask(failed)
+                    raise
 
         try:
             async with asyncio.timeout(self._patience.deadline):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 import time
@@ -19,6 +20,8 @@ _CAP_SECONDS = 20.0
 _BODY_RETRIES = 1
 _FIRST_CONTACT_RETRIES = 2
 _RETRIED_STATUSES = frozenset({408, 409, 429})
+_REST_STATUSES = frozenset({429, 503})
+"""With a Retry-After these speak of the server, not of a request (RFC 6585, 4; 9110, 15.6.4)."""
 
 
 class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this room
@@ -86,6 +89,27 @@ class Patience:
             wait=_pause,
             reraise=True,
         )
+
+
+class Rest:
+    """A pause that a server asked one request for, and that all requests to it keep.
+
+    A server that is asked too much would hear from the others all the same, and refuse each.
+    """
+
+    def __init__(self) -> None:
+        self._until = -math.inf
+
+    def ask(self, failure: TryFailed) -> None:
+        """Rest as long as a refusal asks for, unless a longer rest was asked for already."""
+        if failure.status in _REST_STATUSES and failure.retry_after is not None:
+            self._until = max(self._until, time.monotonic() + failure.retry_after)
+
+    async def keep(self, *, deadline: float | None) -> None:
+        """Wait until the rest is over, unless that is longer than a request may take in all."""
+        limit = math.inf if deadline is None else deadline
+        while 0 < (left := self._until - time.monotonic()) < limit:  # noqa: ASYNC110 - it may grow
+            await asyncio.sleep(left * random.uniform(1.0, 1.1))
 
 
 def read_retry_after(header: str | None, *, now: float | None = None) -> float | None:

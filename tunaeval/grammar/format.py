@@ -79,7 +79,12 @@ class Format:
 
 Engine: TypeAlias = "Callable[[Format, str, Tools | None, Level], ParseResult]"
 
-_engine: list[Engine] = []
+
+def _nobody(*_: object) -> ParseResult:
+    raise LookupError("nothing that reads formats is loaded; use tunaeval.parse(text, format)")
+
+
+_engine: list[Engine] = [_nobody]
 
 
 def set_engine(engine: Engine) -> None:

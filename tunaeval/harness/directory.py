@@ -31,10 +31,19 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunDirectory:
-    """A new run's directory, open for results. Refused when something is in it already."""
+    """A run's directory, open for results. A new one is refused when something is in it already.
 
-    def __init__(self, path: Path, info: RunInfo) -> None:
+    `resumed` opens that of a run that was cut off: a torn last result is taken off.
+    """
+
+    def __init__(self, path: Path, info: RunInfo, *, resumed: bool = False) -> None:
         self.path = path
+        if not resumed:
+            self._make(info)
+        self._results = RecordWriter(path / RESULTS_FILE)
+
+    def _make(self, info: RunInfo) -> None:
+        path = self.path
         try:
             path.mkdir(parents=True, exist_ok=True)
             occupied = next(path.iterdir(), None)
@@ -50,7 +59,6 @@ class RunDirectory:
             )
         # Of two runs that start in one directory, the second fails here.
         write_document(path / RUN_FILE, info.model_dump())
-        self._results = RecordWriter(path / RESULTS_FILE)
 
     def append(self, result: ScenarioResult) -> None:
         self._results.append(result.model_dump())

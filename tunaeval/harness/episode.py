@@ -253,6 +253,7 @@ def _result(
         error=None if failure is None else f"{failure.kind}: {failure}",
         tags=scenario.tags,
         group=scenario.group,
+        weight=scenario.weight,
     )
 
 

@@ -201,7 +201,12 @@ def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenar
 
 def _as_it_was(old: ScenarioResult) -> Scenario:
     return Scenario(
-        id=old.scenario, prompt=old.prompt, expect=old.expected, tags=old.tags, group=old.group
+        id=old.scenario,
+        prompt=old.prompt,
+        expect=old.expected,
+        tags=old.tags,
+        group=old.group,
+        weight=old.weight,
     )
 
 
@@ -236,8 +241,8 @@ def _reply(attempt: AttemptRecord) -> Reply:
 
 
 def _failure(old: ScenarioResult) -> TransportFailure | None:
-    """As it was kept: its kind, a colon, its words."""
-    if old.error is None:
+    """As it was kept: its kind, a colon, its words. A judge that failed left replies to read."""
+    if old.error is None or old.outcome == "judge_failure":
         return None
     kind, _, words = old.error.partition(": ")
     return TransportFailure(words, kind=kind)

@@ -22,7 +22,8 @@ from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import reading
-from .tools import keep_tools
+from .resume import Begun, Place, begun
+from .tools import keep_tools, kept_tools, tools_of
 
 _PATIENCE = 5
 """So many failures to connect, and no answer, and the server is held to be unreachable."""
@@ -57,7 +58,8 @@ class SuiteRun:
     """One run of one suite: `await run()` once, ask for its `report()` at any time.
 
     `info` says how the run is made, `directory` where it is kept (None: nowhere). The client is
-    the caller's to close. `told` replaces how the suite is asked, made by `asking`.
+    the caller's to close. `told` replaces how the suite is asked, made by `asking`. `resume` is the
+    directory of a run that was cut off: it goes on there, and what is finished is not asked again.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class SuiteRun:
         run_id: str | None = None,
         on_result: Told | None = None,
         told: Asking | None = None,
+        resume: Path | str | None = None,
     ) -> None:
         if not suite.scenarios:
             raise SuiteError(
@@ -82,12 +85,18 @@ class SuiteRun:
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )
         self.directory = None if out is None else Path(out) / self.info.run_id
+        self._begun = Begun(self.info)
+        if resume is not None:
+            self.directory = Path(resume)
+            self._begun = begun(self.directory, self.info, suite)
+            self.info = self._begun.info
         self._suite = suite
         self._client = client
         self._parser = parser
         self._rules = self.options.rules()
         self._on_result = on_result
-        self._results: dict[tuple[int, int], ScenarioResult] = {}
+        self._results: dict[Place, ScenarioResult] = dict(self._begun.results)
+        self._resumed = resume is not None
         self._files: RunDirectory | None = None
         self._answered = self._refused = 0
 
@@ -98,10 +107,11 @@ class SuiteRun:
         be kept, `PluginError` when the parser fails; results so far stay.
         """
         if self.directory is not None:
-            self._files = RunDirectory(self.directory, self.info)
-            keep_tools(self.directory, self._suite)
+            self._files = RunDirectory(self.directory, self.info, resumed=self._resumed)
+            if not (self._resumed and kept_tools(self.directory) == tools_of(self._suite)):
+                keep_tools(self.directory, self._suite)
         jobs = self._jobs()
-        workers = min(self.options.concurrency, len(self._suite.scenarios) * self.options.repeats)
+        workers = min(self.options.concurrency, self.left)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
@@ -111,7 +121,10 @@ class SuiteRun:
             raise first from first.__cause__
         finally:
             model, details = model_of(self._client)
-            self.info = self.info.model_copy(update={"model": model, "model_details": details})
+            learned = {"model": model, "model_details": details}
+            # Whoever had nothing left to ask has learned nothing of the model.
+            known = {name: value for name, value in learned.items() if value or not self._resumed}
+            self.info = self.info.model_copy(update=known)
             if self._files is not None:
                 self._files.close(self.info)
         return self.report()
@@ -123,14 +136,20 @@ class SuiteRun:
             run=self.info,
             summary=summarise(results, repeats=self.options.repeats),
             results=results,
-            interrupted=len(results) < len(self._suite.scenarios) * self.options.repeats,
+            interrupted=self.left > 0,
             directory=None if self.directory is None else str(self.directory),
         )
+
+    @property
+    def left(self) -> int:
+        """How many results are still to come."""
+        return len(self._suite.scenarios) * self.options.repeats - len(self._results)
 
     def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
         for repeat in range(1, self.options.repeats + 1):
             for index, scenario in enumerate(self._suite.scenarios):
-                yield index, repeat, scenario
+                if (index, repeat) not in self._begun.results:
+                    yield index, repeat, scenario
 
     async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
         for index, repeat, scenario in jobs:
@@ -147,6 +166,8 @@ class SuiteRun:
                 repeat=repeat,
             )
             result = await self._converse(conversation)
+            if self._resumed:
+                self._begun.check_model(self._client)
             if self._files is not None:
                 self._files.append(result)
             self._results[index, repeat] = result
@@ -192,9 +213,9 @@ class SuiteRun:
         return reply
 
     def _check_reachable(self, result: ScenarioResult) -> None:
-        total = len(self._suite.scenarios) * self.options.repeats
+        asked = len(self._results) - len(self._begun.results)
         if not self._answered and self._refused >= min(
-            total, max(_PATIENCE, self.options.concurrency)
+            asked + self.left, max(_PATIENCE, self.options.concurrency)
         ):
             raise ClientSetupError(
                 f"no request came through; the first {self._refused} failed to connect "

@@ -5,7 +5,7 @@ All but `greedy` and `counted` are best possible, so that the order of equal cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
 """A tool and its arguments; None where only the name counts."""
 
 Compare: TypeAlias = Callable[
-    [str, Mapping[str, JsonValue], ToolCall, ToolSpec | None], Iterator[Miss]
+    [str, Mapping[str, JsonValue], ToolCall, ToolSpec | None], Iterable[Miss]
 ]
 """Every way in which a call is not the expected one of that name and tool, with those arguments."""
 
@@ -26,7 +26,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Fit:
-    """Which call meets which wish, worked out once for each pair that is asked for."""
+    """Which call meets which wish, worked out when it is asked for."""
 
     __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
 
@@ -35,17 +35,37 @@ class Fit:
     ) -> None:
         self.wishes = wishes
         self.calls = calls
-        self._specs = [tools.get(name) for name, _ in wishes]
+        self._specs = {name: tools.get(name) for name in {name for name, _ in wishes}}
         self._compare = compare
         self._known: dict[tuple[int, int], bool] = {}
 
     def __call__(self, wish: int, call: int) -> bool:
         """Whether the call meets the wish."""
+        for _ in self._misses(wish, call):
+            return False
+        return True
+
+    def known(self, wish: int, call: int) -> bool:
+        """The same, worked out once for each pair, for those who ask again and again."""
         key = (wish, call)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = next(self._misses(wish, call), None) is None
+            known = self._known[key] = self(wish, call)
         return known
+
+    def likely_first(self, wish: int) -> list[int]:
+        """All calls, those first that likely meet the wish: mostly one does, and that ends it.
+
+        First come those with the very arguments, then the others; among either, the one that
+        stands in the wish's place.
+        """
+        wanted = self.wishes[wish][1]
+        every = list(range(len(self.calls)))
+        if wish < len(every):
+            every.insert(0, every.pop(wish))
+        if wanted is None or (every and self.calls[every[0]].arguments == wanted):
+            return every
+        return sorted(every, key=lambda call: self.calls[call].arguments != wanted)
 
     def failures(self, wish: int, call: int) -> Iterator[Failure]:
         """Why it does not. A crash that the verdict did not meet is no more than unlikeness."""
@@ -55,14 +75,14 @@ class Fit:
         except CheckerCrash as crash:
             yield Failure("wrong-value", f"cannot be compared: {crash}", "arguments")
 
-    def _misses(self, wish: int, call: int) -> Iterator[Miss]:
+    def _misses(self, wish: int, call: int) -> Iterable[Miss]:
         name, arguments = self.wishes[wish]
         got = self.calls[call]
         if arguments is not None:
-            return self._compare(name, arguments, got, self._specs[wish])
+            return self._compare(name, arguments, got, self._specs[name])
         if name == got.name:
-            return iter(())
-        return iter((partial(wrong_tool, name, got.name),))
+            return ()
+        return (partial(wrong_tool, name, got.name),)
 
 
 def in_step(fit: Fit) -> Pairs:
@@ -99,8 +119,8 @@ def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]
     via: dict[int, int] = {}
     waiting = [wish]
     for one in waiting:  # grows by those whose calls are wanted
-        for call in _own_first(one, len(fit.calls)):
-            if call in via or not fit(one, call):
+        for call in fit.likely_first(one) if one == wish else range(len(fit.calls)):
+            if call in via or not fit.known(one, call):
                 continue
             via[call] = one
             if call in wish_of:
@@ -113,13 +133,6 @@ def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]
                 call_of[mover], wish_of[freed] = freed, mover
                 freed = left
             return
-
-
-def _own_first(wish: int, calls: int) -> Iterator[int]:
-    """The call in the wish's own place is mostly the one, and then no other is looked at."""
-    if wish < calls:
-        yield wish
-    yield from (call for call in range(calls) if call != wish)
 
 
 def counted(fit: Fit) -> Pairs:

@@ -10,7 +10,7 @@ because it decides between a crash and a failure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tunaeval.types import JsonValue, ToolCall, ToolSpec
@@ -37,7 +37,7 @@ class CheckerCrash(Exception):  # noqa: N818 - what it is: no error of ours, but
 
 def call_misses(
     name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
-) -> Iterator[Miss]:
+) -> tuple[Miss, ...]:
     """The first way in which a call fails, or nothing. Raises `CheckerCrash`, and that alone.
 
     `gold` are the alternatives for each argument, as `gold_arguments` has them.
@@ -48,8 +48,7 @@ def call_misses(
         raise CheckerCrash(
             f"the checker crashes on {name!r}: {type(error).__name__}: {error!s:.80}"
         ) from error
-    if miss is not None:
-        yield miss
+    return () if miss is None else (miss,)
 
 
 def _first_miss(
@@ -91,25 +90,52 @@ def _fault(
     value: JsonValue, schema: Mapping[str, JsonValue], alternatives: Sequence[JsonValue]
 ) -> str | None:
     kind = _TYPES[schema["type"]]
+    if type(value) is kind and kind in _FLAT:  # mostly, and all of the ways below come to this
+        if value in alternatives:
+            return None
+        if kind is not str:
+            return "wrong-value"
     item_kind = _TYPES[schema["items"]["type"]] if kind is list else None
     if kind is float and type(value) is int:
         value = float(value)
-    if type(value) is kind and kind in _FLAT and value in alternatives:
-        return None  # by all of the ways below; and mostly it is so
+    if (
+        type(value) is kind
+        and value in alternatives
+        and _are_listed(value, alternatives, item_kind)
+    ):
+        return None  # as above
     variable = _variable(value, alternatives, kind, item_kind)
     if variable is None:
         return "wrong-type"
-    if variable:
-        fits = value in alternatives
-    elif kind is dict:
-        fits = _dict_fits(value, alternatives)
-    elif kind is list:
-        fits = _list_fits(value, alternatives, item_kind)
-    elif kind is str:
-        fits = _plain(value) in [_plain(one) for one in alternatives if type(one) is str]
-    else:
-        fits = value in alternatives
-    return None if fits else "wrong-value"
+    named = value in alternatives if variable else _fits(value, alternatives, kind, item_kind)
+    return None if named else "wrong-value"
+
+
+def _fits(
+    value: JsonValue, alternatives: Sequence[JsonValue], kind: type, item_kind: type | None
+) -> bool:
+    if kind is dict:
+        return _dict_fits(value, alternatives)
+    if kind is list:
+        return _list_fits(value, alternatives, item_kind)
+    if kind is str:
+        return _plain(value) in [_plain(one) for one in alternatives if type(one) is str]
+    return value in alternatives
+
+
+def _are_listed(
+    value: JsonValue, alternatives: Sequence[JsonValue], item_kind: type | None
+) -> bool:
+    """Whether a list that is an alternative passes for sure: none beside it is stumbled over."""
+    return (
+        item_kind in _FLAT
+        and {item_kind}.issuperset(map(type, value))
+        and _LISTED.issuperset(map(type, alternatives))
+    )
+
+
+_LISTED = frozenset({list, str})
+"""What can stand among the alternatives of a list, and be looked into by index."""
 
 
 def _variable(

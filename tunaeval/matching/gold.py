@@ -25,7 +25,7 @@ def wanted_arguments(gold: Mapping[str, list[JsonValue]]) -> JsonObject:
 def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonValue]]:
     """The same, back. An argument's value that is no `$any_of` is its only alternative."""
     return {
-        name: _alternatives(want) if _is_one_of(want) else [_alternative(want)]
+        name: _alternatives(want["$any_of"] if _is_one_of(want) else [want])
         for name, want in wanted.items()
     }
 
@@ -50,16 +50,24 @@ def _below(value: JsonValue) -> JsonValue:
 
 
 def _is_one_of(want: JsonValue) -> bool:
-    return isinstance(want, dict) and "$any_of" in want
+    return type(want) is dict and "$any_of" in want
 
 
-def _alternatives(want: JsonValue) -> list[JsonValue]:
-    return [_alternative(one) if isinstance(one, dict | list) else one for one in want["$any_of"]]
+def _alternatives(wishes: list[JsonValue]) -> list[JsonValue]:
+    for one in wishes:
+        if type(one) is dict or type(one) is list:
+            return [_alternative(one) for one in wishes]
+    return wishes  # as it mostly is; nobody writes into it
 
 
 def _alternative(wish: JsonValue) -> JsonValue:
-    if isinstance(wish, dict) and "$default" in wish:
+    if type(wish) is list:
+        return _alternatives(wish)
+    if type(wish) is not dict:
+        return wish
+    if "$default" in wish:
         return _LEFT_OUT
-    if isinstance(wish, dict):
-        return {key: _alternatives(v) if _is_one_of(v) else v for key, v in wish.items()}
-    return [_alternative(item) for item in wish] if isinstance(wish, list) else wish
+    return {
+        key: _alternatives(want["$any_of"]) if _is_one_of(want) else want
+        for key, want in wish.items()
+    }

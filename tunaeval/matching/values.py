@@ -77,6 +77,9 @@ def _fits(want: JsonValue, have: object, schema: JsonValue, *, exact: bool) -> b
     if kind is list:
         if not isinstance(have, list) or len(want) != len(have):
             return False
+        kinds = list(map(type, want))
+        if kinds == list(map(type, have)) and _SIMPLE.issuperset(kinds):
+            return bool(want == have)
         items = inner_schema(schema, "items")
         return all(map(compare, want, have, repeat(items)))
     if not exact or kind is type(have):

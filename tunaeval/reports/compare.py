@@ -27,6 +27,7 @@ from .statistics import (
     paired_difference,
     sign_flip,
 )
+from .weights import Weighed
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -83,6 +84,8 @@ class Comparison:
     b: RunFigures
     level: Level
     overall: Difference
+    weighted: Difference | None
+    """As `overall`, with each scenario counted by its weight; None where all weigh the same."""
     parts: tuple[Difference, ...]
     """By tool and by tag, adjusted among each other."""
     lost: tuple[Flip, ...]
@@ -124,10 +127,11 @@ def compare_runs(
         _compare(base, read(other, known=base), said)
         for other, said in zip(others, notes, strict=True)
     ]
-    adjusted = holm([one.overall.p for one in found])
+    overall = _adjusted([one.overall for one in found])
+    weighted = _adjusted([one.weighted for one in found if one.weighted is not None])
     return tuple(
-        replace(one, overall=replace(one.overall, p_adjusted=p))
-        for one, p in zip(found, adjusted, strict=True)
+        replace(one, overall=next(overall), weighted=one.weighted and next(weighted))
+        for one in found
     )
 
 
@@ -152,6 +156,8 @@ def _asked_as(info: RunInfo) -> str:
 
 def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     overall, parts = _Differences(), defaultdict[tuple[str, str], _Differences](_Differences)
+    weighted = _Differences()
+    weigh = len({asked.question.weight for asked in a.asked.values()}) > 1
     left_out: Counter[str] = Counter()
     lost, gained = [], []
     for scenario in (*a.asked, *(one for one in b.asked if one not in a.asked)):
@@ -160,23 +166,22 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
             continue
         for key in _places(one.question):
-            (parts[key] if key else overall).add(one.question.cluster, one.rate, other.rate)
+            (parts[key] if key else overall).add(one.question, one.rate, other.rate)
+        if weigh:
+            weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
         if one.rate >= 0.5 > other.rate:
             lost.append(scenario)
         elif one.rate < 0.5 <= other.rate:
             gained.append(scenario)
     if not overall.scenarios:
-        why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise ComparisonError(
-            f"runs {a.source.info.run_id!r} and {b.source.info.run_id!r} have no scenario in "
-            f"common that both answered ({why or 'neither has an answer'})"
-        )
+        raise _nothing_in_common(a.source.info, b.source.info, left_out)
     told = flips(a, b, lost=lost, gained=gained)
     return Comparison(
         a=a.figures(),
         b=b.figures(),
         level=a.level,
         overall=overall.difference("score", "all"),
+        weighted=weighted.difference("score", "weighted") if weighted.differ else None,
         parts=tuple(
             _adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])
         ),
@@ -206,9 +211,18 @@ def _told_at(key: tuple[str, str]) -> tuple[bool, str]:
 def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side, b: Side) -> str:
     if one is not None and other is not None:
         return "asked differently"
-    if scenario in (a.lost if one is None else b.lost):
-        return "got no answer"
+    failed = (a if one is None else b).lost.get(scenario)
+    if failed is not None:
+        return failed
     return "only in the first run" if other is None else "only in the second run"
+
+
+def _nothing_in_common(a: RunInfo, b: RunInfo, left_out: Counter[str]) -> ComparisonError:
+    why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+    return ComparisonError(
+        f"runs {a.run_id!r} and {b.run_id!r} have no scenario in common that both answered "
+        f"({why or 'neither has an answer'})"
+    )
 
 
 def _interrupted(side: Side) -> Iterator[str]:
@@ -228,25 +242,26 @@ class _Differences:
     """Paired scores of some scenarios, by cluster."""
 
     def __init__(self) -> None:
-        self.scenarios = 0
-        self._a = self._b = 0.0
-        self._alone: Counter[float] = Counter()
-        self._together: dict[str, list[float]] = {}
+        self._a = self._b = self._weight = 0.0
+        self._between = Weighed()
 
-    def add(self, cluster: str | None, a: float, b: float) -> None:
-        self.scenarios += 1
-        self._a += a
-        self._b += b
-        if cluster is None:
-            self._alone[b - a] += 1
-        else:
-            counted = self._together.setdefault(cluster, [0.0, 0])
-            counted[0] += b - a
-            counted[1] += 1
+    def add(self, question: Question, a: float, b: float, *, weight: float = 1.0) -> None:
+        self._weight += weight
+        self._a += weight * a
+        self._b += weight * b
+        self._between.add(b - a, weight, question.cluster)
+
+    @property
+    def scenarios(self) -> int:
+        return self._between.scores
+
+    @property
+    def differ(self) -> bool:
+        """Whether it matters that they were weighed."""
+        return self._between.differ
 
     def difference(self, section: str, name: str) -> Difference:
-        clusters = Counter({(value, 1.0): times for value, times in self._alone.items()})
-        clusters.update((total, size) for total, size in self._together.values())
+        clusters = self._between.clusters()
         found = paired_difference(clusters)
         assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
         test, p = _tested(clusters)
@@ -255,8 +270,8 @@ class _Differences:
             name=name,
             scenarios=self.scenarios,
             clusters=found.clusters,
-            a=self._a / self.scenarios,
-            b=self._b / self.scenarios,
+            a=self._a / self._weight,
+            b=self._b / self._weight,
             value=found.value,
             low=found.low,
             high=found.high,

@@ -41,7 +41,7 @@ def show_comparison(
         table.add_column(column, overflow="fold")
     for column in _COLUMNS:
         table.add_column(column, justify="right", no_wrap=True)
-    for row in (comparison.overall, *comparison.parts):
+    for row in _rows(comparison):
         table.add_row(row.section, Text(visible(row.name)), *_cells(row))
     # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
     page = StringIO()
@@ -62,7 +62,7 @@ def comparison_markdown(
     lines += ["", f"| | | {' | '.join(_COLUMNS)} |", f"|---|---|{'---:|' * len(_COLUMNS)}"]
     lines += [
         f"| {row.section} | {code(row.name)} | {' | '.join(_cells(row))} |"
-        for row in (comparison.overall, *comparison.parts)
+        for row in _rows(comparison)
     ]
     lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
     for line in _flips(comparison, code, shown):
@@ -75,8 +75,8 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
     """A comparison as one object; the headings come first, directly over the scores."""
     verdict = None if margin is None else comparison.overall.clears(margin)
     told = _fields(comparison)
-    for one in ("a", "b", "overall"):
-        told[one] = _fields(told[one])
+    for one in ("a", "b", "overall", "weighted"):
+        told[one] = None if told[one] is None else _fields(told[one])
     told["parts"] = [_fields(part) for part in comparison.parts]
     for flipped in ("lost", "gained"):
         told[flipped] = [
@@ -90,6 +90,13 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
 def _fields(value: Comparison | RunFigures | Difference | Answer) -> JsonObject:
     """The fields as they are; `asdict` would copy all of a hundred thousand flips, deeply."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _rows(comparison: Comparison) -> Iterator[Difference]:
+    yield comparison.overall
+    if comparison.weighted is not None:
+        yield comparison.weighted
+    yield from comparison.parts
 
 
 def _cells(row: Difference) -> Sequence[str]:
@@ -135,6 +142,11 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
         f"{100 * overall.detectable:.1f} points would be found four times in five; "
         f"for 2 points ask {overall.needed(0.02):,} scenarios like these"
     )
+    if (weighted := comparison.weighted) is not None:
+        yield (
+            f"weighted: each scenario counts by its weight in the suite of A, and {weighted.test} "
+            f"gives p = {_p(weighted.p)}; all other rows count heads"
+        )
     for what, words in _beside(comparison.a, comparison.b):
         yield f"{what}: {words}"
     if margin is not None:

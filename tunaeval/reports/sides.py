@@ -58,6 +58,7 @@ class Question(NamedTuple):
     cluster: str | None
     tools: tuple[str, ...]
     tags: tuple[str, ...]
+    weight: float
 
 
 @dataclass(slots=True)
@@ -96,8 +97,8 @@ class Side:
     outcomes: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     latencies: array[float] = field(default_factory=lambda: array("d"))
-    lost: set[str] = field(default_factory=set)
-    """Scenarios that infrastructure failed, once or more."""
+    lost: dict[str, str] = field(default_factory=dict)
+    """Scenarios that infrastructure failed, once or more, and how."""
     answers: int = 0
     first_attempts: int = 0
 
@@ -175,7 +176,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     scenario, outcome = row["scenario"], row["outcome"]
     side.outcomes[outcome] += 1
     if outcome in INFRASTRUCTURE:
-        side.lost.add(scenario)
+        side.lost[scenario] = INFRASTRUCTURE[outcome]
         return
     verdict = row["levels"][side.level]
     asked = side.asked.get(scenario)
@@ -211,6 +212,7 @@ class _Questions(dict[str, Question]):
             cluster=_cluster(self._cluster, row.get("group"), tags),
             tools=self._names.setdefault(tools, tools),
             tags=self._names.setdefault(tags, tags),
+            weight=row.get("weight", 1.0),  # which runs of before do not say
         )
 
 

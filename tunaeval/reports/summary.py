@@ -16,9 +16,12 @@ from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
 
 from .repeats import told_of_repeats
 from .statistics import clustered_rate, wilson
+from .weights import Weighed
 
-INFRASTRUCTURE = frozenset({"transport_failure", "judge_failure"})
-"""Outcomes that say nothing about the model: they are shown, and stand in no denominator."""
+INFRASTRUCTURE = {"transport_failure": "got no answer", "judge_failure": "got no judgement"}
+"""Outcomes that say nothing about the model, and how that is said: they are shown, and stand in no
+denominator.
+"""
 
 NO_TOOL = "none"
 """Where scenarios that want no call are counted among the tools."""
@@ -99,6 +102,7 @@ class _Tally:
         self._repeats = repeats
         self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
         self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
+        self._weighed, self._weighed_passed = Weighed(), 0
         self._outcomes: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
         self._formats: Counter[str] = Counter()
@@ -127,6 +131,8 @@ class _Tally:
         cluster = again if result.group is None else result.group
         self._runs.add("final", result.ok, cluster)
         self._runs.add("first", result.first_attempt_ok, cluster)
+        self._weighed.add(result.ok, result.weight, cluster)
+        self._weighed_passed += result.ok and result.weight > 0
         for level, at in result.levels.items():
             self._levels.add(level, at.ok, cluster)
             self._levels_first.add(level, at.first_attempt_ok, cluster)
@@ -148,6 +154,7 @@ class _Tally:
     def summary(self) -> Summary:
         return Summary(
             final=self._runs.rate("final"),
+            weighted=self._weighted(),
             first_attempt=self._runs.rate("first"),
             levels={level: self._levels.rate(level) for level in LEVELS},
             levels_first_attempt={level: self._levels_first.rate(level) for level in LEVELS},
@@ -165,6 +172,18 @@ class _Tally:
             prompt_tokens=self._tokens.get("prompt_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),
             latency_seconds_median=median(self._latencies) if self._latencies else None,
+        )
+
+    def _weighted(self) -> Rate | None:
+        if not self._weighed.differ:
+            return None
+        found = clustered_rate(self._weighed.clusters())
+        return Rate(
+            passed=self._weighed_passed,
+            total=self._weighed.scores,
+            value=found.value,
+            low=found.low,
+            high=found.high,
         )
 
 

@@ -18,7 +18,7 @@ from tunaeval.types.runs import (
     Summary,
 )
 
-from .summary import ANY_TOOL, NO_TOOL, expected_tools
+from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, expected_tools
 from .visible import visible
 
 GAP_POINTS = 2.0
@@ -37,6 +37,8 @@ class Row(NamedTuple):
 def rows(summary: Summary) -> Iterator[Row]:
     """All rates of a summary, section by section."""
     yield Row("score", "all", summary.final, summary.first_attempt)
+    if summary.weighted is not None:
+        yield Row("score", "weighted", summary.weighted)
     for level in LEVELS:
         yield Row("level", level, summary.levels[level], summary.levels_first_attempt[level])
     for name, rate in summary.tools.items():
@@ -63,9 +65,13 @@ def remarks(report: Report) -> list[str]:
     if report.interrupted:
         wanted = report.run.scenarios * report.run.repeats
         said.append(f"interrupted: {summary.scenarios} of {wanted} scenarios were finished")
-    if lost := summary.infrastructure_failures:
+    for outcome, words in INFRASTRUCTURE.items():
+        if lost := summary.outcomes.get(outcome):
+            said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
+    if summary.weighted is not None:
         said.append(
-            f"{lost} of {summary.scenarios} scenarios got no answer and are not in the score"
+            "the weighted score counts each scenario by its weight in the suite; all others count "
+            "heads"
         )
     if summary.repeats is not None:
         said += luck(summary.repeats)

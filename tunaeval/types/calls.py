@@ -90,7 +90,12 @@ class ToolSpec:
 
 SpecMaker: TypeAlias = "Callable[..., ToolSpec]"
 
-_maker: list[SpecMaker] = []
+
+def _nobody(*_: object, **__: object) -> ToolSpec:
+    raise LookupError("nothing that reads functions is loaded; use tunaeval.ToolSpec.of")
+
+
+_maker: list[SpecMaker] = [_nobody]
 
 
 def set_spec_maker(maker: SpecMaker) -> None:

@@ -90,7 +90,7 @@ class Scenario(Data):
     group: str | None = None
     """Scenarios that hang together, made from one template, say: a cluster for every interval."""
     weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    """How much it matters beside the others, for those who weigh; shown rates count heads."""
+    """How much it matters beside the others, in the weighted score; all other rates count heads."""
     difficulty: Difficulty | None = None
     sources: tuple[str, ...] = ()
     """Where it comes from: addresses, papers, issues."""
@@ -164,6 +164,7 @@ class ScenarioResult(Data):
     error: str | None = None
     tags: tuple[str, ...] = ()
     group: str | None = None
+    weight: float = 1.0
 
 
 class Source(Data):
@@ -206,6 +207,8 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     versions: dict[str, str]
+    resumed_at: list[str] = Field(default_factory=list)
+    """When it was continued, of a run that had been cut off."""
     rescored: Source | None = None
     """Of a run that asked nobody: where its replies come from."""
 
@@ -214,6 +217,10 @@ class Summary(Data):
     """What a run comes to. Scenarios that infrastructure failed are counted apart."""
 
     final: Rate
+    weighted: Rate | None = None
+    """`final` with each scenario counted by its weight, `passed` and `total` without those of
+    weight 0; None where all weigh the same.
+    """
     first_attempt: Rate
     levels: dict[Level, Rate]
     levels_first_attempt: dict[Level, Rate]

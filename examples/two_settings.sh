@@ -1,0 +1,15 @@
+#!/bin/sh
+# The embedded model asked in two ways, and how sure it is that one of them is better.
+#
+#     sh examples/two_settings.sh [OPTION ...]        options of `tunaeval run`, for both runs
+#
+# Once the model writes what it likes, once it is held to a JSON schema of the calls. Both runs are
+# kept below runs/, so that they can be read again. Needs the extra `local`, and a minute or two.
+
+set -eu
+
+tunaeval run --suite smoke --free-text --quiet --out runs/free "$@"
+tunaeval run --suite smoke --quiet --out runs/held "$@"
+
+# They were told their tools in different ways, so this is asked for by name.
+exec tunaeval compare runs/free/* runs/held/* --intersect
