@@ -1,4 +1,4 @@
-"""A transcript's score as data: each category's verdict with its reason, and how they make a total."""
+"""A transcript's score as data: verdicts with their reasons, and how they make a total."""
 
 from __future__ import annotations
 
