@@ -52,6 +52,10 @@ class Token:
     reasoning: Reasoning | None = None
 
 
+_WORTH_A_LOOK = 512
+"""From so many characters on it pays to look first whether words are there that begin something."""
+
+
 @dataclass(frozen=True)
 class Finder:
     """The compiled search of one set of formats. What only a few texts ask for is made then."""
@@ -69,10 +73,27 @@ class Finder:
             for row in (word.opens if word else ())
         )
         tokens = _tokens(self.formats)
-        branches = [*_trie(tokens), *(_probe(row) for row, _ in rows)]
-        attributes = {"search": re.compile("|".join(branches)), "tokens": tokens, "_rows": rows}
+        attributes = {"search": _search(tokens, rows), "tokens": tokens, "_rows": rows}
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
+
+    def search_of(self, text: str) -> re.Pattern[str]:
+        """The search that finds the same in this text, perhaps faster.
+
+        Where letters begin nothing that is looked for, prose is passed over twice as fast.
+        """
+        words = self._words
+        if not words or len(text) < _WORTH_A_LOOK or any(word in text for word in words):
+            return self.search
+        return self._wordless
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(text for text in self.tokens if text[:1].isalpha())
+
+    @cached_property
+    def _wordless(self) -> re.Pattern[str]:
+        return _search((text for text in self.tokens if not text[:1].isalpha()), self._rows)
 
     @cached_property
     def cut_ends(self) -> frozenset[str]:
@@ -118,6 +139,13 @@ class Finder:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
         found = self._cut.search(text)
         return found.group() if found else ""
+
+
+def _search(
+    texts: Iterable[str], rows: Iterable[tuple[tuple[str, ...], Format]]
+) -> re.Pattern[str]:
+    branches = [*_trie(texts), *(_probe(row) for row, _ in rows)]
+    return re.compile("|".join(branches) or r"(?!)")
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:

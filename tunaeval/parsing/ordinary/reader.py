@@ -90,11 +90,11 @@ def _nobody(_text: str, _at: int) -> None:
 
 def _walker(finder: Finder) -> Callable[[Passage], bool]:
     """Goes from hit to hit; false if only the engine can tell what one is."""
-    search = finder.search.search
     actions: dict[str | int, Action] = {}
 
     def go_through(passage: Passage) -> bool:
         text = passage.text
+        search = finder.search_of(text).search
         while passage.at < len(text):
             hit = search(text, passage.at)
             if hit is None:
