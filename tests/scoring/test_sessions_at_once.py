@@ -195,8 +195,9 @@ import sys, threading, tunaeval
 from tests.scoring.sessions import messages
 def work(number):
     for task in range(int(sys.argv[3])):
-        with tunaeval.scoring_session(f"{sys.argv[2]}-{number}-{task}", out=sys.argv[1]) as session:
-            session.messages = messages(result="x" * 5000)
+        query = f"{sys.argv[2]}-{number}-{task} " + "x" * 200_000
+        with tunaeval.scoring_session(query, out=sys.argv[1]) as session:
+            session.messages = messages()
 threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
@@ -218,6 +219,6 @@ def test_threads_and_processes_append_to_one_file(tmp_path: Path) -> None:
     wanted = {
         f"{name}-{thread}-{task}" for name in "abc" for thread in range(3) for task in range(tasks)
     }
-    found = [record["query"] for record in records.read(out)]
+    found = [record["query"].split()[0] for record in records.read(out)]
     assert len(found) == len(wanted)
     assert set(found) == wanted
