@@ -45,7 +45,7 @@ def test_people_see_each_category_with_its_reason_and_where(here: Tuna, tmp_path
     rows = {line.split()[0]: line for line in page[3:]}
     assert rows["category"].split() == ["category", "value", "weight", "evidence", "reason"]
     assert "0.30   0.40" in rows["goal-completion"]
-    assert "2 1       0 of 2 succeeded, 1 failed" in rows["success-ratio"]
+    assert "1 2       0 of 2 succeeded, 1 failed" in rows["success-ratio"]
     assert page[-1] == ("warning: the call 'c2' of 'read' has no result (dangling-call, message 1)")
 
 

@@ -21,7 +21,7 @@ from tunaeval import ToolSpec
 from tunaeval.errors import ToolsError
 from tunaeval.repair import fit
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.tools._signatures import read_signature, taker_of
+from tunaeval.tools.signatures import read_signature, taker_of
 from tunaeval.types import JsonObject
 
 if TYPE_CHECKING:

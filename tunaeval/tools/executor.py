@@ -25,7 +25,7 @@ from .backoff import Backoff
 
 if TYPE_CHECKING:
     # Same room; pydantic is loaded where an executor is made.
-    from ._runnables import Runnable
+    from .runnables import Runnable
 
 Category: TypeAlias = Literal["research", "read-only", "write"]
 
@@ -114,7 +114,7 @@ class Executor:
 
     def __post_init__(self) -> None:
         """Read the tools, once."""
-        from ._runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
+        from .runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
 
         for category in self.categories.values():
             if category not in CATEGORIES:
@@ -125,7 +125,7 @@ class Executor:
 
     async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
         """Run `calls`; their results, in the order of the calls."""
-        from ._running import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
+        from .attempts import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
 
         return await run(self, tuple(calls))
 

@@ -148,7 +148,7 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
 
 
 def _from_function(function: Callable[..., object], where: str, name: str | None) -> ToolSpec:
-    from ._signatures import (  # noqa: PLC0415 - pydantic, only for those who need it
+    from .signatures import (  # noqa: PLC0415 - pydantic, only for those who need it
         read_signature,
         schema_of,
     )

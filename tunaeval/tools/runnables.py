@@ -21,7 +21,7 @@ from tunaeval.errors import ToolsError, UsageError
 from tunaeval.types import JsonObject, ToolCall, roles
 from tunaeval.types.roles import AnyTool
 
-from ._signatures import AnyFunction, read_signature, taker_of
+from .signatures import AnyFunction, read_signature, taker_of
 from .wrapper import wrap_tool
 
 Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]

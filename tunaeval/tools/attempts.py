@@ -20,9 +20,9 @@ from tunaeval.errors import UnknownNameError
 from tunaeval.success import raised, returned
 from tunaeval.types import ToolCall, ToolExecution, roles
 
-from ._runnables import Runnable
 from .backoff import aborts
 from .executor import Executor, ToolResult, planned
+from .runnables import Runnable
 
 
 async def run(executor: Executor, calls: Sequence[ToolCall]) -> list[ToolResult]:
