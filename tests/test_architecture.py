@@ -28,7 +28,7 @@ FACE = frozenset({
 """The modules that are one room, the face, which is imported as `tunaeval` itself."""
 
 FLOORS = (
-    ("errors", "types", "window"),
+    ("errors", "types", "window", "turns"),
     ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),

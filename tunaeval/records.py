@@ -26,6 +26,7 @@ from typing import Self, TypeVar
 import orjson
 
 from tunaeval.errors import RecordError
+from tunaeval.turns import turn
 from tunaeval.types import JsonObject, JsonValue
 
 MAX_DEPTH = 200
@@ -40,6 +41,7 @@ _BLOCK = 1 << 16
 _ADVICE = {
     errno.EACCES: "choose a directory that can be written to",
     errno.EPERM: "choose a directory that can be written to",
+    errno.EAGAIN: "another process has held on to the file; see what it is waiting for",
     errno.EROFS: "choose a directory that can be written to",
     errno.ENOSPC: "free some space; everything before this record is whole",
     errno.EDQUOT: "free some space; everything before this record is whole",
@@ -125,6 +127,19 @@ class RecordWriter:
             os.ftruncate(self._file, os.fstat(self._file).st_size - written)
         except OSError:  # the tail stays torn: `recover` and `read` know what to do with it
             return
+
+
+def append(path: Path, record: Mapping[str, JsonValue]) -> None:
+    """Append one record to a file that other threads and processes append to in the same way.
+
+    They take turns: what looks like a torn tail may be a line that another is writing. Raises
+    RecordError as `RecordWriter` does, and when no turn comes within 5 seconds.
+    """
+    try:
+        with turn(path), RecordWriter(path) as writer:
+            writer.append(record)
+    except OSError as error:
+        raise _record_error(path, "append to", error) from error
 
 
 def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:

@@ -75,7 +75,7 @@ def score(
         work.close()
         raise UsageError(
             f"tunaeval.score() cannot wait for {', '.join(waiting)} inside a running event loop; "
-            "use: await tunaeval.ascore(...)"
+            "use: await tunaeval.ascore(...), or async with for a session"
         )
     return asyncio.run(work)
 

@@ -6,7 +6,10 @@
     OPENAI_BASE_URL               where it is asked, OpenAI's own address unless it says otherwise
     EVALS2_OUTPUT_FILE            JSON lines, one appended for each score
 
-Nothing else in tunaeval reads them, and they are read when `from_environment` is called.
+Nothing else in tunaeval reads them, and they are read when `from_environment` is called. The key
+alone is read when a judge is asked, so that nothing here holds it.
+
+Off costs nothing, so what wraps, scores and asks is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -14,16 +17,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tunaeval.adapters import wrap_tool
 from tunaeval.tools import Recorder
 from tunaeval.types import Reply, Request
-from tunaeval.types.runs import ScoreResult
 
-from .sessions import ScoringSession
+from .sessions import ScoringSession, wrapped
+
+if TYPE_CHECKING:
+    # It brings pydantic, which switches that are off do without.
+    from tunaeval.types.runs import ScoreResult
 
 Tool = TypeVar("Tool")
 
@@ -39,17 +44,24 @@ _LOG = logging.getLogger("tunaeval.scoring")
 
 @dataclass(frozen=True, slots=True)
 class JudgeModel:
-    """A `Client` that connects anew for each question: a judge asks few, from any event loop."""
+    """A `Client` that connects anew for each question: a judge asks few, from any event loop.
+
+    Its key stands in `environment`, which is that of the process where none was handed in.
+    """
 
     base_url: str
     model: str
     name: str = "openai"
+    environment: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
 
     async def complete(self, request: Request) -> Reply:
         from tunaeval.clients import OpenAIClient  # noqa: PLC0415 - httpx, only when it is asked
 
         client = OpenAIClient(
-            base_url=self.base_url, model=self.model, key_variables=(KEY_VARIABLE,)
+            base_url=self.base_url,
+            model=self.model,
+            key_variables=(KEY_VARIABLE,),
+            environment=self.environment,
         )
         try:
             return await client.complete(request)
@@ -70,8 +82,11 @@ class Switches:
     preset: str = "evals2"
 
     def wrap_tool(self, tool: Tool, recorder: Recorder) -> Tool:
-        """As `tunaeval.wrap_tool`; the tool itself when scoring is off."""
-        return wrap_tool(tool, recorder) if self.enabled else tool
+        """As `tunaeval.wrap_tool`; the tool itself when scoring is off.
+
+        What cannot be wrapped comes back as it is, with a warning in the log.
+        """
+        return wrapped(tool, recorder) if self.enabled else tool
 
     def scoring_session(self, query: str, **settings: Any) -> ScoringSession:
         """As `tunaeval.scoring_session`, with the judge, the output file and the preset of here."""
@@ -105,7 +120,8 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
     if not _is_on(told.get("ENABLE_EVALS2", "")):
         return Switches()
     out = told.get("EVALS2_OUTPUT_FILE", "").strip()
-    return Switches(enabled=True, judge=_judge(told), out=Path(out) if out else None)
+    judge = _judge(told, environment) if told.get(KEY_VARIABLE, "").strip() else None
+    return Switches(enabled=True, judge=judge, out=Path(out) if out else None)
 
 
 def _is_on(word: str) -> bool:
@@ -117,10 +133,9 @@ def _is_on(word: str) -> bool:
     return said in _ON
 
 
-def _judge(told: Mapping[str, str]) -> JudgeModel | None:
-    if not told.get(KEY_VARIABLE, "").strip():
-        return None
+def _judge(told: Mapping[str, str], environment: Mapping[str, str] | None) -> JudgeModel:
     return JudgeModel(
         base_url=told.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
         model=told.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
+        environment=environment,
     )

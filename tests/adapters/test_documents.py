@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import tunaeval
 from tests.adapters.writers import WRITERS, Answered, Asked, Called, Step
@@ -19,6 +20,12 @@ STEPS: list[Step] = [
     Answered((("c1", "text of a", False),)),
 ]
 CHAT = WRITERS["openai-chat"](STEPS)
+
+
+class Host(BaseModel):
+    """As all models of pydantic's, it can be iterated, over its fields."""
+
+    messages: list[dict[str, Any]]
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if " " not in name])
@@ -50,6 +57,7 @@ def test_our_own_messages_are_taken_as_they_are() -> None:
     "document",
     [
         {"messages": CHAT},
+        Host(messages=CHAT),
         {"id": "r1", "query": "Read a.", "messages": CHAT},
         {"object": "chat.completion", "choices": [{"message": CHAT[1]}]},
         tuple(CHAT),

@@ -5,34 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
+from tests.adapters.writers import WRITERS, Step, as_object, conversations
+from tests.scoring.sessions import QUERY, MuteError, messages, read_file
 from tunaeval import records
-from tunaeval.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
-
-QUERY = "What is in a.py?"
-
-
-def read_file(filepath: str) -> str:
-    if filepath == "gone":
-        raise FileNotFoundError(filepath)
-    return f"contents of {filepath}"
-
-
-def messages(*, result: str = "contents of a.py") -> list[dict[str, object]]:
-    call = {"id": "1", "function": {"name": "read_file", "arguments": '{"filepath": "a.py"}'}}
-    return [
-        {"role": "user", "content": QUERY},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "1", "content": result},
-        {"role": "assistant", "content": "Contents."},
-    ]
 
 
 def test_what_ran_in_a_session_is_scored_at_its_end() -> None:
@@ -90,7 +75,7 @@ def test_a_failure_to_score_is_a_record_and_a_warning(
     given: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with tunaeval.scoring_session(QUERY, out=tmp_path / "scores.jsonl") as session:
-        session.messages = given  # type: ignore[assignment]  # what no host should give
+        session.messages = given
     assert session.score is None
     assert session.failure
     (record,) = records.read(tmp_path / "scores.jsonl")
@@ -117,45 +102,193 @@ def test_records_are_appended_behind_a_torn_one(tmp_path: Path) -> None:
     assert [json.loads(line)["query"] for line in out.read_text().splitlines()] == ["kept", QUERY]
 
 
-def test_off_means_not_wrapped_and_not_scored(tmp_path: Path) -> None:
-    switches = tunaeval.from_environment({"EVALS2_OUTPUT_FILE": str(tmp_path / "scores.jsonl")})
-    assert switches.wrap_tool(read_file, tunaeval.Recorder()) is read_file
-    with switches.scoring_session(QUERY) as session:
-        assert session.wrap(read_file) is read_file
+def test_executions_can_be_read_until_the_block_ends() -> None:
+    with tunaeval.scoring_session(QUERY) as session:
+        session.wrap(read_file)("a.py")
+        (run,) = session.executions
         session.messages = messages()
-    assert session.score is None
-    assert switches.score(messages(), QUERY) is None
-    assert list(tmp_path.iterdir()) == []
+    assert (run.tool, run.arguments) == ("read_file", {"filepath": "a.py"})
+    assert session.executions == ()
 
 
-def test_on_means_wrapped_scored_and_written(tmp_path: Path) -> None:
-    out = tmp_path / "scores.jsonl"
-    switches = tunaeval.from_environment({"ENABLE_EVALS2": "true", "EVALS2_OUTPUT_FILE": str(out)})
-    recorder = tunaeval.Recorder()
-    assert switches.wrap_tool(read_file, recorder)("a.py") == "contents of a.py"
-    assert len(recorder) == 1
-    results = [switches.score(messages(), QUERY), asyncio.run(switches.ascore(messages(), QUERY))]
-    assert results == [tunaeval.score(messages(), QUERY, preset="evals2")] * 2
-    assert len(list(records.read(out))) == 2
+def test_a_session_that_is_entered_again_begins_anew() -> None:
+    session = tunaeval.scoring_session(QUERY)
+    with session:
+        pass
+    assert session.failure
+    with session:
+        session.messages = messages()
+    assert session.failure is None
+    assert session.score is not None
 
 
-@given(st.text())
-def test_only_a_word_for_on_switches_on(word: str) -> None:
-    on = word.strip().lower() in {"true", "1", "yes", "on"}
-    assert tunaeval.from_environment({"ENABLE_EVALS2": word}).enabled == on
+def test_a_tool_that_cannot_be_wrapped_runs_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    with tunaeval.scoring_session(QUERY) as session:
+        assert session.wrap(int) is int
+        session.messages = messages()
+    assert session.score is not None
+    assert "without being recorded" in caplog.text
 
 
-def test_the_environment_of_the_process_is_read_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ENABLE_EVALS2", raising=False)
-    assert tunaeval.from_environment() == Switches()
-    monkeypatch.setenv("ENABLE_EVALS2", "TRUE")
-    assert tunaeval.from_environment().enabled
+# What a block raises, and how it raises it.
+
+ENDINGS: list[Callable[[], BaseException]] = [
+    lambda: ZeroDivisionError("by 0"),
+    lambda: OSError(2, "gone"),
+    lambda: StopIteration(3),
+    StopAsyncIteration,
+    lambda: ExceptionGroup("two", [ValueError(1), MuteError()]),
+    MuteError,
+    AssertionError,
+    TimeoutError,
+    RecursionError,
+    GeneratorExit,
+    KeyboardInterrupt,
+    lambda: SystemExit(3),
+    lambda: asyncio.CancelledError("stop"),
+    lambda: BaseExceptionGroup("stops", [KeyboardInterrupt()]),
+]
+ERRORS = st.builds(lambda make: make(), st.sampled_from(ENDINGS))
 
 
-def test_a_key_is_what_makes_a_judge() -> None:
-    on = {"ENABLE_EVALS2": "1"}
-    assert tunaeval.from_environment(on).judge is None
-    judge = tunaeval.from_environment({**on, "OPENAI_API_KEY_FOR_SCORING": "k"}).judge
-    assert judge is not None
-    assert (judge.model, judge.base_url) == (DEFAULT_MODEL, DEFAULT_URL)
-    assert "k" not in repr(judge).replace("JudgeModel", "")
+def blocks(session: tunaeval.ScoringSession, error: BaseException) -> list[BaseException | None]:
+    """What comes out of a block that raises, with `with` and with `async with`."""
+
+    def at_once() -> BaseException | None:
+        try:
+            with session:
+                session.messages = messages()
+                throw(error)
+        except BaseException as caught:  # noqa: BLE001 - it is looked at
+            return caught
+
+    async def later() -> BaseException | None:
+        try:
+            async with session:
+                session.messages = messages()
+                throw(error)
+        except BaseException as caught:  # noqa: BLE001 - as above
+            return caught
+
+    return [at_once(), driven(later())]
+
+
+def throw(error: BaseException) -> NoReturn:
+    raise error
+
+
+def driven(work: Coroutine[Any, None, BaseException | None]) -> BaseException | None:
+    """What a coroutine returns that waits for nothing; no loop sees what it raises."""
+    try:
+        work.send(None)
+    except StopIteration as finished:
+        caught: BaseException | None = finished.value
+        return caught
+    raise AssertionError("it waited")
+
+
+@given(ERRORS, st.none() | ERRORS)
+def test_an_exception_of_the_run_comes_out_as_it_is(
+    error: BaseException, cause: BaseException | None
+) -> None:
+    error.__cause__ = cause
+    session = tunaeval.scoring_session(QUERY)
+    for caught in blocks(session, error):
+        assert caught is error
+        assert (caught.__cause__, caught.__context__) == (cause, None)
+        assert session.score is not None
+        assert session.failure is None
+
+
+class Failing:
+    """Raises whenever it is looked into: as messages, and as a scoring category."""
+
+    name, weight = "failing", 1.0
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __iter__(self) -> Iterator[object]:
+        raise self.error
+
+    async def score(self, _: object) -> object:
+        raise self.error
+
+
+FAILURES = st.sampled_from([MuteError(), ValueError("x"), StopIteration(), RecursionError()])
+ODD = st.none() | st.integers() | st.text() | st.builds(Failing, FAILURES)
+SETTINGS = {
+    "messages": ODD | st.lists(ODD | st.dictionaries(st.text(), ODD)),
+    "preset": ODD,
+    "categories": ODD | st.lists(ODD),
+    "judge": ODD,
+    "start": st.integers(-9, 9),
+    "no such setting": ODD,
+}
+
+
+@given(st.fixed_dictionaries({}, optional=SETTINGS), ODD, st.sampled_from(["", "\0", "file/x"]))
+def test_no_failure_to_score_comes_out(
+    tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any], said: object, out: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "file").touch()
+    session = tunaeval.scoring_session(QUERY, out=folder / out, **settings)
+
+    async def later() -> None:
+        async with session:
+            session.messages = said
+
+    with session:
+        session.messages = said
+    assert (session.score is None) == (session.failure is not None)
+    asyncio.run(later())
+    assert (session.score is None) == (session.failure is not None)
+
+
+# Messages of any shape, and where the task begins in them.
+
+
+@given(conversations(), conversations(), st.sampled_from(sorted(WRITERS)), st.booleans())
+def test_a_task_begins_where_a_live_list_ended(
+    before: list[Step], after: list[Step], shape: str, objects: bool
+) -> None:
+    earlier, history = WRITERS[shape](before), WRITERS[shape]([*before, *after])
+    if shape == "otel" or history[: len(earlier)] != earlier:
+        return  # a span tells again what was said before
+    told = [as_object(one) for one in history] if objects else list(history)
+    live: list[object] = told[: len(earlier)]
+    with tunaeval.scoring_session(QUERY, messages=live) as session:
+        live += told[len(earlier) :]
+    assert session.start == len(earlier)
+    assert session.score == tunaeval.score(told, QUERY, start=len(earlier))
+
+
+@pytest.mark.parametrize(
+    "held",
+    [messages(), {"messages": messages()}, deque(messages()), as_object({"messages": messages()})],
+    ids=lambda held: type(held).__name__,
+)
+def test_whatever_holds_the_messages_can_be_handed_in(held: Any) -> None:
+    live = held["messages"] if isinstance(held, dict) else getattr(held, "messages", held)
+    with tunaeval.scoring_session(QUERY, messages=held) as session:
+        live.extend(messages())
+    assert session.start == len(messages())
+    assert session.score == tunaeval.score([*messages(), *messages()], QUERY, start=session.start)
+
+
+def test_where_the_task_begins_may_be_said() -> None:
+    with tunaeval.scoring_session(QUERY, messages=messages(), start=0) as session:
+        pass
+    with tunaeval.scoring_session(QUERY) as other:
+        other.messages, other.start = [*messages(), *messages()], len(messages())
+    assert [session.start, other.start] == [0, len(messages())]
+    assert session.score is not None
+    assert other.score is not None
+    assert session.score.weighted_total == other.score.weighted_total
+
+
+def test_messages_that_come_one_by_one_are_read_once() -> None:
+    with tunaeval.scoring_session(QUERY, messages=iter(messages())) as session:
+        pass
+    assert session.score == tunaeval.score(messages(), QUERY)

@@ -108,7 +108,9 @@ def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None
 
 
 def _is_list(thing: object) -> bool:
-    return isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
+    """Whether this is gone through, message by message; a model of pydantic's could be, too."""
+    listed = isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
+    return listed and _held(thing) is None
 
 
 def holds_transcript(item: object) -> bool:

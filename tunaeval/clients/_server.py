@@ -143,10 +143,13 @@ class Server:
         return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
 
 
-def read_key(variables: Sequence[str] = KEY_VARIABLES) -> str | None:
+def read_key(
+    variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
+) -> str | None:
     """The key in the environment; None if there is none. It is checked but never shown."""
+    told = os.environ if environment is None else environment
     for variable in variables:
-        key = os.environ.get(variable, "").strip()
+        key = told.get(variable, "").strip()
         if key:
             if not (key.isascii() and key.isprintable()) or " " in key:
                 raise ClientSetupError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import httpx
 
@@ -19,7 +19,8 @@ class OpenAIClient:
     """Asks `{base_url}/chat/completions`.
 
     The key comes from the environment only, from the first of `key_variables` that is set
-    (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`); a server that wants none gets none. `base_url` is
+    (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`) in `environment`, that of the process unless another is
+    handed in; a server that wants none gets none. `base_url` is
     `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
 
     Tried again are 408, 409, 429, 5xx and broken connections, at most `max_retries` times; a
@@ -45,6 +46,7 @@ class OpenAIClient:
         connections: int = 64,
         max_retries: int = 8,
         key_variables: Sequence[str] = KEY_VARIABLES,
+        environment: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         address = base_url or os.environ.get("OPENAI_BASE_URL")
@@ -61,7 +63,7 @@ class OpenAIClient:
         self._chat = Chat(
             Server(
                 address,
-                key=read_key(key_variables),
+                key=read_key(key_variables, environment),
                 attempt_timeout=attempt_timeout,
                 transport=transport,
             ),

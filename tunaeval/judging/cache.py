@@ -30,8 +30,7 @@ class ReplyCache:
         self.get(key)
         record = {"key": key, "message": reply.message, "finish_reason": reply.finish_reason}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with records.RecordWriter(self.path) as writer:
-            writer.append(record)
+        records.append(self.path, record)
         if self._replies is not None:
             self._replies[key] = reply
 
