@@ -16,6 +16,7 @@ from tunaeval.types import Conversation, Message
 from .fields import first, get, listed, shown, word
 from .inspect_ai import is_sample, read_sample
 from .otel import read_spans
+from .plain import read_plain
 from .shapes import SHAPES, Shape, read_messages, shape_named
 from .spans import holds_spans, is_span
 from .tunacode import is_session, read_session
@@ -63,6 +64,8 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
     """
     if isinstance(messages, Conversation):
         return messages
+    if shape is None and (plain := read_plain(messages)) is not None:
+        return plain
     found = read_conversations(messages, shape=shape)
     if len(found) != 1:
         raise UsageError(
@@ -80,8 +83,11 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
 
 
 def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
-    if isinstance(thing, Conversation):
-        yield thing
+    known = thing if isinstance(thing, Conversation) else None
+    if known is None and shape is None:
+        known = read_plain(thing)
+    if known is not None:
+        yield known
         return
     for row in _DOCUMENTS:
         if shape in {None, row.shape} and row.fits(thing):

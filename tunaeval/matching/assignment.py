@@ -12,7 +12,7 @@ from typing import TypeAlias
 from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
 
 from .bfcl import CheckerCrash
-from .failures import Failure, Miss, wrong_tool
+from .failures import Failure, Miss, invalid_arguments, wrong_tool
 
 Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
 """A tool and its arguments; None where only the name counts."""
@@ -78,11 +78,11 @@ class Fit:
     def _misses(self, wish: int, call: int) -> Iterable[Miss]:
         name, arguments = self.wishes[wish]
         got = self.calls[call]
-        if arguments is not None:
+        if arguments is not None and (got.invalid is None or name != got.name):
             return self._compare(name, arguments, got, self._specs[name])
-        if name == got.name:
-            return ()
-        return (partial(wrong_tool, name, got.name),)
+        if name != got.name:
+            return (partial(wrong_tool, name, got.name),)
+        return () if arguments is None else (partial(invalid_arguments, got),)
 
 
 def in_step(fit: Fit) -> Pairs:

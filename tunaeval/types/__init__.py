@@ -6,6 +6,7 @@ so that a parse never loads pydantic.
 
 from .calls import (
     ARGUMENTS_KEYS,
+    INVALID_ARGUMENTS,
     NAME_KEYS,
     JsonObject,
     JsonValue,
@@ -25,6 +26,7 @@ from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
     "ARGUMENTS_KEYS",
+    "INVALID_ARGUMENTS",
     "LEVELS",
     "NAME_KEYS",
     "Conversation",

@@ -20,6 +20,10 @@ ARGUMENTS_KEYS = ("arguments", "args", "parameters", "input")
 """Keys that hold a call's arguments, likewise."""
 
 
+INVALID_ARGUMENTS = "invalid-arguments"
+"""The mend of a call that was made with something else than a JSON object: it has no arguments."""
+
+
 class Span(NamedTuple):
     """Characters `start` (included) to `end` (excluded) of the text that was parsed."""
 
@@ -161,6 +165,14 @@ class ToolCall:
     format: str = ""
     span: Span | None = None
     repairs: tuple[Repair, ...] = ()
+
+    @property
+    def invalid(self) -> str | None:
+        """Why `arguments` are empty although something else was written; None for other calls."""
+        for repair in self.repairs:
+            if repair.code == INVALID_ARGUMENTS:
+                return repair.message
+        return None
 
 
 @dataclass(frozen=True, slots=True)
