@@ -64,8 +64,6 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
     """
     if isinstance(messages, Conversation):
         return messages
-    if shape is None and (plain := read_plain(messages)) is not None:
-        return plain
     found = read_conversations(messages, shape=shape)
     if len(found) != 1:
         raise UsageError(
