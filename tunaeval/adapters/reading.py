@@ -6,10 +6,8 @@ calls and results as a whole is told at the end, in one more pass.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from tunaeval.types import (
     INVALID_ARGUMENTS,
@@ -17,9 +15,11 @@ from tunaeval.types import (
     JsonValue,
     Message,
     Notice,
+    Results,
     ToolCall,
     Usage,
     asked,
+    results_of,
 )
 
 from .calls import call_of
@@ -39,8 +39,6 @@ NOTICES = {
     "unnamed-call": "a call without a name",
 }
 """Every code of a `Notice`, and what it means."""
-
-_RESULT_ROLES = frozenset({"tool", "function"})
 
 
 @dataclass(slots=True)
@@ -195,7 +193,7 @@ def joined(
     order. What is odd about them joins the notices; an invalid call's result is an error.
     """
     told = [*notices]
-    results = _results(messages)
+    results = results_of(messages)
     seen: set[str] = set()
     failed: list[int] = []
     for index, message in enumerate(messages):
@@ -213,22 +211,6 @@ def joined(
     return Conversation(kept, tuple(sources), length, shape, tuple(told), asked(kept))
 
 
-_Results: TypeAlias = dict[str | None, deque[int]]
-
-
-def _results(messages: Sequence[Message]) -> _Results:
-    """The places of the results for each id, in order."""
-    results: _Results = {}
-    for index, message in enumerate(messages):
-        answered = message.tool_call_id
-        if answered is not None or message.role in _RESULT_ROLES:
-            if answered in results:
-                results[answered].append(index)
-            else:
-                results[answered] = deque((index,))
-    return results
-
-
 def _oddities(
     call: ToolCall, index: int, result: int | None, seen: set[str], source: int
 ) -> Iterator[Notice]:
@@ -242,7 +224,7 @@ def _oddities(
 
 
 def _orphans(
-    messages: Sequence[Message], results: _Results, sources: Sequence[int]
+    messages: Sequence[Message], results: Results, sources: Sequence[int]
 ) -> Iterator[Notice]:
     for left in results.values():
         for index in left:

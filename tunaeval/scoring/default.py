@@ -162,6 +162,8 @@ def _followed_plan(history: History, runs: Sequence[CallRun]) -> CallRun | None:
 def _in_vain(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
     tools = history.settings.tools
     again = {id(run) for run in repeated_at_once(history)}
+    if not again and tools is None:
+        return []
     return [
         run for run in runs if id(run) in again or (tools is not None and run.tool not in tools)
     ]

@@ -12,23 +12,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import orjson
 
 from tunaeval.success import Success, returned
-from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution
+from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, results_of
 from tunaeval.types.roles import Transcript
 
 from .settings import USUAL_SETTINGS, ScoreSettings
 
-_RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 _DECLARED = Success(ok=False, reason="is-error")
 _RAN = Success(ok=True, reason="assumed")
-
-Results: TypeAlias = dict[str | None, deque[int]]
 
 
 class CallRun(NamedTuple):
@@ -79,7 +76,7 @@ class History:
 def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
     """Read a transcript. An execution's word goes before that of the transcript."""
     messages = transcript.messages
-    results = _results(messages)
+    results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
     timed = _Executions(transcript.executions, calls) if transcript.executions else None
     runs: list[CallRun] = []
@@ -121,14 +118,6 @@ def _canonical(arguments: JsonObject) -> str:
         return json.dumps(arguments, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):  # made by hand: no JSON at all
         return f"<{id(arguments)}>"
-
-
-def _results(messages: tuple[Message, ...]) -> Results:
-    found: Results = defaultdict(deque)
-    for index, message in enumerate(messages):
-        if message.tool_call_id is not None or message.role in _RESULT_ROLES:
-            found[message.tool_call_id].append(index)
-    return found
 
 
 def _success(message: Message) -> Success:

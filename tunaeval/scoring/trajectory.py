@@ -23,19 +23,16 @@ def _expected_trajectory(history: History) -> Finding:
         return Finding(value=None, reason="nothing is expected: settings.expect is None")
     calls = [call for message in history.transcript.messages for call in message.tool_calls]
     verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    if verdict.ok:
+        return Finding(1.0, verdict.reason)
     met = {call for _, call in verdict.pairs}
     strangers = [run for index, run in enumerate(history.runs) if index not in met]
-    return Finding(
-        value=_share_met(expect, verdict, len(calls)),
-        reason=verdict.reason,
-        evidence=() if verdict.ok else where(strangers),
-    )
+    value = _share_met(expect, verdict, len(calls))
+    return Finding(value, verdict.reason, where(strangers))
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
-    """1 when all is as expected, else how much of what was wanted and made found its pair."""
-    if verdict.ok:
-        return 1.0
+    """How much of what was wanted and made found its pair."""
     if any(failure.code in _ALL_OR_NOTHING for failure in verdict.failures):
         return 0.0
     wanted = len(expect.calls if expect.calls is not None else expect.tools or ())

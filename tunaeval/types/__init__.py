@@ -20,8 +20,8 @@ from .calls import (
     Usage,
     set_spec_maker,
 )
-from .conversations import Conversation, Notice, asked
-from .exchange import Reply, Request
+from .conversations import Conversation, Notice, Results, asked, results_of
+from .exchange import Reply, Request, text_of
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "Repair",
     "Reply",
     "Request",
+    "Results",
     "Span",
     "ToolCall",
     "ToolExecution",
@@ -48,5 +49,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "results_of",
     "set_spec_maker",
+    "text_of",
 ]

@@ -184,6 +184,9 @@ class Usage:
     cost_usd: float | None = None
 
 
+_RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a transcript.
@@ -200,6 +203,11 @@ class Message:
     is_error: bool | None = None
     usage: Usage | None = None
     at: float | None = None
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is what a tool gave back, be it known for which call or not."""
+        return self.tool_call_id is not None or self.role in _RESULT_ROLES
 
 
 @dataclass(frozen=True, slots=True)
