@@ -81,11 +81,9 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
 
 
 def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
-    known = thing if isinstance(thing, Conversation) else None
-    if known is None and shape is None:
-        known = read_plain(thing)
-    if known is not None:
-        yield known
+    told = thing if isinstance(thing, Conversation) else read_plain(thing, shape)
+    if told is not None:
+        yield told
         return
     for row in _DOCUMENTS:
         if shape in {None, row.shape} and row.fits(thing):

@@ -25,9 +25,9 @@ _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "functio
 _FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 
 
-def read_plain(thing: object) -> Conversation | None:
-    """The conversation, when `thing` is one of these lists."""
-    if (type(thing) is not list and type(thing) is not tuple) or not thing:
+def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
+    """The conversation, when `thing` is one of these lists, and nobody says that it is another."""
+    if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))
     if kinds == {Message}:

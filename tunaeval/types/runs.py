@@ -327,5 +327,4 @@ class ScoreResult(Data):
         return self._value("context-efficiency")
 
     def _value(self, category: str) -> float | None:
-        found = self.categories.get(category)
-        return found.value if found else None
+        return self.categories[category].value if category in self.categories else None
