@@ -4,8 +4,9 @@
 
 agentevals takes part when it is installed (`pip install agentevals`). It gets dictionaries, as its
 users have them, and so does `score` in one row; in the others messages have been read before, for
-its verdict comes out of reading, too. Both are seen to pass what is timed. Nothing leaves the
-machine: agentevals traces its runs only where its environment variables ask it to.
+its verdict comes out of reading, too. Both are seen to pass what is timed. The floor is a loop over
+the dictionaries that counts calls and results that read like errors, and nothing else. Nothing
+leaves the machine: agentevals traces its runs only where its environment variables ask it to.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import pairwise
 from statistics import median
+from time import process_time
 from typing import Any
 
 from measuring import Aim, Work, in_turns, options, ratio, told
@@ -36,6 +38,8 @@ TIMES_FASTER = 20.0
 THEIRS = "agentevals, superset"
 VERDICT = "tunaeval.match"
 WHOLE, READ, ONE = "score, dictionaries", "score, messages", "score, one category"
+READING, FLOOR = "to_messages", "a bare loop"
+MANY = 5_000
 
 
 def long_transcript(size: int) -> list[Message]:
@@ -103,6 +107,8 @@ def trajectory_works() -> dict[str, Work]:
         WHOLE: each(whole, raw, settings),
         READ: each(whole, read, settings),
         ONE: each(alone, read, settings),
+        READING: each(lambda made, _: len(to_messages(made)) == len(made), raw, settings),
+        FLOOR: each(lambda made, _: counted(made) == (CALLS, 0), raw, settings),
         VERDICT: each(lambda made, expect: match(expect, made).ok, calls, expects),
     }
     evaluator = peer()
@@ -112,6 +118,24 @@ def trajectory_works() -> dict[str, Work]:
             raw, [trajectory(number) for number in numbers],
         )  # fmt: skip
     return works
+
+
+def counted(messages: Iterable[dict[str, Any]]) -> tuple[int, int]:
+    """Calls, and results that read like errors: the least that a score has to look at."""
+    calls = failures = 0
+    for message in messages:
+        calls += len(message.get("tool_calls", ()))
+        failures += message["role"] == "tool" and message["content"].startswith("Error")
+    return calls, failures
+
+
+def many() -> float:
+    """Microseconds for each of 5,000 trajectories, from dictionaries, scored in one loop."""
+    made = [(trajectory(one), ScoreSettings(expect=wanted(one))) for one in range(MANY)]
+    begun = process_time()
+    for messages, its in made:
+        tunaeval.score(messages, "q", categories=["expected-trajectory"], settings=its)
+    return (process_time() - begun) / MANY * 1e6
 
 
 def each(judge: Callable[[Any, Any], bool], made: Iterable[Any], given: Iterable[Any]) -> Work:
@@ -142,6 +166,7 @@ def main() -> None:
         [name, median(times) / TRAJECTORIES, ratio(rounds, beside, name)]
         for name, times in rounds.items()
     ]
+    rows.append([f"{MANY:,} in a loop, dictionaries", many(), None])
     doublings = [ratio(grown, large, small) for small, large in pairwise(growing)]
     found = f"it takes {', '.join(f'{times:.2f}' for times in doublings)} times"
     aims = [

@@ -127,6 +127,8 @@ def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> 
     """Judge what a tool gave back, by the built-in classifiers where none are given."""
     if classifiers is None and type(value) in SILENT:
         return ASSUMED
+    if classifiers is None and type(value) is str and _is_silent_text(value):
+        return ASSUMED
     if hasattr(type(value), "__await__"):
         return AWAITABLE
     said, unread = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
@@ -156,6 +158,11 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
         if field in _DECLARING and _DECLARING[field](fields[field]):
             return False
     return True
+
+
+def _is_silent_text(text: str) -> bool:
+    """Whether the built-in classifiers are silent about a text; the quick way to know."""
+    return "{" not in text[:_EDGE] and not (_exit_code(text) or _error_prefix(text))
 
 
 def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:

@@ -90,6 +90,36 @@ def test_arguments_are_held_against_their_schemas() -> None:
     assert score.reason.startswith("1 of 4 calls are as their tool's schema wants; first: read: ")
 
 
+def written(arguments: object, name: str = "look") -> dict[str, Any]:
+    """A call whose arguments are written in this way."""
+    function = {"name": name, "arguments": arguments}
+    return {"role": "assistant", "tool_calls": [{"id": "c", "function": function}]}
+
+
+def test_arguments_that_are_no_json_object_are_invalid_and_not_empty() -> None:
+    tools = tunaeval.to_tools([{"name": "look", "parameters": {"type": "object"}}])
+    messages = [written("{}"), written("[1]"), written("look here"), written(""), written([])]
+    score = asked("argument-validity", messages, tools=tools)
+    assert (score.value, score.evidence) == (2 / 5, (1, 2, 4))
+    assert score.reason.endswith("first: look: its arguments are no JSON object: '[1]'")
+
+
+@pytest.mark.parametrize("arguments", ["[1]", "look here", 3])
+@pytest.mark.parametrize("match", ["exactly", "superset", "any_order", "in_order"])
+def test_arguments_that_are_no_json_object_meet_no_wish_for_none(
+    arguments: object, match: str
+) -> None:
+    expect = {"calls": [{"name": "look", "arguments": {}}], "match": match}
+    score = asked("expected-trajectory", [written(arguments)], expect=expect)
+    assert (score.value, score.evidence) == (0, (0,))
+    assert "its arguments are no JSON object" in score.reason
+
+
+def test_a_call_that_could_not_be_read_is_no_repetition_of_another() -> None:
+    messages = [*map(written, ("{}", "[1]", "[2]")), written("[2]")]
+    assert asked("repetition", messages).value == 3 / 4
+
+
 @pytest.mark.parametrize(
     ("steps", "value"),
     [

@@ -19,7 +19,7 @@ from tests.scoring.made_up import EXECUTIONS, EXTRA, MESSAGES, PRESETS, SETTINGS
 from tunaeval import ScoreSettings
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.extensions import scorers
-from tunaeval.scoring import SCORERS, weighted_total
+from tunaeval.scoring import SCORERS, Category, Finding, weighted_total
 from tunaeval.types import Message, ToolCall, ToolExecution
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
@@ -100,6 +100,33 @@ def test_a_score_is_the_weighted_mean_of_what_applies(
     assert 0 <= details.failed_calls + details.dangling_calls <= details.tool_calls
     for score in scores:
         assert all(0 <= index < len(messages) for index in score.evidence)
+
+
+@given(
+    messages=st.lists(MESSAGES, max_size=8),
+    categories=CATEGORIES,
+    preset=PRESETS,
+    settings=SETTINGS,
+)
+def test_a_score_is_what_a_validation_makes_of_it(
+    messages: list[Message], categories: list[Any], preset: str, settings: ScoreSettings
+) -> None:
+    result = tunaeval.score(
+        messages, "q", preset=preset, categories=[*categories, *EXTRA], settings=settings
+    )
+    validated = ScoreResult.model_validate(result.model_dump(), strict=True)
+    assert validated == result == result.model_copy(deep=True)
+    assert repr(validated) == repr(result)  # 1 is no 1.0
+    assert ScoreResult.model_validate_json(result.model_dump_json()) == result
+    assert result.details.model_fields_set == set(type(result.details).model_fields)
+
+
+@pytest.mark.parametrize("value", [2.0, -0.1, float("nan"), "much"])
+def test_what_is_no_share_is_refused_of_a_formula_too(value: Any) -> None:
+    broken: Any = Category("broken", 1.0, lambda _: Finding(value, "so it is"))
+    result = tunaeval.score([], "q", categories=[broken])
+    assert result.categories["broken"].value is None
+    assert result.categories["broken"].reason.startswith("it failed: ValidationError")
 
 
 @given(

@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 from typing import NoReturn
 
+import orjson
+
 from tunaeval.parsing import parse_message
-from tunaeval.repair import not_json
+from tunaeval.repair import MAX_FAST, not_json
 from tunaeval.types import (
+    INVALID_ARGUMENTS,
     JsonObject,
     JsonValue,
     Level,
@@ -24,10 +27,12 @@ from tunaeval.types import (
 
 from .fields import identifier, json_words
 
-INVALID = "invalid-arguments"
+STRUCTURED = "structured"
+"""The format of a call that a server had parsed."""
 
-_STRUCTURED = "structured"
 _SHOWN = 60
+_LARGE = float(2**63)
+_ATOMS = frozenset({str, int, bool, type(None)})
 
 
 class _Prose:
@@ -51,10 +56,10 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
     known = identifier(call_id)
     read = _arguments(arguments)
     if read is not None:
-        return ToolCall(called, read, known, _STRUCTURED)
+        return ToolCall(called, read, known, STRUCTURED)
     mended = _mended(arguments) if isinstance(arguments, str) else None
     if mended is not None:
-        return ToolCall(called, mended.arguments, known, _STRUCTURED, repairs=mended.repairs)
+        return ToolCall(called, mended.arguments, known, STRUCTURED, repairs=mended.repairs)
     return invalid_call(called, arguments, known)
 
 
@@ -66,16 +71,14 @@ def invalid_call(
     words = f"its arguments are no JSON object: {said[:_SHOWN]!r}"
     if isinstance(why, str) and why:
         words = f"its arguments could not be read: {why[:_SHOWN]}"
-    repair = Repair(INVALID, words, level="lenient")
-    return ToolCall(name, {}, call_id, _STRUCTURED, repairs=(repair,))
-
-
-def is_invalid(call: ToolCall) -> bool:
-    return any(repair.code == INVALID for repair in call.repairs)
+    repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
+    return ToolCall(name, {}, call_id, STRUCTURED, repairs=(repair,))
 
 
 def _arguments(arguments: JsonValue) -> JsonObject | None:
     """Arguments that need no mend; None for others."""
+    if (plain := plain_arguments(arguments)) is not None:
+        return plain
     if arguments is None or arguments == "":
         return {}
     if isinstance(arguments, str):
@@ -86,6 +89,27 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
     if not isinstance(arguments, dict) or not_json(arguments):
         return None
     return arguments if all(isinstance(key, str) for key in arguments) else None
+
+
+def plain_arguments(arguments: JsonValue) -> JsonObject | None:
+    """The arguments that a text holds, where they are texts and numbers, as mostly; else None.
+
+    There the fast decoder reads what the other would: its integers beyond 64 bits become floats,
+    so large floats are none of its business.
+    """
+    if type(arguments) is not str or len(arguments) > MAX_FAST:
+        return None
+    try:
+        read = orjson.loads(arguments)
+    except ValueError:
+        return None
+    if type(read) is not dict:
+        return None
+    for value in read.values():
+        kind = type(value)
+        if kind not in _ATOMS and not (kind is float and -_LARGE < value < _LARGE):
+            return None
+    return read
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -16,6 +16,7 @@ from tunaeval.types import Conversation, Message
 from .fields import first, get, listed, shown, word
 from .inspect_ai import is_sample, read_sample
 from .otel import read_spans
+from .plain import read_plain
 from .shapes import SHAPES, Shape, read_messages, shape_named
 from .spans import holds_spans, is_span
 from .tunacode import is_session, read_session
@@ -80,8 +81,9 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
 
 
 def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
-    if isinstance(thing, Conversation):
-        yield thing
+    told = thing if isinstance(thing, Conversation) else read_plain(thing, shape)
+    if told is not None:
+        yield told
         return
     for row in _DOCUMENTS:
         if shape in {None, row.shape} and row.fits(thing):

@@ -6,13 +6,23 @@ calls and results as a whole is told at the end, in one more pass.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tunaeval.types import Conversation, JsonValue, Message, Notice, ToolCall, Usage, asked
+from tunaeval.types import (
+    INVALID_ARGUMENTS,
+    Conversation,
+    JsonValue,
+    Message,
+    Notice,
+    Results,
+    ToolCall,
+    Usage,
+    asked,
+    results_of,
+)
 
-from .calls import INVALID, call_of, is_invalid
+from .calls import call_of
 
 NOTICES = {
     "compacted": "earlier messages were replaced by a summary",
@@ -21,7 +31,7 @@ NOTICES = {
     "early-result": "a result that stands before its call",
     "empty-item": "nothing stands where a message belongs",
     "failed-reply": "a reply that ended in an error or was aborted",
-    INVALID: "a call whose arguments are no JSON object; it has none here",
+    INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
     "missing-attachment": "a text that was put elsewhere and is not there",
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it holds nothing",
@@ -107,9 +117,8 @@ class Reading:
         """Put a call into the message, and say what is wrong with it."""
         if not call.name:
             self.notice("unnamed-call", "a call has no name")
-        for repair in call.repairs:
-            if repair.code == INVALID:
-                self.notice(INVALID, f"a call of {call.name!r}: {repair.message}")
+        if call.invalid is not None:
+            self.notice(INVALID_ARGUMENTS, f"a call of {call.name!r}: {call.invalid}")
         self._opened().calls.append(call)
 
     def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
@@ -138,15 +147,7 @@ class Reading:
     def conversation(self, shape: str, length: int) -> Conversation:
         """What was read, with what is odd about its calls and results."""
         self.close()
-        messages, notices = _joined(self._messages, self._sources)
-        return Conversation(
-            messages=messages,
-            sources=tuple(self._sources),
-            length=length,
-            shape=shape,
-            warnings=(*self._notices, *notices),
-            query=asked(messages),
-        )
+        return joined(self._messages, self._sources, length, shape, self._notices)
 
     def _opened(self) -> _Open:
         if self._open is None:
@@ -181,44 +182,61 @@ def _message(one: _Open) -> Message:
     )
 
 
-def _joined(
-    messages: list[Message], sources: list[int]
-) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
-    """Join calls and results by id, each id in order; an invalid call's result is an error."""
-    results: dict[str | None, deque[int]] = defaultdict(deque)
-    for index, message in enumerate(messages):
-        if message.tool_call_id is not None or message.role in {"tool", "function"}:
-            results[message.tool_call_id].append(index)
+def joined(
+    messages: Sequence[Message],
+    sources: Sequence[int],
+    length: int,
+    shape: str,
+    notices: Sequence[Notice] = (),
+) -> Conversation:
+    """A conversation of messages that are read: its calls and results are joined by id, each id in
+    order. What is odd about them joins the notices; an invalid call's result is an error.
+    """
+    told = [*notices]
+    results = results_of(messages)
     seen: set[str] = set()
-    notices: list[Notice] = []
+    failed: list[int] = []
     for index, message in enumerate(messages):
         for call in message.tool_calls:
-            result = results[call.id].popleft() if results[call.id] else None
-            notices += _oddities(call, index, result, seen, sources[index])
-            if result is not None and is_invalid(call) and messages[result].is_error is None:
-                messages[result] = replace(messages[result], is_error=True)
-    for left in results.values():
-        for index in left:
-            answered = messages[index].tool_call_id
-            notices.append(
-                Notice(
-                    "orphan-result",
-                    f"a result for {answered!r}, which is no call's id",
-                    sources[index],
-                )
-            )
-    return tuple(messages), tuple(notices)
+            waiting = results.get(call.id)
+            result = waiting.popleft() if waiting else None
+            if result is None or result < index or call.id in seen:
+                told += _oddities(call, index, result, seen, sources[index])
+            if call.id is not None:
+                seen.add(call.id)
+            if result is not None and call.repairs and call.invalid is not None:
+                failed.append(result)
+    told += _orphans(messages, results, sources)
+    kept = tuple(_failing(messages, failed) if failed else messages)
+    return Conversation(kept, tuple(sources), length, shape, tuple(told), asked(kept))
 
 
 def _oddities(
     call: ToolCall, index: int, result: int | None, seen: set[str], source: int
 ) -> Iterator[Notice]:
     named = f"the call {call.id!r} of {call.name!r}"
-    if call.id is not None:
-        if call.id in seen:
-            yield Notice("duplicate-id", f"{named} has the id of an earlier one", source)
-        seen.add(call.id)
+    if call.id in seen:
+        yield Notice("duplicate-id", f"{named} has the id of an earlier one", source)
     if result is None:
         yield Notice("dangling-call", f"{named} has no result", source)
     elif result < index:
         yield Notice("early-result", f"{named} has its result before it", source)
+
+
+def _orphans(
+    messages: Sequence[Message], results: Results, sources: Sequence[int]
+) -> Iterator[Notice]:
+    for left in results.values():
+        for index in left:
+            answered = messages[index].tool_call_id
+            words = f"a result for {answered!r}, which is no call's id"
+            yield Notice("orphan-result", words, sources[index])
+
+
+def _failing(messages: Sequence[Message], failed: Sequence[int]) -> list[Message]:
+    """The messages, those at these places errors unless they say otherwise."""
+    told = list(messages)
+    for index in failed:
+        if told[index].is_error is None:
+            told[index] = replace(told[index], is_error=True)
+    return told

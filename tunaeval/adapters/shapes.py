@@ -23,12 +23,9 @@ from . import (
     tinyagent,
 )
 from .fields import get, shown
+from .plain import CHAT, OWN
 from .reading import Reading
 
-OWN = "tunaeval"
-"""The shape of a list of our own messages."""
-
-_DEFAULT = "openai-chat"
 _WANTED = "a list of messages in one of the shapes that are known"
 
 
@@ -53,7 +50,7 @@ SHAPES = {
         Shape("anthropic", anthropic.claims, anthropic.read),
         Shape("inspect-ai", inspect_ai.claims, inspect_ai.read),
         Shape("otel", otel.claims, otel.read),
-        Shape(_DEFAULT, openai_chat.claims, openai_chat.read),
+        Shape(CHAT, openai_chat.claims, openai_chat.read),
     )
 }
 """In the order in which they are asked whose a message is."""
@@ -73,7 +70,7 @@ def shape_of(messages: Sequence[object]) -> Shape:
         for shape in SHAPES.values():
             if shape.claims(message):
                 return shape
-    return SHAPES[_DEFAULT]
+    return SHAPES[CHAT]
 
 
 def read_messages(
@@ -109,4 +106,4 @@ def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] 
     if isinstance(kind, str) and kind:
         return shape.read
     # Hosts mix a plain message into lists of other shapes.
-    return SHAPES[_DEFAULT].read if isinstance(role, str) and role else None
+    return SHAPES[CHAT].read if isinstance(role, str) and role else None

@@ -24,7 +24,7 @@ import orjson
 from tunaeval.errors import UnknownNameError
 from tunaeval.grammar import Format
 from tunaeval.parsing import instructions, render
-from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec, text_of
 from tunaeval.types.runs import Suite
 
 from .constraint import call_schema, plain_type
@@ -129,20 +129,11 @@ def said(message: Mapping[str, object]) -> JsonObject:
     there is none. Null content, lists of parts and reasoning are told as one text.
     """
     calls = message.get("tool_calls")
-    texts = [_text(message.get("content"))]
+    texts = [text_of(message.get("content"))]
     if isinstance(calls, list):
         texts += [_call_text(call) for call in calls]
     content = "\n".join(text for text in texts if text)
     return {"role": "assistant", "content": content or "(no answer)"}
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
-        return "".join(part for part in parts if isinstance(part, str))
-    return ""
 
 
 def _call_text(call: object) -> str:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import JsonValue, Reply, Request
+from tunaeval.types import Reply, Request, text_of
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import JudgeVote
 
@@ -128,7 +128,7 @@ class _Said(NamedTuple):
 
 def _read(reply: Reply, *, cached: bool) -> _Said:
     message = reply.message
-    text = _text(message.get("content"))
+    text = text_of(message.get("content"))
     fault = None
     if message.get("tool_calls") or message.get("function_call"):
         fault = "it called a tool"
@@ -137,15 +137,6 @@ def _read(reply: Reply, *, cached: bool) -> _Said:
     elif reply.finish_reason == "length" and not text.rstrip().endswith(("}", "```")):
         fault = "its reply was cut off; raise max_tokens"
     return _Said(text, fault, cached)
-
-
-def _text(content: JsonValue) -> str:
-    """A content's text; of one in parts, the texts in them."""
-    if isinstance(content, str):
-        return content
-    parts: list[JsonValue] = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _storable(text: str) -> str:

@@ -123,8 +123,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
 
 
 def _message(index: int, message: Message, shown: Shown) -> _Line:
-    is_result = message.tool_call_id is not None or message.role in {"tool", "function"}
-    limit = shown.message_characters if shown.tool_results or not is_result else 0
+    limit = shown.message_characters if shown.tool_results or not message.is_result else 0
     content, cut = _cut(message.content, limit)
     fields: JsonObject = {"message": index, "role": message.role, "content": content}
     left_out = cut

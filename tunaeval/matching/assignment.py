@@ -12,7 +12,7 @@ from typing import TypeAlias
 from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
 
 from .bfcl import CheckerCrash
-from .failures import Failure, Miss, wrong_tool
+from .failures import Failure, Miss, invalid_arguments, wrong_tool
 
 Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
 """A tool and its arguments; None where only the name counts."""
@@ -53,6 +53,17 @@ class Fit:
             known = self._known[key] = self(wish, call)
         return known
 
+    def in_place(self) -> bool:
+        """Whether each wish is met by the very call in its place, as mostly where all goes well."""
+        if len(self.wishes) > len(self.calls):
+            return False
+        for index, (_, wanted) in enumerate(self.wishes):
+            if wanted is not None and self.calls[index].arguments != wanted:
+                return False
+            if not self(index, index):
+                return False
+        return True
+
     def likely_first(self, wish: int) -> list[int]:
         """All calls, those first that likely meet the wish: mostly one does, and that ends it.
 
@@ -78,11 +89,11 @@ class Fit:
     def _misses(self, wish: int, call: int) -> Iterable[Miss]:
         name, arguments = self.wishes[wish]
         got = self.calls[call]
-        if arguments is not None:
+        if arguments is not None and (got.invalid is None or name != got.name):
             return self._compare(name, arguments, got, self._specs[name])
-        if name == got.name:
-            return ()
-        return (partial(wrong_tool, name, got.name),)
+        if name != got.name:
+            return (partial(wrong_tool, name, got.name),)
+        return () if arguments is None else (partial(invalid_arguments, got),)
 
 
 def in_step(fit: Fit) -> Pairs:
@@ -107,6 +118,8 @@ def in_order(fit: Fit) -> Pairs:
 
 def largest(fit: Fit) -> Pairs:
     """A maximum matching by augmenting paths (Berge 1957), each the shortest there is."""
+    if fit.in_place():  # the paths would end there, too
+        return tuple((index, index) for index in range(len(fit.wishes)))
     call_of: dict[int, int] = {}
     wish_of: dict[int, int] = {}
     for wish in range(len(fit.wishes)):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from reprlib import Repr
 from typing import TypeAlias
 
+from tunaeval.types import ToolCall
+
 FAILURES = {
     "missing-call": "an expected call was not made",
     "extra-call": "a call was made that nobody asked for",
@@ -16,6 +18,7 @@ FAILURES = {
     "unexpected-call": "a call was made where `none` was wanted",
     "forbidden-tool": "a tool was called that `forbid` lists",
     "wrong-tool": "the call is of another tool",
+    "invalid-arguments": "the arguments are no JSON object, so none of them is the expected one",
     "missing-argument": "an expected argument was left out",
     "extra-argument": "an argument was given that nobody asked for, and not as its default",
     "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
@@ -61,6 +64,11 @@ _SHOWN = _Shown()
 def wrong_tool(wanted: str, got: str) -> Failure:
     """A call of another tool."""
     return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
+
+
+def invalid_arguments(call: ToolCall) -> Failure:
+    """A call of the right tool whose arguments could not be read."""
+    return Failure("invalid-arguments", f"{call.name}: {call.invalid}", "arguments")
 
 
 def extra_argument(name: str, value: object) -> Failure:

@@ -22,6 +22,7 @@ from tunaeval.types import (
     Span,
     ToolCall,
     Tools,
+    text_of,
 )
 
 from .collect import MAX_CALLS
@@ -145,14 +146,6 @@ def _legacy(message: object) -> list[object]:
 
 def _listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else []
-
-
-def text_of(content: JsonValue) -> str:
-    """The text of a message's content: a string, null, or a list of parts."""
-    if isinstance(content, str):
-        return content
-    parts = [_get(part, "text") if not isinstance(part, str) else part for part in _listed(content)]
-    return "".join(part for part in parts if isinstance(part, str))
 
 
 def _get(thing: object, key: str) -> JsonValue:

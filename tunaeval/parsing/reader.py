@@ -8,14 +8,13 @@ from functools import lru_cache, partial
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
-from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools
+from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools, text_of
 from tunaeval.window import Window
 
 from .collect import MAX_TEXT, Collector
 from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
 from .finder import Finder
-from .message import text_of
 from .ordinary import OrdinaryReader, ordinary_reader
 from .scanner import Scanner
 from .tiling import Kind

@@ -1,7 +1,7 @@
 """Scores from transcripts."""
 
 from .assess import assess, weighted_total
-from .categories import Category
+from .categories import Category, Finding
 from .history import history_of
 from .presets import PRESETS, Preset, scorers_of
 from .settings import USUAL_SETTINGS, Price, ScoreSettings, Steps
@@ -24,6 +24,7 @@ __all__ = [
     "SCORERS",
     "USUAL_SETTINGS",
     "Category",
+    "Finding",
     "Preset",
     "Price",
     "ScoreSettings",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreDetails, ScoreResult, WeightedScore
 
-from .categories import Category, Counts
+from .categories import Category, Counts, Finding
 from .history import History, history_of
 from .presets import preset_of
 from .settings import USUAL_SETTINGS, ScoreSettings
@@ -30,26 +32,64 @@ async def assess(
     _check(scorers)
     counts = preset_of(preset).counts
     history = history_of(transcript, settings)
-    verdicts = _weighed(
-        scorers, [await _verdict(scorer, transcript, history) for scorer in scorers]
-    )
-    total = weighted_total(verdicts.values())
-    return ScoreResult(
+    verdicts: list[_Verdict] = []
+    for scorer in scorers:
+        if isinstance(scorer, Category):
+            verdicts.append(_found(scorer, history))
+        else:
+            verdicts.append(await _told(scorer, transcript))
+    shares = _shares([
+        scorer.weight
+        for scorer, verdict in zip(scorers, verdicts, strict=True)
+        if verdict.value is not None
+    ])  # fmt: skip
+    total = _mean(shares, [one.value for one in verdicts if one.value is not None])
+    weighed = _weighed(scorers, verdicts, shares)
+    return ScoreResult.checked(
         preset=preset,
         weighted_total=total,
-        details=_details(counts(history), history.notes, verdicts, total),
-        categories=verdicts,
+        details=_details(counts(history), history.notes, weighed, total),
+        categories=weighed,
     )
+
+
+_Verdict: TypeAlias = Finding | CategoryScore
+
+
+def _found(category: Category, history: History) -> _Verdict:
+    try:
+        found = category.verdict(history)
+        value = found.value
+        is_sound = value is None or (type(value) is float and 0 <= value <= 1)
+        return found if is_sound else found.checked()
+    except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
+        return _failed(error)
+
+
+async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
+    try:
+        told = await scorer.score(transcript)
+        # Built anew: a plug-in may have got past the check of its numbers.
+        return CategoryScore(
+            value=told.value, reason=told.reason, evidence=told.evidence, judged=told.judged
+        )
+    except Exception as error:  # noqa: BLE001 - as above
+        return _failed(error)
+
+
+def _failed(error: Exception) -> Finding:
+    return Finding(None, f"it failed: {type(error).__name__}: {error}")
 
 
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
     """The weighted mean of the scores that have a value; None when there is none, or no weight."""
     parts = [(score.value, score.weight) for score in scores if score.value is not None]
-    shares = _shares([weight for _, weight in parts])
-    if not shares:
-        return None
-    total = math.fsum(share * value for share, (value, _) in zip(shares, parts, strict=True))
-    return min(1.0, total)  # a last bit may be too much
+    return _mean(_shares([weight for _, weight in parts]), [value for value, _ in parts])
+
+
+def _mean(shares: Sequence[float], values: Sequence[float]) -> float | None:
+    # A last bit may be too much.
+    return min(1.0, math.fsum(map(operator.mul, shares, values))) if shares else None
 
 
 def _shares(weights: Sequence[float]) -> list[float]:
@@ -62,20 +102,18 @@ def _shares(weights: Sequence[float]) -> list[float]:
 
 
 def _weighed(
-    scorers: Sequence[Scorer], verdicts: Sequence[CategoryScore]
+    scorers: Sequence[Scorer], verdicts: Sequence[_Verdict], shares: Sequence[float]
 ) -> dict[str, WeightedScore]:
     """Each verdict with its category's weight, and the share of the total that it comes to."""
-    applying = [
-        scorer.weight
-        for scorer, verdict in zip(scorers, verdicts, strict=True)
-        if verdict.value is not None
-    ]
-    shares = iter(_shares(applying))
+    left = iter(shares)
     return {
-        scorer.name: WeightedScore(
-            **vars(verdict),
-            weight=scorer.weight,
-            share=None if verdict.value is None else next(shares, None),
+        scorer.name: WeightedScore.checked(
+            value=verdict.value,
+            reason=verdict.reason,
+            evidence=verdict.evidence,
+            judged=verdict.judged,
+            weight=float(scorer.weight),
+            share=None if verdict.value is None else next(left, None),
         )
         for scorer, verdict in zip(scorers, verdicts, strict=True)
     }
@@ -93,35 +131,20 @@ def _check(scorers: Sequence[Scorer]) -> None:
             )
 
 
-async def _verdict(scorer: Scorer, transcript: Transcript, history: History) -> CategoryScore:
-    try:
-        if isinstance(scorer, Category):
-            return scorer.verdict(history)
-        verdict = await scorer.score(transcript)
-        # Built anew: a plug-in may have got past the check of its numbers.
-        return CategoryScore(
-            value=verdict.value,
-            reason=verdict.reason,
-            evidence=verdict.evidence,
-            judged=verdict.judged,
-        )
-    except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
-        return CategoryScore(value=None, reason=f"it failed: {type(error).__name__}: {error}")
-
-
 def _details(
     counts: Counts,
     notes: Sequence[str],
     verdicts: Mapping[str, WeightedScore],
     total: float | None,
 ) -> ScoreDetails:
-    return ScoreDetails(
+    judging_failed = any(map(_judge_failed, verdicts.values()))
+    return ScoreDetails.checked(
         tool_calls=counts.calls,
         failed_calls=counts.failed,
         dangling_calls=counts.dangling,
         retries=counts.retries,
         reasoning="; ".join((_sum(verdicts, total), *notes)),
-        outcome="judge_failure" if any(map(_judge_failed, verdicts.values())) else "scored",
+        outcome="judge_failure" if judging_failed else "scored",
     )
 
 

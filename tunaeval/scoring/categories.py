@@ -12,16 +12,29 @@ from tunaeval.types.runs import CategoryScore
 from .history import CallRun, History, history_of
 
 
+class Finding(NamedTuple):
+    """What a category finds in a history: a `CategoryScore` that nobody has checked yet."""
+
+    value: float | None
+    reason: str
+    evidence: tuple[int, ...] = ()
+    judged: None = None
+
+    def checked(self) -> CategoryScore:
+        """Raises ValidationError for a value that is no share."""
+        return CategoryScore(value=self.value, reason=self.reason, evidence=self.evidence)
+
+
 @dataclass(frozen=True, slots=True)
 class Category:
     """A `Scorer` that needs nothing but the history: `verdict` waits for nothing."""
 
     name: str
     weight: float
-    verdict: Callable[[History], CategoryScore]
+    verdict: Callable[[History], Finding]
 
     async def score(self, transcript: Transcript) -> CategoryScore:
-        return self.verdict(history_of(transcript))
+        return self.verdict(history_of(transcript)).checked()
 
 
 class Counts(NamedTuple):

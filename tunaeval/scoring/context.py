@@ -29,7 +29,7 @@ def context_size(history: History) -> ContextSize:
     counter = history.settings.counter
     reported = list(_reported(history.transcript.messages))
     begin, latest = reported[-1] if reported else (-1, 0)
-    rest = sum(counter.count(text) for text in _texts(history, begin + 1))
+    rest = sum(map(counter.count, _texts(history, begin + 1)))
     if not reported:
         return ContextSize(rest, counter.name)
     tokens = max(latest + rest, *(tokens for _, tokens in reported))
@@ -45,12 +45,8 @@ def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
             yield index, usage.prompt_tokens + max(0, usage.completion_tokens or 0)
 
 
-def _texts(history: History, begin: int) -> Iterator[str]:
-    """What was said, called and answered, from a message on."""
-    messages = history.transcript.messages
-    for index in range(begin, len(messages)):
-        if messages[index].role not in _NOT_OF_THE_TASK:
-            yield messages[index].content
-    for run in history.runs:
-        if run.message >= begin:
-            yield run.key  # the tool and its arguments as JSON
+def _texts(history: History, begin: int) -> list[str]:
+    """What was said, called and answered, from a message on; a call by tool and arguments."""
+    messages = history.transcript.messages[begin:]
+    said = [message.content for message in messages if message.role not in _NOT_OF_THE_TASK]
+    return said + [run.key for run in history.runs if run.message >= begin]

@@ -14,12 +14,11 @@ or a goal was reached: these are signs, and told as such.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tunaeval.types import Message
-from tunaeval.types.runs import CategoryScore
 
-from .categories import Category, Counts, where
+from .categories import Category, Counts, Finding, where
 from .context import context_size
 from .history import CallRun, History
 from .repeats import repeated_at_once, retried
@@ -34,34 +33,37 @@ def counts_of(history: History) -> Counts:
     A call without a result is dangling, and no success.
     """
     runs = history.runs
-    return Counts(
-        calls=len(runs),
-        succeeded=sum(run.succeeded for run in runs),
-        failed=sum(run.failed for run in runs),
-        dangling=sum(run.dangles for run in runs),
-        retries=len(retried(history)),
-    )
+    succeeded, failed = _ended(runs)
+    dangling = len(runs) - succeeded - failed
+    return Counts(len(runs), succeeded, failed, dangling, len(retried(history)))
 
 
-def _goal_completion(history: History) -> CategoryScore:
+def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
+    """How many succeeded, and how many failed."""
+    oks = [run.success.ok for run in runs if run.success is not None]
+    succeeded = sum(oks)
+    return succeeded, len(oks) - succeeded
+
+
+def _goal_completion(history: History) -> Finding:
     messages = history.transcript.messages
     if not history.runs and not any(map(_speaks, messages)):
-        return CategoryScore(value=0.0, reason="nothing was done: no call, and no word")
+        return Finding(value=0.0, reason="nothing was done: no call, and no word")
     signal, shown_by = _signal(history)
     if not any(run.succeeded for run in _work(history)):
         reason = "no work succeeded" + (f", although {signal}" if signal else "")
-        return CategoryScore(value=_TRIED, reason=reason, evidence=shown_by)
+        return Finding(value=_TRIED, reason=reason, evidence=shown_by)
     if signal:
-        return CategoryScore(value=_SIGNALLED, reason=f"{signal} at the end", evidence=shown_by)
+        return Finding(value=_SIGNALLED, reason=f"{signal} at the end", evidence=shown_by)
     if _speaks(messages[-1]):
         reason = "the assistant had the last word, without a completion signal"
-        return CategoryScore(value=_ANSWERED, reason=reason, evidence=(len(messages) - 1,))
-    return CategoryScore(value=_TRIED, reason="it stopped in the middle: no signal and no answer")
+        return Finding(value=_ANSWERED, reason=reason, evidence=(len(messages) - 1,))
+    return Finding(value=_TRIED, reason="it stopped in the middle: no signal and no answer")
 
 
-def _plan_correctness(history: History) -> CategoryScore:
+def _plan_correctness(history: History) -> Finding:
     settings = history.settings
-    if not _work(history):
+    if not any(_work(history)):
         return _no_work("no plan to be seen")
     runs = [run for run in history.runs if run.tool not in settings.completion_tools]
     steps = len({run.batch for run in runs})
@@ -75,24 +77,24 @@ def _plan_correctness(history: History) -> CategoryScore:
     in_vain = _in_vain(history, runs)
     if in_vain:
         reason += f"; {len(in_vain)} of {len(runs)} calls for nothing (repeated, or no such tool)"
-    return CategoryScore(
+    return Finding(
         value=value * (1 - len(in_vain) / len(runs)),
         reason=reason,
         evidence=where([*in_vain, *([planned] if planned else [])]),
     )
 
 
-def _success_ratio(history: History) -> CategoryScore:
+def _success_ratio(history: History) -> Finding:
     settings = history.settings
-    if not _work(history):
+    if not any(_work(history)):
         return _no_work("none that succeeded or failed")
     # A call that ended the task needs no result.
     unanswered = {id(run) for run in _closing(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
     retries = retried(history)
-    succeeded, failed = sum(run.succeeded for run in runs), sum(run.failed for run in runs)
+    succeeded, failed = _ended(runs)
     penalty = settings.retry_penalty * len(retries) + settings.failure_penalty * failed
-    return CategoryScore(
+    return Finding(
         value=max(0.0, succeeded / len(runs) - penalty),
         reason=(
             f"{succeeded} of {len(runs)} succeeded, {failed} failed, "
@@ -102,25 +104,25 @@ def _success_ratio(history: History) -> CategoryScore:
     )
 
 
-def _context_efficiency(history: History) -> CategoryScore:
-    if not _work(history):
+def _context_efficiency(history: History) -> Finding:
+    if not any(_work(history)):
         return _no_work("no use of the context")
     size = context_size(history)
-    return CategoryScore(
+    return Finding(
         value=history.settings.context_steps.value(size.tokens),
         reason=f"about {size.tokens:.0f} tokens ({size.how})",
         evidence=size.reports,
     )
 
 
-def _work(history: History) -> list[CallRun]:
+def _work(history: History) -> Iterator[CallRun]:
     """The calls that do more than plan or say that all is done."""
-    no_work = history.settings.completion_tools | history.settings.planners
-    return [run for run in history.runs if run.tool not in no_work]
+    ends, planners = history.settings.completion_tools, history.settings.planners
+    return (run for run in history.runs if run.tool not in ends and run.tool not in planners)
 
 
-def _no_work(so: str) -> CategoryScore:
-    return CategoryScore(value=None, reason=f"no work was tried, so {so}")
+def _no_work(so: str) -> Finding:
+    return Finding(value=None, reason=f"no work was tried, so {so}")
 
 
 def _signal(history: History) -> tuple[str, tuple[int, ...]]:
@@ -160,6 +162,8 @@ def _followed_plan(history: History, runs: Sequence[CallRun]) -> CallRun | None:
 def _in_vain(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
     tools = history.settings.tools
     again = {id(run) for run in repeated_at_once(history)}
+    if not again and tools is None:
+        return []
     return [
         run for run in runs if id(run) in again or (tools is not None and run.tool not in tools)
     ]

@@ -19,9 +19,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tunaeval.success import BY_TEXT
-from tunaeval.types.runs import CategoryScore
 
-from .categories import Category, Counts, where
+from .categories import Category, Counts, Finding, where
 from .history import CallRun, History
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
@@ -54,44 +53,44 @@ def _doubtful(run: CallRun) -> bool:
     return run.success is not None and run.failed and run.success.reason in _READINGS
 
 
-def _goal_completion(history: History) -> CategoryScore:
+def _goal_completion(history: History) -> Finding:
     signals = [run for run in history.runs if run.tool in COMPLETION_TOOLS]
     if not signals:
-        return CategoryScore(value=0.3, reason=f"no completion signal{_if_empty(history)}")
+        return Finding(value=0.3, reason=f"no completion signal{_if_empty(history)}")
     reason = f"{signals[-1].tool} was called"
-    return CategoryScore(value=0.8, reason=reason, evidence=where(signals))
+    return Finding(value=0.8, reason=reason, evidence=where(signals))
 
 
-def _plan_correctness(history: History) -> CategoryScore:
+def _plan_correctness(history: History) -> Finding:
     calls = len(history.runs)
     planners = [run for run in history.runs if run.tool in PLANNERS]
     if not calls:
-        return CategoryScore(value=0.0, reason=f"no call{_if_empty(history)}")
+        return Finding(value=0.0, reason=f"no call{_if_empty(history)}")
     if calls > _MANY_CALLS:
-        return CategoryScore(value=0.3, reason=f"{calls} calls, more than {_MANY_CALLS}")
+        return Finding(value=0.3, reason=f"{calls} calls, more than {_MANY_CALLS}")
     if planners:
         reason = f"{planners[0].tool} was used"
-        return CategoryScore(value=0.7, reason=reason, evidence=where(planners))
-    return CategoryScore(value=0.5, reason=f"{calls} calls and no planner")
+        return Finding(value=0.7, reason=reason, evidence=where(planners))
+    return Finding(value=0.5, reason=f"{calls} calls and no planner")
 
 
-def _success_ratio(history: History) -> CategoryScore:
+def _success_ratio(history: History) -> Finding:
     counts = counts_of(history)
     if not counts.calls:
         reason = f"no call, so none that failed{_if_empty(history)}"
-        return CategoryScore(value=1.0, reason=reason)
+        return Finding(value=1.0, reason=reason)
     share = counts.succeeded / counts.calls
     value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
     troubled = [run for run in history.runs if not run.succeeded]
-    return CategoryScore(value=value, reason=_told(counts), evidence=where(troubled))
+    return Finding(value=value, reason=_told(counts), evidence=where(troubled))
 
 
-def _context_efficiency(history: History) -> CategoryScore:
+def _context_efficiency(history: History) -> Finding:
     characters = sum(len(message.content) for message in history.transcript.messages)
     tokens = characters / _CHARACTERS_PER_TOKEN
     value = CONTEXT_STEPS.value(tokens)
     reason = f"about {tokens:.0f} tokens (characters / {_CHARACTERS_PER_TOKEN})"
-    return CategoryScore(value=value, reason=f"{reason}{_if_empty(history)}")
+    return Finding(value=value, reason=f"{reason}{_if_empty(history)}")
 
 
 def _if_empty(history: History) -> str:

@@ -12,29 +12,27 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import orjson
 
 from tunaeval.success import Success, returned
-from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution
+from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, results_of
 from tunaeval.types.roles import Transcript
 
 from .settings import USUAL_SETTINGS, ScoreSettings
 
-_RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 _DECLARED = Success(ok=False, reason="is-error")
 _RAN = Success(ok=True, reason="assumed")
-
-Results: TypeAlias = dict[str | None, deque[int]]
 
 
 class CallRun(NamedTuple):
     """One call and how it ended; `success` is None for a dangling one, which has no result.
 
-    `key` is the same for calls of one tool with equal arguments. `message` and `result` are indices
+    `key` is the same for calls of one tool with equal arguments. `invalid` is why `arguments` are
+    empty although something else was written, None for most. `message` and `result` are indices
     of the messages that hold the call and its result, `answer` is what that says, and `seconds` is
     None where nobody measured.
     """
@@ -48,6 +46,7 @@ class CallRun(NamedTuple):
     answer: str | None = None
     success: Success | None = None
     seconds: float | None = None
+    invalid: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -77,39 +76,40 @@ class History:
 def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
     """Read a transcript. An execution's word goes before that of the transcript."""
     messages = transcript.messages
-    results = _results(messages)
+    results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
-    timed = _Executions(transcript.executions, [call for _, call in calls])
+    timed = _Executions(transcript.executions, calls) if transcript.executions else None
     runs: list[CallRun] = []
-    batch, answered = -1, -1
+    batch, before, answered = -1, -1, -1
     for index, call in calls:
         waiting = results.get(call.id)
         result = waiting.popleft() if waiting else None
-        execution = timed.of(call)
-        said = None if result is None else _success(messages[result])
-        if not runs or index > max(runs[-1].message, answered):
+        execution = timed.of(call) if timed else None
+        answer = None if result is None else messages[result]
+        said = None if answer is None else _success(answer)
+        if index > before and index > answered:
             batch, answered = batch + 1, len(messages)
-        answered = min(answered, -1 if result is None else result)
+        before, answered = index, min(answered, -1 if result is None else result)
         runs.append(
             CallRun(
-                tool=call.name,
-                arguments=call.arguments,
-                key=f"{call.name} {_canonical(call.arguments)}",
-                batch=batch,
-                message=index,
-                result=result,
-                answer=None if result is None else messages[result].content,
-                success=_agreed(execution, said),
-                seconds=None if execution is None else execution.duration_seconds,
+                call.name, call.arguments, _key(call), batch, index, result,
+                None if answer is None else answer.content,
+                said if execution is None else _agreed(execution, said),
+                None if execution is None else execution.duration_seconds,
+                call.invalid if call.repairs else None,
             )
-        )
-    orphans = sum(len(waiting) for waiting in results.values())
-    notes = tuple(_notes({"result": orphans, "execution": timed.left()}))
+        )  # fmt: skip
+    notes = _notes(sum(map(len, results.values())), timed.left() if timed else 0)
     return History(transcript, settings, tuple(runs), notes)
 
 
+def _key(call: ToolCall) -> str:
+    """Equal texts for calls of one tool with equal arguments, whatever the order of their keys."""
+    said = call.invalid if call.repairs else None
+    return f"{call.name} {said or _canonical(call.arguments)}"
+
+
 def _canonical(arguments: JsonObject) -> str:
-    """Equal texts for equal arguments, whatever the order of their keys."""
     try:
         return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:  # integers beyond 64 bits, lone surrogates, much depth
@@ -118,14 +118,6 @@ def _canonical(arguments: JsonObject) -> str:
         return json.dumps(arguments, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):  # made by hand: no JSON at all
         return f"<{id(arguments)}>"
-
-
-def _results(messages: tuple[Message, ...]) -> Results:
-    found: Results = defaultdict(deque)
-    for index, message in enumerate(messages):
-        if message.tool_call_id is not None or message.role in _RESULT_ROLES:
-            found[message.tool_call_id].append(index)
-    return found
 
 
 def _success(message: Message) -> Success:
@@ -149,7 +141,9 @@ class _Executions:
     Then it does not matter for any count which of them belongs to which call.
     """
 
-    def __init__(self, executions: Iterable[ToolExecution], calls: Sequence[ToolCall]) -> None:
+    def __init__(
+        self, executions: Iterable[ToolExecution], calls: Iterable[tuple[int, ToolCall]]
+    ) -> None:
         self._by_id: dict[str, deque[ToolExecution]] = defaultdict(deque)
         self._by_tool: dict[str, deque[ToolExecution]] = defaultdict(deque)
         for execution in sorted(executions, key=lambda execution: execution.started_at):
@@ -158,7 +152,7 @@ class _Executions:
             else:
                 self._by_id[execution.call_id].append(execution)
         wanting: dict[str, int] = defaultdict(int)
-        for call in calls:
+        for _, call in calls:
             wanting[call.name] += call.id not in self._by_id
         self._countable = {
             tool for tool, waiting in self._by_tool.items() if len(waiting) == wanting[tool]
@@ -176,7 +170,10 @@ class _Executions:
         return sum(len(waiting) for waiting in queues)
 
 
-def _notes(left: dict[str, int]) -> Iterable[str]:
-    for what, number in left.items():
-        if number:
-            yield f"{number} {what}{'s' * (number > 1)} without a call"
+def _notes(results: int, executions: int) -> tuple[str, ...]:
+    """What was left over."""
+    left = {"result": results, "execution": executions}
+    return tuple(
+        f"{number} {what}{'s' * (number > 1)} without a call"
+        for what, number in left.items() if number
+    )  # fmt: skip

@@ -27,9 +27,14 @@ def batches(history: History) -> Iterator[Batch]:
     return (list(batch) for _, batch in groupby(runs, attrgetter("batch")))
 
 
+def _all_differ(history: History) -> bool:
+    """Whether no call was made twice, so that none can come again."""
+    return len({run.key for run in history.runs}) == len(history.runs)
+
+
 def retried(history: History) -> list[CallRun]:
     """Calls that were made again after an equal one failed, whatever was called in between."""
-    if not any(run.failed for run in history.runs):
+    if _all_differ(history):
         return []
     found: list[CallRun] = []
     failed: set[str] = set()
@@ -42,6 +47,8 @@ def retried(history: History) -> list[CallRun]:
 
 def repeated_at_once(history: History) -> list[CallRun]:
     """Calls that succeeded, and were made again in the next step for the very same answer."""
+    if _all_differ(history):
+        return []
     found: list[CallRun] = []
     before: set[tuple[str, str | None]] = set()
     for batch in batches(history):
@@ -52,6 +59,8 @@ def repeated_at_once(history: History) -> list[CallRun]:
 
 def looping(history: History) -> list[CallRun]:
     """Calls in steps that go round: what was called and answered up to three steps before."""
+    if _all_differ(history):
+        return []
     steps = list(batches(history))
     marks = [frozenset(Counter((run.key, run.answer) for run in step).items()) for step in steps]
     going_round: set[int] = set()

@@ -9,45 +9,44 @@ import math
 
 from tunaeval.busy import busy_seconds
 from tunaeval.types import Usage
-from tunaeval.types.runs import CategoryScore
 
-from .categories import Category, where
+from .categories import Category, Finding, where
 from .history import History
 from .settings import Price
 
 
-def _latency(history: History) -> CategoryScore:
+def _latency(history: History) -> Finding:
     executions = history.transcript.executions
     seconds = busy_seconds(executions)
     if seconds is None or not executions:
         why = "some tool ran for an unknown time" if executions else "nobody timed a tool"
-        return CategoryScore(value=None, reason=why)
+        return Finding(value=None, reason=why)
     untimed = sum(run.seconds is None for run in history.runs)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
     if untimed:
         reason += f"; {untimed} calls were not timed"
-    return CategoryScore(
+    return Finding(
         value=history.settings.latency_steps.value(seconds),
         reason=reason,
         evidence=where(run for run in history.runs if run.seconds is not None),
     )
 
 
-def _cost(history: History) -> CategoryScore:
+def _cost(history: History) -> Finding:
     usages = {
         index: message.usage
         for index, message in enumerate(history.transcript.messages)
         if message.usage is not None
     }
     if not usages:
-        return CategoryScore(value=None, reason="nobody reported what the replies used")
+        return Finding(value=None, reason="nobody reported what the replies used")
     costs = [_dollars(usage, history.settings.price) for usage in usages.values()]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
         unknown = len(costs) - len(known)
         reason = f"what {unknown} of {len(costs)} replies cost is not known; settings.price helps"
-        return CategoryScore(value=None, reason=reason)
-    return CategoryScore(
+        return Finding(value=None, reason=reason)
+    return Finding(
         value=history.settings.cost_steps.value(math.fsum(known)),
         reason=f"{math.fsum(known):.6f} dollars for {len(known)} replies",
         evidence=tuple(usages),

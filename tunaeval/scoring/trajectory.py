@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tunaeval.matching import Verdict, match
 from tunaeval.repair import fit
-from tunaeval.types import ToolCall, Tools
-from tunaeval.types.runs import CategoryScore, Expectation
+from tunaeval.types import Tools
+from tunaeval.types.runs import Expectation
 
-from .categories import Category, where
+from .categories import Category, Finding, where
 from .history import CallRun, History
 from .repeats import LONGEST_CYCLE, looping
 
@@ -17,25 +17,22 @@ _ALL_OR_NOTHING = frozenset({
 """Failures that no share of the expected calls makes up for."""
 
 
-def _expected_trajectory(history: History) -> CategoryScore:
+def _expected_trajectory(history: History) -> Finding:
     expect, settings = history.settings.wanted, history.settings
     if expect is None:
-        return CategoryScore(value=None, reason="nothing is expected: settings.expect is None")
-    calls = [ToolCall(run.tool, run.arguments) for run in history.runs]
+        return Finding(value=None, reason="nothing is expected: settings.expect is None")
+    calls = [call for message in history.transcript.messages for call in message.tool_calls]
     verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    if verdict.ok:
+        return Finding(1.0, verdict.reason)
     met = {call for _, call in verdict.pairs}
     strangers = [run for index, run in enumerate(history.runs) if index not in met]
-    return CategoryScore(
-        value=_share_met(expect, verdict, len(calls)),
-        reason=verdict.reason,
-        evidence=() if verdict.ok else where(strangers),
-    )
+    value = _share_met(expect, verdict, len(calls))
+    return Finding(value, verdict.reason, where(strangers))
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
-    """1 when all is as expected, else how much of what was wanted and made found its pair."""
-    if verdict.ok:
-        return 1.0
+    """How much of what was wanted and made found its pair."""
     if any(failure.code in _ALL_OR_NOTHING for failure in verdict.failures):
         return 0.0
     wanted = len(expect.calls if expect.calls is not None else expect.tools or ())
@@ -43,17 +40,17 @@ def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
     return len(verdict.pairs) / max(1, of.get(expect.match, max(wanted, made)))
 
 
-def _argument_validity(history: History) -> CategoryScore:
+def _argument_validity(history: History) -> Finding:
     tools = history.settings.tools
     if tools is None:
-        return CategoryScore(value=None, reason="no schemas are known: settings.tools is None")
+        return Finding(value=None, reason="no schemas are known: settings.tools is None")
     if not history.runs:
-        return CategoryScore(value=None, reason="no call, so no arguments")
+        return Finding(value=None, reason="no call, so no arguments")
     unfit = {run.key: fault for run in _distinct(history) if (fault := _fault(run, tools))}
     bad = [run for run in history.runs if run.key in unfit]
     valid = len(history.runs) - len(bad)
     first = f"; first: {unfit[bad[0].key]}" if bad else ""
-    return CategoryScore(
+    return Finding(
         value=valid / len(history.runs),
         reason=f"{valid} of {len(history.runs)} calls are as their tool's schema wants{first}",
         evidence=tuple(sorted({run.message for run in bad})),
@@ -69,17 +66,19 @@ def _fault(run: CallRun, tools: Tools) -> str:
     spec = tools.get(run.tool)
     if spec is None:
         return f"no tool is called {run.tool!r}"
+    if run.invalid is not None:
+        return f"{run.tool}: {run.invalid}"
     fitted = fit(run.arguments, spec.parameters)
     told = [fault.message for fault in fitted.faults]
     told += [repair.message for repair in fitted.repairs]  # what had to be bent did not fit
     return f"{run.tool}: {told[0]}" if told else ""
 
 
-def _repetition(history: History) -> CategoryScore:
+def _repetition(history: History) -> Finding:
     if not history.runs:
-        return CategoryScore(value=None, reason="no call, so nothing came again")
+        return Finding(value=None, reason="no call, so nothing came again")
     circling = looping(history)
-    return CategoryScore(
+    return Finding(
         value=1 - len(circling) / len(history.runs),
         reason=(
             f"{len(circling)} of {len(history.runs)} calls repeat what was called and answered "

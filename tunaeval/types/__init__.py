@@ -6,6 +6,7 @@ so that a parse never loads pydantic.
 
 from .calls import (
     ARGUMENTS_KEYS,
+    INVALID_ARGUMENTS,
     NAME_KEYS,
     JsonObject,
     JsonValue,
@@ -19,12 +20,13 @@ from .calls import (
     Usage,
     set_spec_maker,
 )
-from .conversations import Conversation, Notice, asked
-from .exchange import Reply, Request
+from .conversations import Conversation, Notice, Results, asked, results_of
+from .exchange import Reply, Request, text_of
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
     "ARGUMENTS_KEYS",
+    "INVALID_ARGUMENTS",
     "LEVELS",
     "NAME_KEYS",
     "Conversation",
@@ -39,6 +41,7 @@ __all__ = [
     "Repair",
     "Reply",
     "Request",
+    "Results",
     "Span",
     "ToolCall",
     "ToolExecution",
@@ -46,5 +49,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "results_of",
     "set_spec_maker",
+    "text_of",
 ]

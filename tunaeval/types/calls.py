@@ -20,6 +20,10 @@ ARGUMENTS_KEYS = ("arguments", "args", "parameters", "input")
 """Keys that hold a call's arguments, likewise."""
 
 
+INVALID_ARGUMENTS = "invalid-arguments"
+"""The mend of a call that was made with something else than a JSON object: it has no arguments."""
+
+
 class Span(NamedTuple):
     """Characters `start` (included) to `end` (excluded) of the text that was parsed."""
 
@@ -162,6 +166,14 @@ class ToolCall:
     span: Span | None = None
     repairs: tuple[Repair, ...] = ()
 
+    @property
+    def invalid(self) -> str | None:
+        """Why `arguments` are empty although something else was written; None for other calls."""
+        for repair in self.repairs:
+            if repair.code == INVALID_ARGUMENTS:
+                return repair.message
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -170,6 +182,9 @@ class Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
+
+
+_RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +203,11 @@ class Message:
     is_error: bool | None = None
     usage: Usage | None = None
     at: float | None = None
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is what a tool gave back, be it known for which call or not."""
+        return self.tool_call_id is not None or self.role in _RESULT_ROLES
 
 
 @dataclass(frozen=True, slots=True)

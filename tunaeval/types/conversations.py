@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 from .calls import Message, Usage
 
@@ -51,6 +53,22 @@ class Conversation:
             query=asked(messages),
             usage=None,  # is of the whole session
         )
+
+
+Results: TypeAlias = dict[str | None, deque[int]]
+
+
+def results_of(messages: Sequence[Message]) -> Results:
+    """The indices of the results for each call's id, in order; None stands for those without."""
+    results: Results = {}
+    for index, message in enumerate(messages):
+        if message.is_result:
+            answered = message.tool_call_id
+            if answered in results:
+                results[answered].append(index)
+            else:
+                results[answered] = deque((index,))
+    return results
 
 
 def asked(messages: tuple[Message, ...]) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .calls import JsonObject, Usage
+from .calls import JsonObject, JsonValue, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +42,18 @@ class Reply:
     latency_seconds: float | None = None
     retries: int = 0
     raw: JsonObject | None = None
+
+
+def text_of(content: JsonValue) -> str:
+    """The text of a message's content: a string, null, or parts (texts, dicts or objects)."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return "".join(text for text in map(_text_in, parts) if isinstance(text, str))
+
+
+def _text_in(part: object) -> object:
+    if isinstance(part, str):
+        return part
+    # dict first: the abstract class is slow to ask
+    return part.get("text") if isinstance(part, (dict, Mapping)) else getattr(part, "text", None)
