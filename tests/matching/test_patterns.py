@@ -57,7 +57,9 @@ def test_a_newline_at_the_end_may_follow_a_match(pattern: str, text: str) -> Non
     assert Pattern(pattern).found_in(text) == bool(re.search(pattern, text))
 
 
+@pytest.mark.filterwarnings("ignore:Possible:FutureWarning")  # `[[` may once mean another thing
 @given(pattern=st.text(st.sampled_from("ab()[]{}|*+?\\^$.-,1P<>:=!i"), max_size=12))
+@example("[[a]")
 def test_what_we_read_re_reads_too(pattern: str) -> None:
     try:
         Pattern(pattern)
