@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tunaeval.matching.patterns import MAX_STATES, Pattern
