@@ -271,9 +271,10 @@ def test_by_a_broken_schema_nothing_changes_in_silence(
     value: JsonValue, schema: JsonObject
 ) -> None:
     """{"allOf": 5} and {"required": [["a"]]} raised TypeError."""
-    for given_value in (value, {}, []):
-        fitted = fit(given_value, schema)
-        assert fitted.repairs or repr(fitted.value) == repr(given_value)
+    values: list[JsonValue] = [value, {}, []]
+    for one in values:
+        fitted = fit(one, schema)
+        assert fitted.repairs or repr(fitted.value) == repr(one)
 
 
 def test_an_escape_in_a_string_with_unknown_ones_is_left_too() -> None:
