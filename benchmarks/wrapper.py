@@ -1,4 +1,5 @@
-"""What recording a tool costs a call: bare, a minimal closure, ours, OpenTelemetry's SDK.
+"""What recording a tool costs a call: bare, a minimal closure, ours (for a recorder and for a
+session), OpenTelemetry's SDK.
 
     python benchmarks/wrapper.py [--rounds 60] [--json] [--check] [--calls 1000000]
 
@@ -19,6 +20,7 @@ import json
 import tracemalloc
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
@@ -29,6 +31,7 @@ from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
 import tunaeval
 
 BARE, CLOSURE, OURS, OTEL = "bare", "minimal closure", "tunaeval", "OpenTelemetry SDK"
+SESSION = "tunaeval, in a session"
 MOST = {"function": 1.5, "coroutine function": 2.5}
 """Microseconds that a call may cost more than the bare one, on a quiet core."""
 MOST_GROWTH = 100_000
@@ -104,6 +107,16 @@ def ours(tool: Tool) -> Tool:
     return tunaeval.wrap_tool(tool, tunaeval.Recorder())
 
 
+@cache
+def session() -> tunaeval.ScoringSession:
+    """One that is open from its first use on."""
+    return tunaeval.scoring_session("What does it cost?").__enter__()
+
+
+def in_a_session(tool: Tool) -> Tool:
+    return session().wrap(tool)
+
+
 def tracer() -> tuple[Any, Any]:
     """OpenTelemetry's tracer, and the exporter that it fills."""
     from opentelemetry.sdk.trace import TracerProvider
@@ -162,6 +175,7 @@ def works(kind: str, spans: Any) -> dict[str, Work]:
         BARE: lambda tool: tool,
         CLOSURE: awaited_closure if is_awaited else closure,
         OURS: ours,
+        SESSION: in_a_session,
     }
     if spans is not None:
         wraps[OTEL] = awaited_spanned(spans) if is_awaited else spanned(spans)

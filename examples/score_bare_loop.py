@@ -5,11 +5,12 @@ The model here is a script; a real client goes in its place.
 $ python examples/score_bare_loop.py
 read_file{'filepath': 'note.txt'}: exception, ... s
 read_file{'filepath': 'notes.txt'}: assumed, ... s
-goal-completion: 0.5, the assistant had the last word, without a completion signal
-plan-correctness: 0.5, no planner that was followed; steps: 2
+goal-completion: 1.0, the check passed; signals: the assistant had the last word
+plan-correctness: 1.0, steps: 2
 success-ratio: 0.4, 1 of 2 succeeded, 1 failed, 0 without a result, 0 retried
+repetition: 1.0, 0 of 2 calls repeat a call and its answer
 context-efficiency: 1.0, about 41 tokens (characters / 4)
-score: 0.56
+score: 0.94
 """
 
 import asyncio
@@ -27,6 +28,11 @@ def read_file(filepath: str) -> str:
     if filepath != "notes.txt":
         raise FileNotFoundError(filepath)
     return "milk\nflour\neggs"
+
+
+def says_three(conversation: tunaeval.Conversation) -> bool:
+    """What decides: whether the last message has the right answer."""
+    return "three" in conversation.messages[-1].content
 
 
 def calling(number: int, filepath: str) -> JsonObject:
@@ -50,7 +56,7 @@ async def agent(messages: list[JsonObject], tools: list[AnyTool]) -> None:
 
 async def main() -> None:
     history: list[JsonObject] = []
-    async with tunaeval.scoring_session(QUERY, messages=history) as session:
+    async with tunaeval.scoring_session(QUERY, messages=history, check=says_three) as session:
         history.append({"role": "user", "content": QUERY})
         await agent(history, [session.wrap(read_file)])
         for run in session.executions:

@@ -5,11 +5,12 @@ The model here is a script; a real chat model goes in its place.
 $ python examples/score_langchain.py
 read_file{'filepath': 'list.txt'}: assumed, ... s
 subtract{'amount': 20, 'parts': [2, 3, 4]}: assumed, ... s
-goal-completion: 0.5, the assistant had the last word, without a completion signal
-plan-correctness: 0.5, no planner that was followed; steps: 2
+goal-completion: 1.0, the check passed; signals: the assistant had the last word
+plan-correctness: 1.0, steps: 2
 success-ratio: 1.0, 2 of 2 succeeded, 0 failed, 0 without a result, 0 retried
+repetition: 1.0, 0 of 2 calls repeat a call and its answer
 context-efficiency: 1.0, about 48 tokens (characters / 4)
-score: 0.65
+score: 1.00
 """
 
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
@@ -31,6 +32,11 @@ def read_file(filepath: str) -> str:
 def subtract(amount: int, parts: list[int]) -> int:
     """Take parts off an amount."""
     return amount - sum(parts)
+
+
+def says_eleven(conversation: tunaeval.Conversation) -> bool:
+    """What decides: whether the last message has the right answer."""
+    return "11" in conversation.messages[-1].content
 
 
 def calling(number: int, name: str, **args: object) -> AIMessage:
@@ -57,7 +63,7 @@ def agent(messages: list[BaseMessage], tools: dict[str, BaseTool]) -> None:
 
 
 history: list[BaseMessage] = []
-with tunaeval.scoring_session(QUERY, messages=history) as session:
+with tunaeval.scoring_session(QUERY, messages=history, check=says_eleven) as session:
     history.append(HumanMessage(QUERY))
     agent(history, {one.name: session.wrap(one) for one in (read_file, subtract)})
     for run in session.executions:

@@ -5,19 +5,21 @@ The model here is a script; the name of a real one goes in its place.
 $ python examples/score_pydantic_ai.py
 How many milk? Two.
   read_file{'filepath': 'milk.txt'}: assumed, ... s
-  goal-completion: 0.5, the assistant had the last word, without a completion signal
-  plan-correctness: 0.5, no planner that was followed; steps: 1
+  goal-completion: 1.0, the check passed; signals: the assistant had the last word
+  plan-correctness: 1.0, steps: 1
   success-ratio: 1.0, 1 of 1 succeeded, 0 failed, 0 without a result, 0 retried
+  repetition: 1.0, 0 of 1 calls repeat a call and its answer
   context-efficiency: 1.0, about ... tokens (reported)
-  score: 0.65
+  score: 1.00
 How many eggs? Four.
   read_file{'filepath': 'egg.txt'}: exception, ... s
   read_file{'filepath': 'eggs.txt'}: assumed, ... s
-  goal-completion: 0.5, the assistant had the last word, without a completion signal
-  plan-correctness: 0.5, no planner that was followed; steps: 2
+  goal-completion: 1.0, the check passed; signals: the assistant had the last word
+  plan-correctness: 1.0, steps: 2
   success-ratio: 0.4, 1 of 2 succeeded, 1 failed, 0 without a result, 0 retried
+  repetition: 1.0, 0 of 2 calls repeat a call and its answer
   context-efficiency: 1.0, about ... tokens (reported)
-  score: 0.56
+  score: 0.94
 """
 
 from pydantic_ai import Agent, ModelRetry, Tool
@@ -51,8 +53,12 @@ def say(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
 
 
 history: list[ModelMessage] = []
-for query in ("How many milk?", "How many eggs?"):
-    with tunaeval.scoring_session(query, messages=history) as session:
+for query, answer in {"How many milk?": "Two", "How many eggs?": "Four"}.items():
+
+    def is_right(conversation: tunaeval.Conversation, answer: str = answer) -> bool:
+        return answer in conversation.messages[-1].content
+
+    with tunaeval.scoring_session(query, messages=history, check=is_right) as session:
         agent = Agent(FunctionModel(say), tools=[session.wrap(Tool(read_file))])
         result = agent.run_sync(query, message_history=history)
         history += result.new_messages()

@@ -6,11 +6,12 @@ $ python examples/score_tinyagent.py
 Four each.
 count{'of': 'milk'}: assumed, ... s
 count{'of': 'eggs'}: assumed, ... s
-goal-completion: 0.5, the assistant had the last word, without a completion signal
-plan-correctness: 0.5, no planner that was followed; steps: 1
+goal-completion: 1.0, the check passed; signals: the assistant had the last word
+plan-correctness: 1.0, steps: 1
 success-ratio: 1.0, 2 of 2 succeeded, 0 failed, 0 without a result, 0 retried
+repetition: 1.0, 0 of 2 calls repeat a call and its answer
 context-efficiency: 1.0, about 25 tokens (characters / 4)
-score: 0.65
+score: 1.00
 """
 
 import asyncio
@@ -61,7 +62,8 @@ async def say(*_: object) -> Scripted:
 async def main() -> None:
     agent = tiny.Agent(tiny.AgentOptions(stream_fn=say))
     agent.set_model(tiny.Model(provider="scripted", id="scripted"))
-    async with tunaeval.scoring_session(QUERY, messages=agent.state) as session:
+    right = {"check": lambda told: "Four" in told.messages[-1].content}
+    async with tunaeval.scoring_session(QUERY, messages=agent.state, **right) as session:
         agent.set_tools([session.wrap(TOOL)])
         print(await agent.prompt_text(QUERY))
         for run in session.executions:

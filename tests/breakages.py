@@ -125,6 +125,58 @@ BREAKAGES = (
         "if fault := fault_of(", "if fault := None and fault_of(",
         ("tests/test_grammar.py",),
     ),
+    Breakage(
+        "a verdict is always true", "matching",
+        "        return self.ok", "        return True",
+        ("tests/api/test_match.py",),
+    ),
+    Breakage(
+        "a call that was lost is an abstention", "api",
+        "verdict = matching.without_calls(verdict, read.outcome)", "pass",
+        ("tests/api/test_match.py",),
+    ),
+    Breakage(
+        "a leaked call counts at strict", "parsing",
+        "if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):", "if False:",
+        ("tests/cli/test_leaked_calls.py",),
+    ),
+    Breakage(
+        "a gate opens on the few that were answered", "reports",
+        "return failed * 100 <= self.most * of if self.is_percentage else failed <= self.most",
+        "return True",
+        ("tests/cli/test_error_budget.py",),
+    ),
+    Breakage(
+        "another profile judges than the suite's", "harness",
+        "profile_of(self.profile or suite.profile)", "profile_of(self.profile)",
+        ("tests/harness/test_one_profile.py",),
+    ),
+    Breakage(
+        "a check that says no leaves what was earned", "scoring",
+        "if checked is not None and not checked.ok:", "if False:",
+        ("tests/scoring/test_goal.py", "tests/selftest/test_verdicts.py"),
+    ),
+    Breakage(
+        "what failed gives its weight to others", "scoring",
+        "        if verdict.failure is not None:", "        if False:",
+        ("tests/scoring/test_categories_of_others.py", "tests/judging/test_judge.py"),
+    ),
+    Breakage(
+        "tests that fail are failed tools", "scoring",
+        "return self.succeeded or self.tested", "return self.succeeded",
+        ("tests/scoring/test_failures_and_repeats.py",),
+    ),
+    Breakage(
+        "loops side by side are free", "scoring",
+        "def _doubles(step: Batch) -> list[CallRun]:",
+        "def _doubles(step: Batch) -> list[CallRun]:\n    return []",
+        ("tests/scoring/test_failures_and_repeats.py",),
+    ),
+    Breakage(
+        "a transcript that nobody could read scores", "adapters",
+        "if told.length and not says_something and told.failure is None:", "if False:",
+        ("tests/adapters/test_silence.py",),
+    ),
 )  # fmt: skip
 
 

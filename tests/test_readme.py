@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tunaeval import types
 from tunaeval.cli import COMMANDS
 from tunaeval.repair import MENDS
 
@@ -138,9 +139,10 @@ def codes_in_the_source() -> set[str]:
                 if not isinstance(node, ast.Call) or not node.args:
                     continue
                 called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                if makers.fullmatch(called.removeprefix("_")) and isinstance(
-                    code := getattr(node.args[0], "value", None), str
-                ):
+                # A code that other packages look for is a constant of `types`.
+                constant = getattr(types, getattr(node.args[0], "id", ""), None)
+                code = getattr(node.args[0], "value", constant)
+                if makers.fullmatch(called.removeprefix("_")) and isinstance(code, str):
                     found.add(code)
     return found
 

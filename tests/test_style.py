@@ -257,6 +257,7 @@ def test_the_project_speaks_of_itself_alone() -> None:
     hidden = {
         "recordings",
         ".git",
+        ".host-envs",
         ".hypothesis",
         ".mypy_cache",
         ".pytest_cache",

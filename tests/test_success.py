@@ -39,6 +39,11 @@ class Result:
         ("x" * 5000 + "\nExit Code: 1", "exit-code"),
         ("Error: no such directory\nmore", "error-prefix"),
         ("\n error: what", "error-prefix"),
+        ({"success": False, "stderr": "no"}, "success-false"),
+        ('{"success": false}', "success-false"),
+        ({"error": "no such file"}, "lone-error"),
+        ('{"error": {"message": "gone"}}', "lone-error"),
+        ('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1', "traceback"),
     ],
 )
 def test_a_failure_is_known_by(result: object, reason: str) -> None:
@@ -54,6 +59,8 @@ def test_a_failure_is_known_by(result: object, reason: str) -> None:
         '[{"ok": false}]', "null", "3", '{"ok": false', '{"a": NaN}', "{" * 5000, "Exit Code: 0",
         "Exit Code: x", "Exit Code: ²", "see Exit Code: 3 for more", "No Error: none",
         "x" * 3000 + "\nExit Code: 1\n" + "y" * 3000, {"status": 500}, {"status": "shipped"},
+        {"success": True}, {"success": "no"}, {"error": None}, {"error": "", "data": 1},
+        {"error": "see the log", "data": 1}, "a Traceback is printed on failure",
         Result("fine"), Result(["parts"]), b"Error: no", object(), "\ud800", '{"ok": "\ud800"}',
     ],
 )  # fmt: skip

@@ -18,10 +18,21 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .adapters import read_conversation, read_conversations, wrap_tool
+    from .api import (
+        ScoringSession,
+        arun,
+        ascore,
+        calibrate,
+        compare,
+        from_environment,
+        match,
+        read_scores,
+        registries,
+        run,
+        score,
+        scoring_session,
+    )
     from .busy import busy_seconds
-    from .calibrating import calibrate
-    from .comparing import compare
-    from .extensions import registries
     from .grammar import Format
     from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
     from .judging import Judge
@@ -39,13 +50,10 @@ if TYPE_CHECKING:
         stream,
     )
     from .reports import print_execution
-    from .running import arun, run
-    from .scores import ascore, score
     from .scoring import ScoreSettings
-    from .sessions import ScoringSession, scoring_session
-    from .switches import from_environment
     from .tools import (
         Backoff,
+        Change,
         ContextRecorder,
         Drift,
         Executor,
@@ -55,17 +63,18 @@ if TYPE_CHECKING:
         ToolResult,
         call_id,
         classifiers,
+        compare_tools,
         execute,
         find_drift,
         read_tool_prompt,
         to_tools,
     )
     from .types import Conversation, Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
-    from .verdicts import match
 
 _HOMES = {
     "AsyncHarness": "harness",
     "Backoff": "tools",
+    "Change": "tools",
     "ContextRecorder": "tools",
     "Conversation": "types",
     "Diagnosis": "types",
@@ -81,7 +90,7 @@ _HOMES = {
     "ResultRecorder": "tools",
     "RunOptions": "harness",
     "ScoreSettings": "scoring",
-    "ScoringSession": "sessions",
+    "ScoringSession": "api",
     "Span": "types",
     "Stream": "parsing",
     "ToolCall": "types",
@@ -90,20 +99,21 @@ _HOMES = {
     "ToolSpec": "types",
     "Tools": "types",
     "Verdict": "matching",
-    "arun": "running",
-    "ascore": "scores",
+    "arun": "api",
+    "ascore": "api",
     "busy_seconds": "busy",
-    "calibrate": "calibrating",
+    "calibrate": "api",
     "call_id": "tools",
     "classifiers": "tools",
-    "compare": "comparing",
+    "compare": "api",
+    "compare_tools": "tools",
     "execute": "tools",
     "find_drift": "tools",
     "formats": "parsing",
-    "from_environment": "switches",
+    "from_environment": "api",
     "instructions": "parsing",
     "load_suite": "harness",
-    "match": "verdicts",
+    "match": "api",
     "parse": "parsing",
     "parse_many": "parsing",
     "parse_message": "parsing",
@@ -111,13 +121,14 @@ _HOMES = {
     "qwen25": "parsing",
     "read_conversation": "adapters",
     "read_conversations": "adapters",
+    "read_scores": "api",
     "read_tool_prompt": "tools",
-    "registries": "extensions",
+    "registries": "api",
     "render": "parsing",
     "rescore": "harness",
-    "run": "running",
-    "score": "scores",
-    "scoring_session": "sessions",
+    "run": "api",
+    "score": "api",
+    "scoring_session": "api",
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
@@ -131,6 +142,7 @@ _POWERS = {"Format": "parsing", "ToolSpec": "tools"}
 __all__ = [
     "AsyncHarness",
     "Backoff",
+    "Change",
     "ContextRecorder",
     "Conversation",
     "Diagnosis",
@@ -163,6 +175,7 @@ __all__ = [
     "call_id",
     "classifiers",
     "compare",
+    "compare_tools",
     "execute",
     "find_drift",
     "formats",
@@ -177,6 +190,7 @@ __all__ = [
     "qwen25",
     "read_conversation",
     "read_conversations",
+    "read_scores",
     "read_tool_prompt",
     "registries",
     "render",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from tunaeval.types import ToolExecution
+from tunaeval.wanted import wanted_items
 
 
 def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
@@ -16,7 +17,7 @@ def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
     generator counts from its start for as long as it ran itself, without waits for its consumer.
     """
     spans = []
-    for run in executions:
+    for run in wanted_items(executions, "executions", ToolExecution, "executions"):
         start, seconds = run.started_at, run.duration_seconds
         if seconds is None or not (math.isfinite(start) and 0 <= seconds < math.inf):
             return None

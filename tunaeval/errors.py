@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 
 
 _MOST_LISTED = 60
+_NEAR = 0.61
+"""From which likeness on a name may have been meant: `nope` is like `openai` by 0.6."""
+
+
+_TELLING = 3
+"""From how many letters on the beginning of a name tells which is meant."""
+_MOST_NEAR = 3
 
 
 class TunaevalError(Exception):
@@ -44,17 +51,23 @@ class UsageError(TunaevalError):
 class UnknownNameError(UsageError):
     """A name that nothing is registered under; the message has the near misses."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        near = _near(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
         more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
         listed = (
             f"known: {', '.join(names[:_MOST_LISTED])}{more}" if names else "none is registered"
         )
-        super().__init__(f"no {kind} is called {name!r}; {hint or listed}")
+        super().__init__(f"no {kind} is called {name!r:.60}; {hint or listed}")
         self.name = name
         self.near = near
+
+
+def _near(name: str, names: list[str]) -> list[str]:
+    """What may have been meant: what begins so, else what is spelled alike."""
+    begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
+    return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
 
 
 class ToolsError(UsageError):

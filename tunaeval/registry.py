@@ -21,7 +21,7 @@ from tunaeval.errors import (
     PluginLoadError,
     PluginShapeError,
     UnknownNameError,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -81,7 +81,7 @@ class Registry(Generic[T]):
         """
         try:
             return self._loaded[name]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError for what cannot be a name
             thing = self._loaded[name] = self._find(name)
             return thing
 
@@ -129,6 +129,8 @@ class Registry(Generic[T]):
         return f"Registry({self.group!r})"
 
     def _find(self, name: str) -> T:
+        if not isinstance(name, str):
+            raise UnknownNameError(self.kind, name, self)
         name = self._aliases.get(name, name)
         if name in self._added:
             return self._added[name]
@@ -216,10 +218,7 @@ def instance_of(role: type) -> Check:
 
 
 def maker_of(role: type) -> Check:
-    """A check that a thing makes what a protocol asks for: a class with its methods, or a callable.
-
-    What a plain callable makes is known only when it is called.
-    """
+    """A check that a thing is a class with a protocol's methods, or a callable, which may."""
 
     def check(thing: object) -> str | None:
         if not callable(thing):
@@ -291,8 +290,8 @@ def _called(thing: object) -> str:
     return thing.__name__ if isinstance(thing, type) else f"a {type(thing).__name__}"
 
 
-def _name_fault(name: str) -> str | None:
-    if _NAME.fullmatch(name):
+def _name_fault(name: object) -> str | None:
+    if isinstance(name, str) and _NAME.fullmatch(name):
         return None
     return f"{name!r} is no name: wanted lower-case letters and digits, joined by - . or _"
 

@@ -1,10 +1,10 @@
 """Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
 
 A classifier looks at a `Result` and says `Success`, or None when it cannot tell. The built-in ones
-look at what came back: `BY_FIELDS` read fields (of a dict, of an object, or of JSON text that holds
-an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised has failed
-("exception", or "cancelled" when it was ended from outside), and the rest is assumed to have
-succeeded ("assumed"). Three more reasons: "awaitable" for a promise that nobody watched,
+look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an object, or of JSON
+text that holds an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
+has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
+have succeeded ("assumed"). Three more reasons: "awaitable" for a promise that nobody watched,
 "closed" for a generator that was ended by its consumer, and "unreadable" where a classifier itself
 raised and no other spoke.
 """
@@ -111,6 +111,20 @@ class ByFields(NamedTuple):
         return None
 
 
+class ByWhole(NamedTuple):
+    """A classifier of all the fields of a dict, or of JSON text: `shows` says what shows a failure,
+    or None. Of an object nobody knows which of its attributes are all.
+    """
+
+    name: str
+    shows: Callable[[Fields], str | None]
+
+    def classify(self, result: Result) -> Success | None:
+        is_whole = isinstance(result.value, str | Mapping)
+        error = self.shows(result.fields if is_whole else _json_fields(result.text))
+        return None if error is None else _failure(self.name, error)
+
+
 class ByText(NamedTuple):
     """A classifier of how a result reads: `shows` says what shows a failure, or None."""
 
@@ -154,15 +168,15 @@ def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Succ
 def declares_nothing(fields: dict[str, JsonValue]) -> bool:
     """Whether the built-in classifiers are silent about a dict; the quick way to know."""
     few = fields if len(fields) <= len(_DECLARING) else fields.keys() & _DECLARING.keys()
-    for field in few:  # noqa: SIM110 - a generator would double the time
+    for field in few:
         if field in _DECLARING and _DECLARING[field](fields[field]):
             return False
-    return True
+    return "error" not in fields or _lone_error(fields) is None
 
 
 def _is_silent_text(text: str) -> bool:
     """Whether the built-in classifiers are silent about a text; the quick way to know."""
-    return "{" not in text[:_EDGE] and not (_exit_code(text) or _error_prefix(text))
+    return "{" not in text[:_EDGE] and not any(one.shows(text) for one in BY_TEXT)
 
 
 def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
@@ -255,20 +269,57 @@ def _error_prefix(text: str) -> str | None:
     return head.partition("\n")[0] if head.startswith(_PREFIXES) else None
 
 
+_TRACEBACK = "Traceback (most recent call last):"
+_LONGEST_TRACEBACK = 20_000
+
+
+def _traceback(text: str) -> str | None:
+    """The last line of a traceback that a text ends in, or is; a log that holds one is none."""
+    if _TRACEBACK not in text[:_EDGE] and _TRACEBACK not in text[-_LONGEST_TRACEBACK:]:
+        return None
+    begins = text.lstrip().startswith(_TRACEBACK)
+    lines = text[-_LONGEST_TRACEBACK:].rstrip().splitlines()
+    last = max((at for at, line in enumerate(lines) if line.startswith(_TRACEBACK)), default=None)
+    if last is None:
+        return _TRACEBACK if begins else None
+    words = [line for line in lines[last + 1 :] if line and not line[0].isspace()]
+    return words[0] if words and (begins or len(words) == 1) else None
+
+
+_BESIDE_AN_ERROR = frozenset({
+    "code", "details", "error", "error_code", "error_type", "hint", "message", "status_code",
+    "traceback", "type",
+})  # fmt: skip
+
+
+def _lone_error(fields: Fields) -> str | None:
+    """An `error` with nothing beside it but what says more of it."""
+    said = fields.get("error")
+    if not said or fields.keys() - _BESIDE_AN_ERROR:
+        return None
+    return said if isinstance(said, str) else repr(said)
+
+
 IS_ERROR = ByFields("is-error", ("is_error", "isError"), _is_true)
 STATUS = ByFields("status", ("status",), _is_failed_word)
 OUTCOME = ByFields("outcome", ("outcome",), _is_failed_word)
 OK_FALSE = ByFields("ok-false", ("ok",), _is_false)
+SUCCESS_FALSE = ByFields("success-false", ("success",), _is_false)
+LONE_ERROR = ByWhole("lone-error", _lone_error)
 EXIT_CODE = ByText("exit-code", _exit_code)
 ERROR_PREFIX = ByText("error-prefix", _error_prefix)
+TRACEBACK = ByText("traceback", _traceback)
 
 BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
 """What a result declares, in order."""
 
-BY_TEXT = (EXIT_CODE, ERROR_PREFIX)
+LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
+"""What it declares, too; the preset `evals2` is older than these."""
+
+BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
 """How a result reads; asked after what it declares."""
 
-CLASSIFIERS = (*BY_FIELDS, *BY_TEXT)
+CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 """The built-in classifiers, in the order in which they are asked."""
 
-_DECLARING = {field: one.fails for one in BY_FIELDS for field in one.fields}
+_DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}

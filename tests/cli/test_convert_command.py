@@ -88,6 +88,22 @@ def test_a_file_may_be_converted_in_its_place(here: Tuna, tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
 
 
+def test_structured_calls_have_a_name_and_an_alias(here: Tuna, tmp_path: Path) -> None:
+    row = (
+        b'{"messages": [{"role": "assistant", "content": "<tool_call>\\n'
+        b'{\\"name\\": \\"ls\\", \\"arguments\\": {}}\\n</tool_call>"}]}\n'
+    )
+    written = []
+    for name in ("structured", "openai"):
+        (tmp_path / "in.jsonl").write_bytes(row)
+        done = here("convert", "in.jsonl", "--from", "hermes", "--to", name, "-o", "out.jsonl")
+        assert done.returncode == 0, done.stderr
+        written.append((tmp_path / "out.jsonl").read_bytes())
+        (tmp_path / "out.jsonl").unlink()
+    assert written[0] == written[1]
+    assert b'"tool_calls"' in written[0]
+
+
 def test_tools_say_what_types_arguments_have(here: Tuna, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(json.dumps({"answer": LS.replace("ls", "5")}))
     to = (*TO_XML, "in.jsonl", "--field", "answer")

@@ -74,7 +74,7 @@ def test_a_format_of_others_is_measured_by_its_name(here: Tuna) -> None:
         (("--format", "hermse"), "hermes"),
         (("lineer",), "wanted linear, stream"),
         (("--largest", "5"), "4096 to 16777216"),
-        (("--examples", "none"), "wanted a number"),
+        (("--examples", "none"), "wanted a whole number"),
     ],
 )
 def test_wrong_use_says_what_was_wanted(here: Tuna, arguments: tuple[str, ...], said: str) -> None:

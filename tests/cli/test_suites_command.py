@@ -38,15 +38,15 @@ def test_a_scenario_that_its_own_answer_fails_is_an_error(here: Tuna, tmp_path: 
     done = here("suites", "check", file)
     assert done.returncode == 1
     assert "s2  fails its own answer  wanted at most 1 calls, got 2" in done.stdout
-    assert "2 scenarios, 1 fail their own answer under tunacode" in done.stderr
+    assert "2 scenarios, 1 fail their own answer under strict" in done.stderr
 
 
 def test_an_argument_that_is_required_and_not_expected_fails_where_extras_do(
     here: Tuna, tmp_path: Path
 ) -> None:
     file = written(tmp_path, bash(timeout=5))
-    assert here("suites", "check", file).returncode == 0
-    told = here("suites", "check", file, "--profile", "strict", "--json")
+    assert here("suites", "check", file, "--profile", "tunacode").returncode == 0
+    told = here("suites", "check", file, "--json")
     assert told.returncode == 1
     (doubt,) = json.loads(told.stdout)["doubts"]
     assert (doubt["id"], doubt["reason"]) == ("s1", "nobody asked for command='a'")

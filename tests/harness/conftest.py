@@ -10,10 +10,10 @@ import pytest
 from tunaeval.harness import Asking, Read, asking
 from tunaeval.types import (
     Diagnosis,
-    JsonObject,
     Level,
     ParseResult,
     Repair,
+    Reply,
     ToolCall,
     Tools,
     ToolSpec,
@@ -86,8 +86,9 @@ def parser() -> OneObject:
 
 @pytest.fixture(scope="session")
 def read(parser: OneObject) -> Read:
-    def reader(message: JsonObject, level: Level) -> ParseResult:
-        return parser.parse(str(message.get("content") or ""), tools=TOOLS, level=level)
+    def reader(reply: Reply, level: Level) -> ParseResult:
+        text = str(reply.message.get("content") or "")
+        return parser.parse(text, tools=TOOLS, level=level)
 
     return reader
 

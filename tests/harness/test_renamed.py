@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import SuiteError
-from tunaeval.harness import check_suite, load_suite, renamed, write_suite
+from tunaeval.harness import check_suite, load_catalogue, load_suite, renamed, without, write_suite
 from tunaeval.matching import own_answer
-from tunaeval.types import Tools
+from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
 TUNACODE = load_suite("tunacode")
@@ -94,10 +94,40 @@ def test_an_old_answer_fails_and_values_stay() -> None:
             assert list(one.arguments.values()) == list(other.arguments.values())
 
 
-def test_descriptions_speak_of_the_new_names() -> None:
-    old = {name for spec in TUNACODE.tools.values() for name in spec.parameters["properties"]}
-    for spec in renamed(TUNACODE, seed=1).tools.values():
-        assert not set(re.findall(r"`(\w+)`", spec.description)) & (old | set(TUNACODE.tools))
+@pytest.mark.parametrize("catalogue", [None, "tunacode-2025-12", "tunacode-0.2"])
+def test_descriptions_speak_of_the_new_names(catalogue: str | None) -> None:
+    tools = load_catalogue(catalogue) if catalogue else TUNACODE.tools
+    suite = TUNACODE.model_copy(update={"tools": tools, "scenarios": ()})
+    old = {name for spec in tools.values() for name in spec.parameters["properties"]} | set(tools)
+    for spec in renamed(suite, seed=1).tools.values():
+        schemas = spec.parameters["properties"].values()
+        words = " ".join([spec.description, *(one.get("description", "") for one in schemas)])
+        assert not set(re.findall(r"`(\w+)`", words)) & old
+        assert not set(re.findall(r"\b[a-z]+_\w+", words)) & old
+
+
+def test_a_description_inside_of_a_parameter_speaks_of_the_new_names_and_its_values_stay() -> None:
+    inner = {
+        "type": "object",
+        "properties": {"description": {"description": "Of `path`."}, "default": {"$ref": "#"}},
+        "default": {"description": "Of `path`."},
+        "description": "Beside `path`.",
+    }
+    schema = {"type": "object", "properties": {"path": {}, "more": inner}}
+    suite = TUNACODE.model_copy(
+        update={"tools": Tools([ToolSpec("t", "", schema)]), "scenarios": ()}
+    )
+    (spec,) = renamed(suite, seed=0).tools.values()
+    (path, more) = spec.parameters["properties"]
+    assert spec.parameters["properties"][more] == {
+        "type": "object",
+        "properties": {
+            "description": {"description": f"Of `{path}`."},
+            "default": {"$ref": "#"},
+        },
+        "default": {"description": "Of `path`."},
+        "description": f"Beside `{path}`.",
+    }
 
 
 def test_a_tool_that_a_prompt_names_is_renamed_there_unless_it_is_copied(tmp_path: Path) -> None:
@@ -115,7 +145,9 @@ def test_a_tool_that_a_prompt_names_is_renamed_there_unless_it_is_copied(tmp_pat
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    for number, suite in enumerate((TUNACODE, load_suite("smoke"))):
+    whole = TUNACODE.model_copy(update={"tools": load_catalogue("tunacode-2025-12")})
+    whole = without(whole, ["none-hello"])  # which counts the digest anew
+    for number, suite in enumerate((TUNACODE, load_suite("smoke"), whole)):
         path = tmp_path / f"{number}.jsonl"
         write_suite(suite, path)
         assert load_suite(path) == suite

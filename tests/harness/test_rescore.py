@@ -169,7 +169,8 @@ def test_paths_and_a_scenario_s_own_tools_are_kept(
         expect=Expectation(calls=(ExpectedCall(name="nothing"),)),
         tools=nothing,
     )
-    suite = make_suite(1).model_copy(update={"scenarios": (scenario(), own)})
+    changed = {"scenarios": (scenario(), own), "profile": "tunacode"}
+    suite = make_suite(1).model_copy(update=changed)
     replies = (GOOD.replace("a.py", "a.py/"), '{"name": "nothing", "arguments": {}}')
     old = asked(suite, tmp_path, parser, *replies)
     assert old.passed == again(old, parser).report.passed == 2

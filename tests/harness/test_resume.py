@@ -91,7 +91,7 @@ def test_a_run_that_is_whole_asks_nothing(make_suite: MakeSuite, parser: Parser,
     ("options", "words"),
     [
         ({"level": "strict"}, "level was 'standard', is 'strict'"),
-        ({"profile": "strict"}, "profile was 'tunacode', is 'strict'"),
+        ({"profile": "tunacode"}, "profile was 'strict', is 'tunacode'"),
         ({"seed": 7, "repeats": 2}, "repeats was 1, is 2; seed was None, is 7"),
         ({"ask": "prompt"}, "ask was 'api', is 'prompt'; prompt_digest was "),
     ],

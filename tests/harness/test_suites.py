@@ -57,15 +57,22 @@ VALUES: dict[str, st.SearchStrategy[JsonValue]] = {
     "integer": st.integers(),
     "boolean": st.booleans(),
     "null": st.none(),
-    "array": st.lists(TEXT, max_size=2),
     "object": st.dictionaries(WORD.filter(lambda key: "$" not in key), TEXT, max_size=2),
 }
 
 
+def plain_values(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
+    """Values of a schema's type, and of its items' type where it is an array."""
+    if "anyOf" in schema:
+        return st.one_of([plain_values(branch) for branch in schema["anyOf"]])
+    if schema["type"] == "array":
+        return st.lists(plain_values(schema["items"]), max_size=2)
+    return VALUES[schema["type"]]
+
+
 def values(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
-    """Values of a schema's type, and matchers around them."""
-    branches = schema.get("anyOf", [schema])
-    plain = st.one_of([VALUES[branch["type"]] for branch in branches])
+    """Values that a schema takes, and matchers around them."""
+    plain = plain_values(schema)
     return st.one_of(
         plain,
         st.lists(plain, min_size=1, max_size=2).map(lambda some: {"$any_of": some}),

@@ -29,7 +29,8 @@ def scripted(*replies: Any, **settings: Any) -> CategoryScore:
 
 
 def scored(judge: Any, **more: Any) -> ScoreResult:
-    return tunaeval.score(MESSAGES, "Read a.txt.", judge=judge, preset="evals2", **more)
+    given = {"preset": "evals2", **more}
+    return tunaeval.score(MESSAGES, "Read a.txt.", judge=judge, **given)
 
 
 FAILURES = st.sampled_from(
@@ -102,13 +103,14 @@ def test_a_failure_is_explicit_and_has_no_value(reply: Any, words: str) -> None:
     assert words in score.reason
 
 
-def test_a_failed_category_leaves_the_weights_to_the_others_and_is_named() -> None:
-    result = scored(ScriptedClient(["no idea", verdict(6)]))
-    shares = {"plan-correctness": 0.3, "success-ratio": 0.15, "context-efficiency": 0.15}
-    wanted = sum(w * (result.categories[n].value or 0) for n, w in shares.items()) / 0.6
-    assert result.weighted_total == pytest.approx(wanted)
+@pytest.mark.parametrize("preset", ["default", "evals2"])
+def test_a_judge_that_fails_leaves_no_total_and_the_others_their_verdicts(preset: str) -> None:
+    result = scored(ScriptedClient(["no idea", verdict(6)]), preset=preset)
+    assert result.weighted_total is None
+    assert (result.goal_completion, result.plan_correctness) == (None, 0.6)
     assert result.details.outcome == "judge_failure"
-    assert "goal-completion was not judged" in result.details.reasoning
+    assert result.details.reasoning.startswith("no total: goal-completion has no verdict: ")
+    assert all(score.share is None for score in result.categories.values())
 
 
 def test_a_judge_stands_in_for_two_formulas_and_keeps_their_weights() -> None:
@@ -211,11 +213,11 @@ def test_an_agent_that_did_nothing_scores_nothing_and_no_judge_is_asked() -> Non
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"categories": "goal-completion"}, "wanted names, in a tuple"),
-        ({"categories": ()}, "wanted names, in a tuple"),
-        ({"categories": ("goal",)}, "no judged category is called 'goal'; known: context"),
+        ({"categories": "goal-completion"}, r"in a list; write \['goal-completion'\]"),
+        ({"categories": ()}, "wanted one name or more"),
+        ({"categories": ("goal",)}, "no judged category is called 'goal'; did you mean"),
         ({"categories": GOAL * 2}, "wanted each once"),
-        ({"votes": 0}, "votes is 0; wanted 1 or more"),
+        ({"votes": 0}, "votes is 0; wanted a whole number, 1 or more"),
         ({"scale": 0}, "scale is 0"),
         ({"deadline_seconds": 0}, "deadline_seconds is 0"),
         ({"client": 3}, "3 is no client"),

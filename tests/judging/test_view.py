@@ -129,7 +129,7 @@ def test_arguments_that_are_no_json_are_shown_as_they_are() -> None:
 
 @pytest.mark.parametrize("setting", ["last_messages", "message_characters", "characters"])
 def test_nothing_at_all_cannot_be_shown(setting: str) -> None:
-    with pytest.raises(UsageError, match=f"{setting} is 0; wanted 1 or more"):
+    with pytest.raises(UsageError, match=f"{setting} is 0; wanted a whole number, 1 or more"):
         replace(Shown(), **{setting: 0})  # type: ignore[arg-type] # the name is a parameter
 
 

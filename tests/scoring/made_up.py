@@ -12,7 +12,16 @@ from tunaeval.types import Message, ToolCall, ToolExecution, Usage
 TOOLS = st.sampled_from(["read", "bash", "done_tool", "planner_tool"])
 IDS = st.none() | st.sampled_from(["c1", "c2", "c3"])
 TEXTS = st.text(max_size=20) | st.sampled_from(
-    ['{"ok": false}', '{"ok": true}', "[]", "Exit Code: 3", "Error: no", '{"status": "error"}']
+    [
+        '{"ok": false}',
+        '{"ok": true}',
+        "[]",
+        "Exit Code: 3",
+        "Error: no",
+        '{"status": "error"}',
+        '{"success": false}',
+        '{"error": "gone"}',
+    ]
 )
 ARGUMENTS = st.sampled_from([{}, {"path": "a"}, {"path": "b"}])
 CALLS = st.builds(ToolCall, TOOLS, ARGUMENTS, IDS)
@@ -31,6 +40,10 @@ MESSAGES = st.builds(
     is_error=st.none() | st.booleans(),
     usage=st.none() | USAGES,
 )
+TRANSCRIPTS = st.lists(MESSAGES, max_size=8).filter(
+    lambda messages: not messages or any(m.content.strip() or m.tool_calls for m in messages)
+)
+"""A transcript that is not empty holds a word or a call; others are refused."""
 EXECUTIONS = st.builds(
     ToolExecution,
     tool=TOOLS,
@@ -44,7 +57,7 @@ EXECUTIONS = st.builds(
 
 PRESETS = st.sampled_from(["default", "evals2"])
 EXTRA = ("argument-validity", "cost", "expected-trajectory", "latency", "repetition")
-"""The categories that no preset has."""
+"""The categories that stand beside a preset, or may."""
 
 SETTINGS = st.builds(
     ScoreSettings,

@@ -1,8 +1,14 @@
-"""What the tests of sessions share: a task, its tool, its messages, and a judge's replies."""
+"""What the tests of sessions share: a task, its tool, its messages, a judge's replies, threads."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from threading import Thread
+
+import tunaeval
+
+Tool = Callable[[str], str]
 
 QUERY = "What is in a.py?"
 VERDICT = json.dumps({"reason": "I have looked.", "score": 9})
@@ -29,3 +35,18 @@ def messages(*, result: str = "contents of a.py") -> list[dict[str, object]]:
         {"role": "tool", "tool_call_id": "1", "content": result},
         {"role": "assistant", "content": "Contents."},
     ]
+
+
+def task(query: str = QUERY) -> tunaeval.ScoringSession:
+    return tunaeval.scoring_session(query, messages=messages(), start=0)
+
+
+def paths(session: tunaeval.ScoringSession) -> list[object]:
+    return [run.arguments["filepath"] for run in session.executions]
+
+
+def in_a_thread(work: Callable[[], object]) -> None:
+    """Run it where no context is inherited."""
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()

@@ -1,4 +1,4 @@
-"""The preset `default`: what it takes for a sign, and what it no longer does."""
+"""The preset `default`: how the categories beside the goal read a transcript."""
 
 from __future__ import annotations
 
@@ -25,60 +25,17 @@ def scored(messages: Sequence[object], **settings: Any) -> ScoreResult:
 
 
 @pytest.mark.parametrize(
-    ("messages", "value"),
-    [
-        ([], 0),
-        ([{"role": "user", "content": "do it"}], 0),
-        ([said("  \n")], 0),
-        ([said("I cannot do that.")], 0.3),
-        ([said("TUNACODE DONE: nothing to do")], 0.3),
-        (batches(DONE), 0.3),
-        (batches([("planner", FINE)], DONE), 0.3),
-        (batches([("read", GONE)], DONE), 0.3),
-        (batches(WORK), 0.3),
-        ([*batches([("read", GONE)]), said("It is not there.")], 0.3),
-        ([*batches(WORK), said("Here it is.")], 0.5),
-        ([*batches(WORK), said("It says TUNACODE DONE: in the file.")], 0.5),
-        (batches(WORK, DONE, [("write", FINE)]), 0.3),
-        (batches(WORK, [("done_tool", GONE)]), 0.3),
-        ([said("TUNACODE DONE: in a moment"), *batches(WORK)], 0.3),
-        (batches(WORK, DONE), 0.8),
-        (batches(WORK, [("done_tool", FINE)]), 0.8),
-        (batches([*WORK, *DONE]), 0.8),
-        ([*batches(WORK), said("All is well.\nTUNACODE DONE: it is read")], 0.8),
-    ],
-)
-def test_a_goal_takes_work_that_succeeded_and_a_sign_at_the_end(
-    messages: list[Any], value: float
-) -> None:
-    assert scored(messages).goal_completion == value
-
-
-def test_a_tool_that_says_the_words_completes_nothing() -> None:
-    assert scored(transcript(("read", "TUNACODE DONE: all of it"))).goal_completion == 0.3
-
-
-def test_a_host_names_its_own_signals() -> None:
-    finished = batches(WORK, [("finish", None)])
-    assert scored(finished).goal_completion == 0.3
-    assert scored(finished, completion_tools=["finish"]).goal_completion == 0.8
-    spoken = [*batches(WORK), said("FIN.")]
-    assert scored(spoken, completion_phrases=("FIN.",)).goal_completion == 0.8
-
-
-@pytest.mark.parametrize(
     "messages",
     [
         [],
         [{"role": "user", "content": "x"}],
         [said("abc")],
         batches([("done_tool", FINE)]),
-        [*batches([("planner", FINE)]), said("TUNACODE DONE: planned")],
+        [*batches([("planner", FINE)]), said("DONE: planned")],
     ],
 )
-def test_doing_nothing_earns_nothing_but_the_goals_share(messages: list[Any]) -> None:
+def test_without_work_the_formulas_about_work_do_not_apply(messages: list[Any]) -> None:
     result = scored(messages)
-    assert result.weighted_total == result.goal_completion
     assert (result.plan_correctness, result.success_ratio, result.context_efficiency) == (
         None,
         None,
@@ -86,42 +43,28 @@ def test_doing_nothing_earns_nothing_but_the_goals_share(messages: list[Any]) ->
     )
 
 
-def test_trying_in_vain_is_better_than_silence() -> None:
-    silence, tried = scored([said("abc")]), scored(batches([("a", GONE)], [("b", GONE)]))
-    assert (silence.weighted_total or 0) < (tried.weighted_total or 0)
-
-
 @pytest.mark.parametrize(
     ("steps", "value"),
     [
         ([DONE], None),
-        ([WORK], 0.5),
-        ([[("planner", FINE)], WORK], 0.7),
-        ([[("planner", GONE)], WORK], 0.5),
-        ([[("planner", None)], WORK], 0.5),
+        ([WORK], 1.0),
+        ([[("planner", FINE)], WORK], 1.0),
         ([[("planner", FINE)]], None),
-        ([WORK, [("done_tool", FINE)], [("done_tool", FINE)], [("done_tool", FINE)]], 0.5),
-        ([WORK, [("planner", FINE)], WORK], 0.5),
-        ([[("planner", FINE), *WORK]], 0.5),
-        ([[(f"read {n}", FINE) for n in range(40)]], 0.5),
-        ([[(f"read {n}", FINE)] for n in range(20)], 0.5),
-        ([[(f"read {n}", FINE)] for n in range(21)], 0.3),
-        ([WORK, WORK], 0.5 / 2),
-        ([[("read", FINE)], [("read", '{"ok": true, "now": 2}')]], 0.5),
-        ([WORK, [("write", FINE)], WORK], 0.5),
-        ([[("read", GONE)], [("read", GONE)]], 0.5),
+        ([[(f"read {n}", FINE) for n in range(40)]], 1.0),
+        ([[(f"read {n}", FINE)] for n in range(20)], 1.0),
+        ([[(f"read {n}", FINE)] for n in range(40)], 0.5),
     ],
 )
-def test_a_planner_counts_when_it_was_followed_and_calls_for_nothing_take_off(
+def test_a_plan_is_judged_by_its_steps_and_a_planner_earns_nothing(
     steps: list[Steps], value: float | None
 ) -> None:
     assert scored(batches(*steps)).plan_correctness == value
 
 
-def test_calls_of_no_tool_were_for_nothing() -> None:
+def test_calls_of_no_tool_take_from_the_plan() -> None:
     tools = tunaeval.to_tools([{"name": "read", "description": "", "parameters": {}}])
     steps = batches(WORK, [("raed", GONE)])
-    assert scored(steps, tools=tools).plan_correctness == 0.25
+    assert scored(steps, tools=tools).plan_correctness == 0.5
     assert scored(steps, tools=tools).categories["plan-correctness"].evidence == (4,)
     assert scored(batches(WORK, WORK), tools=tunaeval.to_tools([])).plan_correctness == 0
 
@@ -186,7 +129,7 @@ def test_parallel_calls_may_stand_in_messages_of_their_own() -> None:
 
 def test_evidence_points_at_the_messages() -> None:
     result = scored(batches([("read", GONE)], [("read", FINE)], DONE))
-    assert result.categories["goal-completion"].evidence == (5,)
+    assert result.categories["goal-completion"].evidence == (5,)  # the claim
     assert result.categories["success-ratio"].evidence == (2, 4)
 
 
@@ -233,4 +176,4 @@ def test_the_systems_text_is_not_the_tasks() -> None:
 def test_what_the_wrapper_saw_goes_first() -> None:
     failed = ran("read", "c0", ok=False, ok_reason="exception", error="ValueError: no")
     result = tunaeval.score(batches(WORK), "do it", executions=[failed])
-    assert (result.details.failed_calls, result.goal_completion) == (1, 0.3)
+    assert (result.details.failed_calls, result.success_ratio) == (1, 0)

@@ -65,8 +65,8 @@ def test_success_ratio(steps: list[tuple[str, str | None]], value: float) -> Non
 @pytest.mark.parametrize(
     ("tokens", "value"),
     [
-        (0, 1.0), (32_000, 1.0), (32_000.25, 0.8), (64_000, 0.8), (64_000.25, 0.6), (128_000, 0.6),
-        (128_000.25, 0.4), (256_000, 0.4), (256_000.25, 0.2),
+        (0.25, 1.0), (32_000, 1.0), (32_000.25, 0.8), (64_000, 0.8), (64_000.25, 0.6),
+        (128_000, 0.6), (128_000.25, 0.4), (256_000, 0.4), (256_000.25, 0.2),
     ],
 )  # fmt: skip
 def test_context_efficiency(tokens: float, value: float) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pytest
@@ -15,45 +13,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tunaeval
-from tests.scoring.made_up import EXECUTIONS, EXTRA, MESSAGES, PRESETS, SETTINGS, TEXTS
+from tests.scoring.categories import Fixed
+from tests.scoring.made_up import EXECUTIONS, EXTRA, PRESETS, SETTINGS, TEXTS, TRANSCRIPTS
 from tunaeval import ScoreSettings
-from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.extensions import scorers
-from tunaeval.scoring import SCORERS, Category, Finding, weighted_total
+from tunaeval.scoring import Category, Finding, weighted_total
 from tunaeval.types import Message, ToolCall, ToolExecution
-from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
 
 UNIT = st.floats(0, 1)
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """A category of somebody else's."""
-
-    name: str
-    weight: float
-    value: float | None
-
-    async def score(self, transcript: Transcript) -> CategoryScore:
-        await asyncio.sleep(0)
-        return CategoryScore(value=self.value, reason=transcript.query)
-
-
-@dataclass
-class Doing:
-    """One that does what it is told."""
-
-    name: str
-    does: Callable[[], Any]
-    weight: float = 1.0
-
-    async def score(self, transcript: Transcript) -> CategoryScore:
-        del transcript
-        verdict: CategoryScore = self.does()
-        return verdict
-
-
 CATEGORIES = st.lists(
     st.builds(Fixed, st.sampled_from("abcdef"), st.floats(0, 9), st.none() | UNIT),
     max_size=4,
@@ -61,20 +28,14 @@ CATEGORIES = st.lists(
 )
 
 
-def mean(scores: list[WeightedScore]) -> float | None:
-    parts = [(score.value, score.weight) for score in scores if score.value is not None]
-    weights = sum(weight for _, weight in parts)
-    return sum(value * weight for value, weight in parts) / weights if weights else None
-
-
 @given(
-    messages=st.lists(MESSAGES, max_size=8),
+    messages=TRANSCRIPTS,
     executions=st.lists(EXECUTIONS, max_size=6),
     categories=CATEGORIES,
     preset=PRESETS,
     settings=SETTINGS,
 )
-def test_a_score_is_the_weighted_mean_of_what_applies(
+def test_a_total_is_the_sum_of_shares_and_shares_are_weights_of_what_applies(
     messages: list[Message],
     executions: list[ToolExecution],
     categories: list[Any],
@@ -89,21 +50,34 @@ def test_a_score_is_the_weighted_mean_of_what_applies(
         categories=[*categories, *EXTRA],
         settings=settings,
     )
-    scores = result.categories.values()
+    scores, details = result.categories.values(), result.details
     values = [score.value for score in scores]
     assert all(value is None or 0 <= value <= 1 for value in (*values, result.weighted_total))
-    assert result.weighted_total == pytest.approx(mean(list(scores)))
-    assert all((score.share is None) == (score.value is None) for score in scores)
-    assert sum(score.share or 0 for score in scores) == pytest.approx(1)
+    assert (details.outcome == "scored") == (result.weighted_total is not None)
     assert all(score.reason and not score.reason.startswith("it failed") for score in scores)
-    details = result.details
+    if details.outcome == "undecided":
+        assert (preset, result.goal_completion) == ("default", None)
+        assert all(score.share is None for score in scores)
+    else:
+        applying = [score for score in scores if score.value is not None]
+        assert [score.share for score in scores if score.value is None].count(None) == (
+            len(scores) - len(applying)
+        )
+        total = sum((score.share or 0) * (score.value or 0) for score in applying)
+        assert result.weighted_total == pytest.approx(total)
+        reached = 1.0 if preset == "evals2" else (result.goal_completion or 0.0)
+        weights = sum(score.weight for score in applying)
+        for name, score in result.categories.items():
+            if score.value is not None:
+                counts = 1.0 if name == "goal-completion" else reached
+                assert score.share == pytest.approx(counts * score.weight / weights)
     assert 0 <= details.failed_calls + details.dangling_calls <= details.tool_calls
     for score in scores:
         assert all(0 <= index < len(messages) for index in score.evidence)
 
 
 @given(
-    messages=st.lists(MESSAGES, max_size=8),
+    messages=TRANSCRIPTS,
     categories=CATEGORIES,
     preset=PRESETS,
     settings=SETTINGS,
@@ -127,10 +101,11 @@ def test_what_is_no_share_is_refused_of_a_formula_too(value: Any) -> None:
     result = tunaeval.score([], "q", categories=[broken])
     assert result.categories["broken"].value is None
     assert result.categories["broken"].reason.startswith("it failed: ValidationError")
+    assert (result.weighted_total, result.details.outcome) == (None, "category_failure")
 
 
 @given(
-    messages=st.lists(MESSAGES, max_size=8),
+    messages=TRANSCRIPTS,
     executions=st.lists(EXECUTIONS, max_size=6),
     preset=PRESETS,
     settings=SETTINGS,
@@ -150,7 +125,7 @@ def test_scoring_twice_and_either_way_gives_the_same(
 
 
 @given(
-    messages=st.lists(MESSAGES, max_size=8),
+    messages=TRANSCRIPTS,
     preset=PRESETS,
     before=st.sampled_from(["system", "user", "assistant"]),
     settings=SETTINGS,
@@ -225,74 +200,6 @@ def test_a_total_lies_between_the_lowest_and_the_highest(scores: list[WeightedSc
 def test_what_is_no_share_is_refused(value: float) -> None:
     with pytest.raises(ValidationError):
         CategoryScore(value=value, reason="")
-
-
-def nan_smuggled_in() -> CategoryScore:
-    return CategoryScore.model_construct(value=float("nan"), reason="", evidence=())
-
-
-@pytest.mark.parametrize("does", [lambda: 1 / 0, nan_smuggled_in, lambda: None, lambda: 0.5])
-def test_a_category_that_fails_is_left_out_and_named(does: Callable[[], object]) -> None:
-    result = tunaeval.score([], "q", categories=[Doing("broken", does)])
-    assert result.categories["broken"].value is None
-    assert result.categories["broken"].reason.startswith("it failed: ")
-    assert result.weighted_total == tunaeval.score([], "q").weighted_total
-    assert "broken does not apply" in result.details.reasoning
-
-
-def test_a_cancelled_scoring_is_cancelled() -> None:
-    def cancel() -> None:
-        raise asyncio.CancelledError
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(tunaeval.ascore([], "q", categories=[Doing("a", cancel)]))
-
-
-async def inside(categories: tuple[Any, ...] = ()) -> ScoreResult:
-    return tunaeval.score([], "q", categories=categories)
-
-
-def test_the_built_in_categories_need_no_loop_of_their_own() -> None:
-    assert asyncio.run(inside()) == tunaeval.score([], "q")
-
-
-def test_others_inside_a_loop_are_sent_to_ascore() -> None:
-    with pytest.raises(UsageError, match=r"wait for mine .* await tunaeval\.ascore"):
-        asyncio.run(inside((Fixed("mine", 1, 1),)))
-
-
-@pytest.mark.parametrize("name", sorted(SCORERS))
-def test_each_built_in_category_is_registered_under_its_name(name: str) -> None:
-    scorer = scorers.get(name)
-    assert isinstance(scorer, Scorer)
-    assert scorer.name == name
-    alone = asyncio.run(scorer.score(Transcript("q", ())))
-    assert alone.value == tunaeval.score([], "q", preset="none", categories=[name]).weighted_total
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"preset": "evals3"}, "no preset is called 'evals3'; did you mean 'evals2'"),
-        ({"preset": "best"}, "no preset is called 'best'; known: default, evals2, none"),
-        ({"categories": ["goal-complete"]}, "did you mean 'goal-completion'"),
-        ({"categories": ["goal-completion"]}, "two scoring categories are called"),
-        ({"categories": "goal-completion"}, "wanted a list"),
-        ({"categories": [3]}, "3 is no scoring category"),
-        ({"categories": [Fixed("a", float("nan"), 1)]}, "has the weight nan"),
-        ({"categories": [Fixed("a", -1, 1)]}, "has the weight -1"),
-        ({"start": 1}, "start is 1, wanted an index of the 0 messages"),
-        ({"start": -1}, "start is -1"),
-    ],
-)
-def test_wrong_use_is_told_clearly(more: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        tunaeval.score([], "q", **more)
-
-
-def test_an_unknown_preset_has_an_error_of_its_own() -> None:
-    with pytest.raises(UnknownNameError):
-        asyncio.run(tunaeval.ascore([], "q", preset="best"))
 
 
 def test_twice_the_messages_take_about_twice_the_time() -> None:

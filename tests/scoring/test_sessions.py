@@ -70,6 +70,14 @@ def test_a_run_that_fails_is_scored_and_its_exception_passes(tmp_path: Path) -> 
     assert "T" in record["timestamp"]
 
 
+def test_a_setting_that_nobody_knows_is_named() -> None:
+    with tunaeval.scoring_session("q", messages=[], chek="true") as session:
+        pass
+    assert session.failure == (
+        "UnknownNameError: no setting of a scoring session is called 'chek'; did you mean 'check'?"
+    )
+
+
 @pytest.mark.parametrize("given", [None, "no list", [1], [{"content": "no role"}], Iterator])
 def test_a_failure_to_score_is_a_record_and_a_warning(
     given: object, tmp_path: Path, caplog: pytest.LogCaptureFixture

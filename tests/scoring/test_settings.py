@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,17 +12,18 @@ import tunaeval
 from tests.scoring.transcripts import FINE, transcript
 from tunaeval import ScoreSettings
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.scoring import Price, Steps
+from tunaeval.scoring import TUNACODE_0_2, TUNACODE_2025_12, Price, Steps
 from tunaeval.types.runs import Expectation, WeightedScore
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"completion_tools": "done"}, "completion_tools is 'done', wanted a list of texts"),
+        ({"completion_tools": "done"}, "completion_tools is 'done'; wanted texts"),
         ({"completion_phrases": [""]}, "texts that are not empty"),
-        ({"polling_tools": [3]}, r"polling_tools is \[3\]"),
-        ({"retry_penalty": float("nan")}, "retry_penalty is nan, wanted a number from 0 up"),
+        ({"last_word_ends": "yes"}, "last_word_ends is 'yes'; wanted True or False"),
+        ({"polling_tools": [3]}, r"polling_tools\[0\] is 3; wanted"),
+        ({"retry_penalty": float("nan")}, "retry_penalty is nan; wanted a number from 0 up"),
         ({"failure_penalty": -0.1}, "failure_penalty is -0.1"),
         ({"many_steps": "many"}, "many_steps is 'many'"),
         ({"tools": [{"name": "a"}]}, r"write tools=tunaeval\.to_tools"),
@@ -49,6 +51,13 @@ def test_what_cannot_be_used_is_refused(wrong: dict[str, Any], said: str) -> Non
 def test_thresholds_and_prices_are_sound(make: Callable[[], object]) -> None:
     with pytest.raises(UsageError):
         make()
+
+
+@pytest.mark.parametrize("settings", [TUNACODE_2025_12, TUNACODE_0_2])
+def test_a_task_of_tunacode_ends_with_the_last_word_and_by_no_tool(settings: ScoreSettings) -> None:
+    assert settings.last_word_ends
+    assert not settings.completion_tools
+    assert replace(settings, polling_tools=frozenset({"bash"})).last_word_ends
 
 
 def test_an_expectation_is_read_when_it_is_set() -> None:

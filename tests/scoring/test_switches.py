@@ -19,7 +19,7 @@ import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
 from tunaeval import records
-from tunaeval.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
+from tunaeval.api.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
 from tunaeval.types.runs import ScoreResult
 
 
@@ -78,7 +78,7 @@ with switches.scoring_session("q") as session:
     session.messages = [{"role": "user", "content": "q"}]
 assert switches.score(session.messages, "q") is None
 heavy = ("pydantic", "httpx", "asyncio", "tenacity", "rich", "tunaeval.adapters",
-         "tunaeval.scoring", "tunaeval.scores", "tunaeval.judging", "tunaeval.clients")
+         "tunaeval.scoring", "tunaeval.api.scores", "tunaeval.judging", "tunaeval.clients")
 print([name for name in heavy if name in sys.modules])
 """
 

@@ -6,9 +6,13 @@ from typing import Any
 
 import orjson
 
+import tunaeval
+from tunaeval import Conversation
 from tunaeval.types import JsonObject, ToolExecution
+from tunaeval.types.runs import ScoreResult
 
 FINE = '{"ok": true}'
+FAILED_TESTS = "1 failed, 3 passed\nExit Code: 1"
 GONE = '{"ok": false, "error": "gone"}'
 
 
@@ -45,3 +49,28 @@ def said(text: str) -> JsonObject:
 def ran(tool: str, call_id: str | None = None, **more: Any) -> ToolExecution:
     given = {"arguments": {}, "started_at": 1.0, "duration_seconds": None}
     return ToolExecution(tool, call_id, **{**given, "ok": True, "ok_reason": "assumed", **more})
+
+
+def shell(command: str, answer: str | None, number: int = 0) -> list[JsonObject]:
+    """A command and what came of it."""
+    asked = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [call(number, "bash", command=command)],
+    }
+    told = {"role": "tool", "tool_call_id": f"c{number}", "content": answer}
+    return [asked, *([told] if answer is not None else [])]
+
+
+def yes(conversation: Conversation) -> bool:
+    del conversation
+    return True
+
+
+def no(conversation: Conversation) -> tuple[bool, str]:
+    del conversation
+    return False, "calc.py still subtracts"
+
+
+def scored(messages: Any, **more: Any) -> ScoreResult:
+    return tunaeval.score(messages, "do it", **more)

@@ -16,10 +16,14 @@ from tunaeval.harness import (
     suite_names,
 )
 from tunaeval.matching import match
+from tunaeval.tools import find_drift
 from tunaeval.types import JsonValue, ToolCall
 from tunaeval.types.runs import Scenario, Suite
 
 KINDS = {"optional", "near-miss", "path", "quotes", "multiline", "unicode", "no-call", "parallel"}
+
+# Of the questions and tools that the packaged recordings answer.
+DIGEST = "e872bda255119ae14b2d139665741507e00f4270909085df74ddd896687dc71f"
 
 # Parameters that must be given, then those that may be, with their defaults (... for none).
 DECEMBER = {
@@ -58,6 +62,10 @@ DECEMBER = {
     "update_file": ("filepath target patch", {}),
     "web_fetch": ("url", {"timeout": 60}),
     "write_file": ("filepath content", {}),
+    "research_codebase": ("query", {"directories": None, "max_files": 3}),
+    "todowrite": ("todos", {}),
+    "todoread": ("", {}),
+    "todoclear": ("", {}),
 }
 SINCE_0_2 = {
     "bash": ("command", {"cwd": ..., "env": ..., "timeout": ..., "capture_output": ...}),
@@ -96,25 +104,69 @@ def test_a_catalogue_has_exactly_the_parameters_of_its_era(
     assert found == table
 
 
-def test_a_catalogue_describes_tools_and_no_parameter() -> None:
-    for name in catalogue_names():
-        for spec in load_catalogue(name).values():
-            assert re.fullmatch(r"[A-Z].*\.", spec.description), spec.name
-            assert "description" not in str(spec.parameters)
+@pytest.mark.parametrize("name", catalogue_names())
+def test_a_catalogue_describes_each_tool_and_each_parameter_in_sentences(name: str) -> None:
+    for spec in load_catalogue(name).values():
+        assert re.fullmatch(r"[A-Z].*\.", spec.description), spec.name
+        for parameter, schema in spec.parameters["properties"].items():
+            words = schema.get("description", "")
+            assert re.fullmatch(r"[A-Za-z].*[.?]", words), (spec.name, parameter)
+
+
+@pytest.mark.parametrize("name", catalogue_names())
+def test_a_catalogue_speaks_of_no_argument_that_its_tool_lacks(name: str) -> None:
+    tools = load_catalogue(name)
+    items = {"content", "status", "activeForm", "in_progress", "number", "hash"}
+    for spec in tools.values():
+        known = {*spec.parameters["properties"], *items}
+        words = [spec.description]
+        words += [schema["description"] for schema in spec.parameters["properties"].values()]
+        spelled = {one for text in words for one in re.findall(r"`([a-z_]+)`", text)}
+        assert spelled <= known, spec.name
+        assert not find_drift(spec, tools=tools), spec.name
 
 
 def test_paths_are_declared_and_contents_are_not() -> None:
-    paths = {name: sorted(spec.paths) for name, spec in load_catalogue("tunacode-2025-12").items()}
-    assert paths == {
-        "bash": ["cwd"],
-        "glob": ["directory"],
-        "grep": ["directory", "path"],
-        "list_dir": ["directory"],
-        "read_file": ["filepath"],
-        "update_file": ["filepath"],
-        "web_fetch": [],
-        "write_file": ["filepath"],
+    paths = {
+        name: {
+            tool: sorted(spec.paths) for tool, spec in load_catalogue(name).items() if spec.paths
+        }
+        for name in catalogue_names()
     }
+    assert paths == {
+        "tunacode-2025-12": {
+            "bash": ["cwd"],
+            "glob": ["directory"],
+            "grep": ["directory", "path"],
+            "list_dir": ["directory"],
+            "read_file": ["filepath"],
+            "update_file": ["filepath"],
+            "write_file": ["filepath"],
+            "research_codebase": ["directories"],
+        },
+        "tunacode-0.2": {
+            "bash": ["cwd"],
+            "discover": ["directory"],
+            "hashline_edit": ["filepath"],
+            "read_file": ["filepath"],
+            "write_file": ["filepath"],
+        },
+    }
+
+
+def test_tunacode_asks_with_the_tools_that_its_recordings_answered(tunacode: Suite) -> None:
+    """Eight tools, each described, their parameters not: so the mini harness asked."""
+    whole = load_catalogue("tunacode-2025-12")
+    assert list(tunacode.tools) == [
+        "bash", "glob", "grep", "list_dir", "read_file", "update_file", "web_fetch", "write_file",
+    ]  # fmt: skip
+    for name, spec in tunacode.tools.items():
+        drift = find_drift(spec, whole[name])
+        assert not drift
+        assert {change.place.rpartition(".")[2] for change in drift.changes} == {"description"}
+        assert all(change.ours is ... for change in drift.changes)
+        assert (spec.description, spec.paths) == (whole[name].description, whole[name].paths)
+    assert tunacode.digest == DIGEST
 
 
 def test_tunacode_has_the_promised_counts(tunacode: Suite) -> None:

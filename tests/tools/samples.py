@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tunaeval.tools import Recorder
@@ -24,6 +24,11 @@ async def fetch(url: str) -> str:
     """Fetch a page."""
     await asyncio.sleep(0)
     return url
+
+
+def count(to: int) -> Iterator[int]:
+    """Count."""
+    yield from range(to)
 
 
 class BrokenError(Exception):

@@ -218,9 +218,9 @@ REFUSED: list[tuple[Callable[[], object], type[UsageError], str]] = [
     (lambda: Executor("bash"), ToolsError, "wanted a list"),
     (lambda: Executor([needs]), ToolsError, r"'ctx'.*functools\.partial"),
     (lambda: Executor([], {"a": "wrote"}), UnknownNameError, "did you mean 'write'"),  # type: ignore[dict-item] # the point
-    (lambda: Executor([], max_parallel=0), UsageError, "wanted 1 or more"),
-    (lambda: Backoff(max_attempts=0), UsageError, "max_attempts=0"),
-    (lambda: Backoff(jitter=float("nan")), UsageError, "jitter=nan"),
+    (lambda: Executor([], max_parallel=0), UsageError, "max_parallel is 0; wanted"),
+    (lambda: Backoff(max_attempts=0), UsageError, "max_attempts is 0; wanted"),
+    (lambda: Backoff(jitter=float("nan")), UsageError, "jitter is nan; wanted"),
 ]
 
 

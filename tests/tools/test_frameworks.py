@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 
 from tests.tools.executing import execute_all
-from tunaeval import ToolCall, ToolSpec
+from tunaeval import Recorder, ToolCall, ToolSpec, wrap_tool
 from tunaeval.tools import to_tools
 
 langchain = pytest.importorskip("langchain_core.tools")
@@ -50,6 +50,15 @@ def test_tools_of_frameworks_are_run(tool: Any) -> None:
     said: Any = getattr(result.value, "content", result.value)
     assert result.ok
     assert said in (3, [tinyagent.TextContent(text="c1: 3")])
+
+
+@pytest.mark.parametrize("tool", [add, *TOOLS], ids=lambda tool: type(tool).__module__)
+@pytest.mark.parametrize("wrapped_before", [False, True])
+def test_a_run_is_recorded_once_and_with_its_call(tool: Any, wrapped_before: bool) -> None:
+    recorder = Recorder()
+    given = wrap_tool(tool, recorder) if wrapped_before else tool
+    execute_all([ToolCall("add", {"a": 1}, "c1")], [given], recorder=recorder)
+    assert [run.call_id for run in recorder.executions] == ["c1"]
 
 
 def test_what_a_framework_puts_in_is_not_asked_of_a_model() -> None:

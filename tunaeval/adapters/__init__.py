@@ -6,17 +6,26 @@ a transcript can be read where its framework is not installed.
 
 from tunaeval.types import Message
 
-from .documents import DOCUMENT_SHAPES, read_conversation, read_conversations
+from .documents import (
+    DOCUMENT_SHAPES,
+    held_messages,
+    read_conversation,
+    read_conversations,
+    refuse_silence,
+)
 from .files import read_file
 from .reading import NOTICES
-from .tools import wrap_tool
+from .tools import recorders_of, wrap_tool
 
 __all__ = [
     "DOCUMENT_SHAPES",
     "NOTICES",
+    "held_messages",
     "read_conversation",
     "read_conversations",
     "read_file",
+    "recorders_of",
+    "refuse_silence",
     "to_messages",
     "wrap_tool",
 ]

@@ -16,6 +16,7 @@ from tunaeval.parsing import parse_message
 from tunaeval.repair import MAX_FAST, not_json
 from tunaeval.types import (
     INVALID_ARGUMENTS,
+    STRUCTURED,
     JsonObject,
     JsonValue,
     Level,
@@ -26,9 +27,6 @@ from tunaeval.types import (
 )
 
 from .fields import identifier, json_words
-
-STRUCTURED = "structured"
-"""The format of a call that a server had parsed."""
 
 _SHOWN = 60
 _LARGE = float(2**63)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.types import Conversation, Message
+from tunaeval.wanted import wanted_name
 
 from .fields import first, get, listed, shown, word
 from .inspect_ai import is_sample, read_sample
@@ -75,9 +76,33 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
 
 def read_conversations(document: object, *, shape: str | None = None) -> tuple[Conversation, ...]:
     """Read every conversation of a document; raises UsageError for what is none."""
-    if shape is not None and shape not in DOCUMENT_SHAPES:
-        raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
-    return tuple(_read(document, shape, "messages", 0))
+    if shape is not None:
+        wanted_name(shape, "shape of messages", DOCUMENT_SHAPES)
+    found = tuple(_read(document, shape, "messages", 0))
+    for index, told in enumerate(found):
+        if any(notice.code == "unread-message" for notice in told.warnings):
+            where = f"conversation {index + 1} of {len(found)}" if len(found) > 1 else "messages"
+            refuse_silence(told, where)
+    return found
+
+
+_SILENT = (
+    "{where}: {length} messages were taken for {shape} and hold neither a word nor a call, so they "
+    "are of another shape or empty; wanted messages in a shape that is known (say which with shape="
+    ", --shape on the command line), or messages of OpenAI's chat completions made of yours"
+)
+
+
+def refuse_silence(told: Conversation, where: str = "messages") -> None:
+    """Raise UsageError for a transcript that is not empty, and of which nothing was read: neither
+    a word nor a call. A run that ended in an error may have ended before the first word.
+    """
+    says_something = any(
+        message.tool_calls or message.content.strip() or (message.reasoning or "").strip()
+        for message in told.messages
+    )
+    if told.length and not says_something and told.failure is None:
+        raise UsageError(_SILENT.format(where=where, length=told.length, shape=told.shape))
 
 
 def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
@@ -112,7 +137,7 @@ def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None
 def _is_list(thing: object) -> bool:
     """Whether this is gone through, message by message; a model of pydantic's could be, too."""
     listed = isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
-    return listed and _held(thing) is None
+    return listed and held_messages(thing) is None
 
 
 def holds_transcript(item: object) -> bool:
@@ -121,12 +146,12 @@ def holds_transcript(item: object) -> bool:
         return False
     return (
         isinstance(item, list | tuple | Conversation)
-        or _held(item) is not None
+        or held_messages(item) is not None
         or any(row.fits(item) for row in _DOCUMENTS)
     )
 
 
-def _held(thing: object) -> list[object] | None:
+def held_messages(thing: object) -> list[object] | None:
     """The messages that an object holds under one of the names in use."""
     messages = get(thing, "messages")
     if isinstance(messages, list | tuple):
@@ -147,7 +172,7 @@ def _asked(given: object) -> Sequence[object]:
 
 
 def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
-    messages = _held(thing)
+    messages = held_messages(thing)
     if messages is None:
         known = ", ".join(DOCUMENT_SHAPES)
         raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tunaeval.types import Conversation, JsonValue
+from tunaeval.types import Conversation, JsonValue, Notice
 
 from .calls import invalid_call
 from .fields import first, get, identifier, listed, total_usage, usage_of, word
@@ -26,6 +26,7 @@ _KINDS: Kinds = {
     "document": Media(),
 }
 _SERVED = "tool_use"
+_LONGEST_FAILURE = 300
 
 
 def claims(message: object) -> bool:
@@ -72,12 +73,24 @@ def read_sample(sample: object) -> Conversation:
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
+    failure = _failure(get(sample, "error"))
+    if failure is not None:
+        notice = Notice("failed-run", f"the sample ended in an error: {failure}")
+        told = replace(told, warnings=(*told.warnings, notice), failure=failure)
     return replace(
         told,
         query=asked if isinstance(asked, str) and asked else told.query,
         usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
+
+
+def _failure(error: object) -> str | None:
+    """What ended a sample: its error's words, without its traceback."""
+    if error is None:
+        return None
+    words = error if isinstance(error, str) else get(error, "message")
+    return words[:_LONGEST_FAILURE] if isinstance(words, str) and words else "an unknown error"
 
 
 def _read_call(call: object, reading: Reading) -> None:

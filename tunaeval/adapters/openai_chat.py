@@ -6,6 +6,8 @@ have added is read too: reasoning beside the content, and a result that declares
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tunaeval.types import JsonValue
 
 from .fields import declared, first, get, identifier, instant, listed, usage_of
@@ -47,6 +49,23 @@ def read(message: object, reading: Reading) -> None:
     read_content(get(message, "content"), KINDS, reading)
     reading.text(_refusal(message))
     read_calls(message, reading)
+    if reading.is_silent and (strange := _strange_fields(message)):
+        words = f"nothing was read of a message whose fields are {', '.join(strange)}"
+        reading.notice("unread-message", words)
+
+
+_FIELDS = frozenset({
+    "annotations", "audio", "content", "created_at", "function_call", "id", "is_error", "metadata",
+    "model", "name", "outcome", "reasoning", "reasoning_content", "reasoning_details", "refusal",
+    "role", "status", "timestamp", "tool_call_id", "tool_calls", "type", "usage",
+})  # fmt: skip
+"""Those of chat completions, and what stands beside them without a word."""
+
+
+def _strange_fields(message: object) -> list[str]:
+    """Fields of a dictionary that some other shape has."""
+    fields = message.items() if isinstance(message, Mapping) else ()
+    return [str(name)[:40] for name, value in fields if value and name not in _FIELDS][:6]
 
 
 def begin(message: object, role: str, reading: Reading) -> None:

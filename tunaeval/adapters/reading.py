@@ -31,12 +31,14 @@ NOTICES = {
     "early-result": "a result that stands before its call",
     "empty-item": "nothing stands where a message belongs",
     "failed-reply": "a reply that ended in an error or was aborted",
+    "failed-run": "the run itself ended in an error, so nothing is known of the agent",
     INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
     "missing-attachment": "a text that was put elsewhere and is not there",
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it holds nothing",
     "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
     "unnamed-call": "a call without a name",
+    "unread-message": "a message of which nothing was read, though it has fields of another shape",
 }
 """Every code of a `Notice`, and what it means."""
 
@@ -91,6 +93,16 @@ class Reading:
     def calling(self) -> bool:
         """Whether the open message is a reply that calls, and says nothing."""
         return self._open is not None and bool(self._open.calls) and not self._open.texts
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing was put into the open message yet, and none was made of it."""
+        one = self._open
+        return (
+            one is not None
+            and not (one.texts or one.thoughts or one.calls)
+            and one.told == len(self._messages)
+        )
 
     def proceed(self) -> None:
         """The open message goes on in this source, where what it says stands."""

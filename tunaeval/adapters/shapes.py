@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.types import Conversation, Message
+from tunaeval.wanted import wanted_name
 
 from . import (
     anthropic,
@@ -57,9 +58,7 @@ SHAPES = {
 
 
 def shape_named(name: str) -> Shape:
-    if name not in SHAPES:
-        raise UnknownNameError("shape of messages", name, SHAPES)
-    return SHAPES[name]
+    return SHAPES[wanted_name(name, "shape of messages", SHAPES)]
 
 
 def shape_of(messages: Sequence[object]) -> Shape:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tunaeval import __version__
 from tunaeval.errors import TunaevalError, UnknownNameError, UsageError
@@ -88,6 +88,15 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what nobody knows here, where the options are that it may have meant."""
+        found, unknown = super().parse_known_args(args, namespace)
+        known = [option.lstrip("-") for option in self._option_string_actions]
+        for option in (one.partition("=")[0] for one in unknown if one.startswith("--")):
+            for meant in UnknownNameError("option", option.lstrip("-"), known).near[:1]:
+                self.error(f"there is no option {option}; did you mean --{meant}?")
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see `{self.prog} --help`")

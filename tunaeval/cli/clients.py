@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from tunaeval.api import EMBEDDED, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.extensions import registries
 from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
-from tunaeval.running import EMBEDDED
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite

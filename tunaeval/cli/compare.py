@@ -6,7 +6,9 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .budget import TOO_MANY_FAILURES, add_budget, is_over
 from .listing import add_json
+from .numbers import share, whole_number
 from .output import Output
 
 if TYPE_CHECKING:
@@ -35,19 +37,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-if-worse",
-        type=_points,
+        type=share,
         metavar="PERCENT",
         help="exit 1 unless a run is surely not worse than the first by so many points",
     )
+    add_budget(parser)
     parser.add_argument(
-        "--flips", type=_count, default=20, metavar="N", help="flipped scenarios shown (20)"
+        "--flips",
+        type=whole_number(0),
+        default=20,
+        metavar="N",
+        help="flipped scenarios shown (20)",
     )
     parser.add_argument("--markdown", action="store_true", help="as Markdown, for a pull request")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0, or 1 when a run does not clear the margin that was asked for."""
+    """0; 1 when a run does not clear the margin that was asked for; 3 when nobody can say."""
     from tunaeval.harness import run_source  # noqa: PLC0415 - pydantic, not for --help
     from tunaeval.reports import compare_runs  # noqa: PLC0415 - as above
 
@@ -59,6 +66,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     )
     _tell(found, arguments, output)
     margin = arguments.fail_if_worse
+    failed = [
+        is_over(
+            arguments,
+            one.causes,
+            output,
+            gate=margin,
+            of=one.answers + one.failures,
+            whose=f"run {one.run_id}: ",
+        )
+        for one in (found[0].a, *(comparison.b for comparison in found))
+    ]
+    if any(failed):
+        return TOO_MANY_FAILURES
     worse = [one for one in found if margin is not None and not one.overall.clears(margin)]
     for one in worse:
         output.note(
@@ -86,21 +106,3 @@ def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: 
             output.result(comparison_markdown(one, margin=margin, shown=shown))
         else:
             output.draw(partial(show_comparison, one, margin=margin, shown=shown))
-
-
-def _points(text: str) -> float:
-    number = float(text.removesuffix("%"))
-    if not 0 <= number <= 100:
-        raise argparse.ArgumentTypeError(f"{number:g} is not between 0 and 100")
-    return number / 100
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{number} is less than 0")
-    return number
-
-
-# argparse names a type by its function when it refuses a value.
-_points.__name__, _count.__name__ = "percentage", "whole number"

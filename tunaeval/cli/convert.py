@@ -32,7 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
             dest=f"{way}_format",
             required=True,
             metavar="FORMAT",
-            help=f"the format {what} (see `tunaeval formats`); openai: structured tool_calls",
+            help=f"the format {what} (see `tunaeval formats`); structured: tool_calls beside the "
+            "text (openai is an alias of that here; as a wire format it is harmony)",
         )
     parser.add_argument("-o", "--out", default="-", help="where to write (default: stdout)")
     parser.add_argument("--field", help="the field that holds the reply, if not as usual")

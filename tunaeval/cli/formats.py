@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.extensions import registries  # noqa: PLC0415 - not for --help
+    from tunaeval.api import registries  # noqa: PLC0415 - not for --help
 
     parsers = registries()["parsers"]
     if arguments.format is not None:

@@ -125,7 +125,8 @@ def _told(result: ParseResult, text: str, as_json: bool, more: JsonObject) -> st
     from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 
     if as_json:
-        return json_text({**more, **asdict(result)})
+        calls = [{**asdict(call), "source": call.source} for call in result.calls]
+        return json_text({**more, **asdict(result), "calls": calls})
     head = [f"line {more['line']}"] if more else []
     return "\n".join([*head, *_lines(result, text)])
 

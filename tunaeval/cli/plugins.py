@@ -18,8 +18,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Always 0: a broken plug-in is shown here, and an error where it is asked for."""
+    from tunaeval.api import registries  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
-    from tunaeval.extensions import registries  # noqa: PLC0415 - as above
 
     groups = registries()
     if arguments.group is not None:

@@ -7,7 +7,9 @@ import argparse
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--level` and `--tools`."""
-    parser.add_argument("--format", default="auto", help="wire format (see `tunaeval formats`)")
+    parser.add_argument(
+        "--format", default="auto", help="wire format, see `tunaeval formats`; openai is harmony"
+    )
     parser.add_argument(
         "--level",
         default="standard",

@@ -17,6 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--profile", help="how arguments are matched (the run's)")
     parser.add_argument(
+        "--calls", choices=("any", "structured"), help="which calls count (as in the run)"
+    )
+    parser.add_argument(
         "--suite", metavar="NAME|FILE", help="what is expected, and the tools (what the run kept)"
     )
     add_bfcl(parser)
@@ -33,6 +36,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         format=arguments.format,
         level=arguments.level,
         profile=arguments.profile,
+        calls=arguments.calls,
         suite=load_suite(arguments.suite, bfcl=arguments.bfcl) if arguments.suite else None,
         out=arguments.out,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from .asked import add_client
+from .budget import add_budget
 from .listing import add_bfcl, add_json
+from .numbers import POSITIVE, percentage
 from .output import Output
 
 
@@ -34,7 +36,15 @@ def _asked(group: argparse._ArgumentGroup) -> None:
         metavar="ID|TAG",
         help="leave out a scenario, or all with a tag; may be given again",
     )
-    group.add_argument("--limit", type=_positive, metavar="N", help="only the first N scenarios")
+    group.add_argument("--limit", type=POSITIVE, metavar="N", help="only the first N scenarios")
+    group.add_argument(
+        "--tools-from",
+        action="append",
+        default=[],
+        metavar="MODULE:NAME",
+        help="ask with the tools of an installed agent in place of the suite's: a list, a "
+        "dictionary or one of them; may be given again",
+    )
     group.add_argument(
         "--tools",
         choices=("api", "prompt"),
@@ -49,13 +59,15 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 def _client(group: argparse._ArgumentGroup) -> None:
     add_client(group, otherwise="the embedded model, or its recording where it is not installed")
     group.add_argument("--temperature", type=float, default=0.0, help="(0)")
-    group.add_argument("--max-tokens", type=_positive, default=300, metavar="N", help="(300)")
+    group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument("--seed", type=int, metavar="N", help="the server's own unless given")
 
 
 def _rules(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--format", default="auto", help="wire format, see `tunaeval formats` (auto)"
+        "--format",
+        default="auto",
+        help="wire format (auto); openai is harmony, not tool_calls",
     )
     group.add_argument(
         "--level",
@@ -63,16 +75,28 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         choices=("strict", "standard", "lenient"),
         help="which mends are allowed (standard); the report has all three",
     )
-    group.add_argument("--profile", default="tunacode", help="how arguments are matched (tunacode)")
     group.add_argument(
-        "--attempts", type=_positive, default=2, metavar="N", help="when no call is found (2)"
+        "--profile",
+        help="how arguments are matched, see the reference (the suite's, or strict)",
     )
-    group.add_argument("--repeats", type=_positive, default=1, metavar="N", help="of the suite (1)")
+    group.add_argument(
+        "--calls",
+        default="any",
+        choices=("any", "structured"),
+        help="which calls count: any, or at every level those alone that the server parsed (any)",
+    )
+    group.add_argument(
+        "--attempts", type=POSITIVE, default=2, metavar="N", help="when no call is found (2)"
+    )
+    group.add_argument("--repeats", type=POSITIVE, default=1, metavar="N", help="of the suite (1)")
     group.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="for a scenario (30; embedded: 120)"
     )
     group.add_argument(
-        "--concurrency", type=_positive, metavar="N", help="scenarios at once (8; embedded: 1)"
+        "--concurrency",
+        type=POSITIVE,
+        metavar="N",
+        help="scenarios at once (8; embedded: 1)",
     )
 
 
@@ -85,25 +109,8 @@ def _told(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--report", metavar="FILE", help="write a report, as its suffix says")
     group.add_argument("--writer", metavar="NAME", help="json, markdown or a plug-in, for --report")
     group.add_argument(
-        "--fail-under", type=_percent, metavar="PERCENT", help="exit 1 when the score is lower"
+        "--fail-under", type=percentage, metavar="PERCENT", help="exit 1 when the score is lower"
     )
+    add_budget(group)
     group.add_argument("--quiet", action="store_true", help="no progress")
     add_json(group)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
-
-
-def _percent(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 100:
-        raise argparse.ArgumentTypeError(f"{number:g} is not between 0 and 100")
-    return number
-
-
-# argparse names a type by its function when it refuses a value.
-_positive.__name__, _percent.__name__ = "whole number", "percentage"

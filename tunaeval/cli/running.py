@@ -12,16 +12,18 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
+from tunaeval.api import registries
 from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
-from tunaeval.extensions import registries
-from tunaeval.harness import RunOptions, SuiteRun, load_suite, without
+from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import parser_for
 from tunaeval.reports import Live, json_text, show, summary_object
 from tunaeval.types.roles import Client, Writer
 from tunaeval.types.runs import Report, Suite
 
+from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
+from .installed import chosen_suite
 from .output import Output
 
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
@@ -30,9 +32,7 @@ _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     """Run and tell; returns the exit code."""
-    whole = load_suite(arguments.suite, bfcl=arguments.bfcl)
-    if arguments.exclude:
-        whole = without(whole, arguments.exclude)
+    whole = chosen_suite(arguments, output)
     writer = _writer(arguments)
     _refuse_unwritable(arguments)
     asked = make_client(arguments, output)
@@ -48,7 +48,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         write_recording(Path(arguments.record), report.run, report.results)
     if writer is not None:
         writer.write(report, Path(arguments.report))
-    return ended or _verdict(report, arguments.fail_under, output)
+    return ended or _verdict(report, arguments, output)
 
 
 def _run(
@@ -124,6 +124,7 @@ def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
         ask=asked.ask,
         level=arguments.level,
         profile=arguments.profile,
+        calls=arguments.calls,
         attempts=arguments.attempts,
         max_tokens=arguments.max_tokens,
         temperature=arguments.temperature,
@@ -187,8 +188,11 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
             raise RecordError(f"{option} {file!r} cannot be written; choose another place")
 
 
-def _verdict(report: Report, bar: float | None, output: Output) -> int:
-    rate = report.summary.final.value
+def _verdict(report: Report, arguments: argparse.Namespace, output: Output) -> int:
+    summary, bar = report.summary, arguments.fail_under
+    if is_over(arguments, summary.failures, output, gate=bar, of=summary.scenarios):
+        return TOO_MANY_FAILURES
+    rate = summary.final.value
     if rate is None:
         first = next((result.error for result in report.results if result.error), "no results")
         output.note(f"tunaeval: no scenario got an answer, so there is no score; first: {first}")

@@ -7,21 +7,24 @@ scores. With `--json` there is one object for all.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .listing import add_json, print_listing
 from .output import Output
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to score, not for --help.
-    from tunaeval.types import Conversation, JsonObject
+    from tunaeval.types import Conversation, JsonObject, JsonValue
     from tunaeval.types.runs import ScoreResult
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
 _STDIN = "-"
+_BELOW_THE_BAR = 1
+_FAILED_ITSELF = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,30 +41,104 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="INDEX",
         help="the message at which the task begins (0)",
     )
+    _deciding(parser.add_argument_group("what decides whether the goal was reached"))
     add_json(parser)
 
 
+def _deciding(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--check",
+        metavar="COMMAND",
+        help="a command line for the shell that exits with 0 when all is well; it has the "
+        "transcript as JSON on its standard input",
+    )
+    group.add_argument(
+        "--check-timeout", type=float, default=60.0, metavar="SECONDS", help="for a check (60)"
+    )
+    group.add_argument(
+        "--expect", metavar="FILE|JSON", help="else the calls that are expected, as in a suite"
+    )
+    group.add_argument(
+        "--forbid",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a tool whose call makes the total 0; may be given again",
+    )
+    group.add_argument("--tools", help="the tools there were: a JSON file, or a catalogue's name")
+
+
 def run(arguments: argparse.Namespace, output: Output) -> int:
+    """0; 1 when a check said no, a call was forbidden or an expectation not met; 3 when a check or
+    a category failed itself.
+    """
     from tunaeval import score  # noqa: PLC0415 - pydantic, not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
     from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 
-    preset = {} if arguments.preset is None else {"preset": arguments.preset}
+    given = _given(arguments)
     told: list[JsonObject] = []
+    code = 0
     for file in arguments.files:
         for conversation in _conversations(file, arguments.shape):
             where = ", ".join(filter(None, (file, conversation.name)))
             try:
                 asked = arguments.query or conversation.since(max(0, arguments.start)).query or ""
-                found = score(conversation, asked, start=arguments.start, **preset)
+                found = score(conversation, asked, start=arguments.start, **given)
             except UsageError as error:
                 raise UsageError(f"{where}: {error}") from error
             told.append(_object(file, conversation, asked, found))
+            code = max(code, _code(found, arguments))
             if not arguments.json:
                 _tell(where, conversation, asked, found, output)
     if arguments.json:
         output.result(json_text({"transcripts": told}))
-    return 0
+    return code
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What was asked for, as parameters of `tunaeval.score`."""
+    from tunaeval.scoring import ScoreSettings  # noqa: PLC0415 - as in `run`
+
+    from .tools import read_tools  # noqa: PLC0415 - as in `run`
+
+    given: dict[str, Any] = {"check_timeout": arguments.check_timeout}
+    if arguments.preset is not None:
+        given["preset"] = arguments.preset
+    if arguments.check is not None:
+        given["check"] = arguments.check
+    if arguments.expect is not None:
+        given["expect"] = _expectation(arguments.expect)
+    if arguments.forbid:
+        given["forbid"] = arguments.forbid
+    if arguments.tools is not None:
+        given["settings"] = ScoreSettings(tools=read_tools(arguments.tools))
+    return given
+
+
+def _expectation(text: str) -> JsonValue:
+    """An expectation as JSON, or in a file of JSON."""
+    from tunaeval.errors import ExpectationError  # noqa: PLC0415 - as in `run`
+
+    source = "--expect"
+    try:
+        if not text.lstrip().startswith("{"):
+            source, text = text, Path(text).read_text("utf-8-sig")
+        return json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ExpectationError(
+            f"{source}: {why}; wanted a JSON object such as "
+            '{"calls": [{"name": "read_file"}]}, or a file that holds one'
+        ) from error
+
+
+def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
+    """What a transcript's score means to a shell, where something was asked to decide."""
+    if found.details.outcome not in {"scored", "undecided"}:
+        return _FAILED_ITSELF
+    decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
+    return _BELOW_THE_BAR if decides and found.goal_completion == 0 else 0
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:

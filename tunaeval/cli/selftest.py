@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from .numbers import whole_number
 from .output import Output
 
 _MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats", "scorer")
@@ -27,17 +28,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="what chance begins with (default: 0)")
     parser.add_argument(
-        "--examples", type=_count, help="texts of each kind (default: as each measuring thinks)"
+        "--examples",
+        type=whole_number(1, 10_000_000),
+        help="texts of each kind (default: as each measuring thinks)",
     )
     parser.add_argument(
         "--largest",
-        type=_size,
+        type=whole_number(4096, 16 * 1024 * 1024),
         default=65536,
         help="characters of the largest text that growth is measured on (default: 65536)",
     )
     parser.add_argument(
         "--simulations",
-        type=_count,
+        type=whole_number(1, 10_000_000),
         help="made-up evaluations for each interval and test (default: 10000)",
     )
 
@@ -61,17 +64,3 @@ def _measuring(text: str) -> str:
     if text not in _MEASURINGS:
         raise argparse.ArgumentTypeError(f"found {text!r}; wanted {', '.join(_MEASURINGS)}")
     return text
-
-
-def _count(text: str) -> int:
-    return _between(text, 1, 10_000_000)
-
-
-def _size(text: str) -> int:
-    return _between(text, 4096, 16 * 1024 * 1024)
-
-
-def _between(text: str, least: int, most: int) -> int:
-    if not (text.isdecimal() and least <= int(text) <= most):
-        raise argparse.ArgumentTypeError(f"found {text!r}; wanted a number, {least} to {most}")
-    return int(text)

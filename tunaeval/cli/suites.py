@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "may have seen it",
     )
     parser.add_argument(
-        "--profile", default="tunacode", help="check: how arguments are matched (tunacode)"
+        "--profile", help="check: how arguments are matched (the suite's, or strict)"
     )
     parser.add_argument("--seed", type=int, default=0, help="renamed: what chance begins with (0)")
     parser.add_argument("-o", "--out", metavar="FILE", help="renamed: the .jsonl file to write")
@@ -70,7 +70,8 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.harness import check_suite  # noqa: PLC0415 - as above
 
-    doubts = check_suite(suite, profile=arguments.profile)
+    profile = arguments.profile or suite.profile or "strict"
+    doubts = check_suite(suite, profile=profile)
     failed = sum(doubt.certain for doubt in doubts)
     rows: Sequence[JsonObject] = [
         {
@@ -84,7 +85,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
         f"tunaeval: {suite.name}: {len(suite.scenarios)} scenarios, {failed} fail their own answer"
-        f" under {arguments.profile}, {len(doubts) - failed} without an answer to try"
+        f" under {profile}, {len(doubts) - failed} without an answer to try"
     )
     return _BELOW_THE_BAR if failed else 0
 

@@ -7,7 +7,7 @@ import zlib
 import httpx
 
 from tunaeval import records
-from tunaeval.types import JsonObject, JsonValue, Reply, Usage
+from tunaeval.types import JsonObject, JsonValue, Reply, Source, Usage
 
 from ._retries import TryFailed
 
@@ -53,7 +53,9 @@ def read_object(body: bytes) -> JsonObject:
     raise TryFailed("wanted a JSON object, found something else", said=said)
 
 
-def read_reply(answer: JsonObject, *, latency_seconds: float) -> Reply:
+def read_reply(
+    answer: JsonObject, *, latency_seconds: float, source: Source | None = None
+) -> Reply:
     """The reply in a chat completion; its message is left as the server gave it."""
     choices = answer.get("choices")
     match choices:
@@ -70,6 +72,7 @@ def read_reply(answer: JsonObject, *, latency_seconds: float) -> Reply:
         usage=_read_usage(answer.get("usage")),
         latency_seconds=latency_seconds,
         raw=answer,
+        source=source,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.types import JsonObject, Reply, Request, Source
 
 from ._answers import read_reply
 from ._retries import Patience, Rest, TryFailed
@@ -41,29 +41,32 @@ class Chat:
         )
 
     async def complete(self, request: Request) -> Reply:
-        model = self.model or await self._first_model()
+        until = _deadline(request.within_seconds)
+        model = self.model or await self._first_model(request.within_seconds)
         payload = chat_payload(request, model)
+        source: Source | None = "structured" if "tools" in payload else "text"
 
         async def one_try() -> Reply:
             started = time.perf_counter()
             answer = await self.server.ask("chat/completions", payload)
-            return read_reply(answer, latency_seconds=time.perf_counter() - started)
+            latency_seconds = time.perf_counter() - started
+            return read_reply(answer, latency_seconds=latency_seconds, source=source)
 
-        reply, retries = await self._patiently(one_try)
+        reply, retries = await self._patiently(one_try, _left_until(until))
         return replace(reply, retries=retries) if retries else reply
 
-    async def look_up(self, path: str) -> JsonObject:
+    async def look_up(self, path: str, within_seconds: float | None = None) -> JsonObject:
         """What the server has at a path, such as its models or its properties."""
-        answer, _ = await self._patiently(lambda: self.server.ask(path))
+        answer, _ = await self._patiently(lambda: self.server.ask(path), within_seconds)
         return answer
 
     async def close(self) -> None:
         await self.server.close()
 
-    async def _first_model(self) -> str:
+    async def _first_model(self, within_seconds: float | None) -> str:
         advice = "name one with the option 'model'"
         try:
-            answer = await self.look_up("models")
+            answer = await self.look_up("models", within_seconds)
         except ClientSetupError as error:
             if error.status in _NO_LIST:
                 self.model = _UNNAMED
@@ -76,61 +79,82 @@ class Chat:
             case _:
                 raise ClientSetupError(f"{self.server.address} lists no model; {advice}")
 
-    async def _patiently(self, one_try: Callable[[], Awaitable[_T]]) -> tuple[_T, int]:
-        """What a try gives in the end, and how many failed before it."""
+    async def _patiently(
+        self, one_try: Callable[[], Awaitable[_T]], within_seconds: float | None
+    ) -> tuple[_T, int]:
+        """What a try gives in the end, and how many failed before it.
+
+        When the time is over, the last failure says why there is nothing: a server that answers
+        every try with an error has not kept silent.
+        """
+        patience = self._patience.within(within_seconds)
+        failures: list[TryFailed] = []
         slots = self._slots.setdefault(
             asyncio.get_running_loop(), asyncio.Semaphore(self._connections)
         )
 
         async def in_turn() -> _T:
             async with slots:
-                await self._rest.keep(deadline=self._patience.deadline)
+                await self._rest.keep(deadline=patience.deadline)
                 try:
                     return await one_try()
                 except TryFailed as failed:
                     self._rest.ask(failed)
+                    failures.append(failed)
                     raise
 
         try:
-            async with asyncio.timeout(self._patience.deadline):
+            async with asyncio.timeout(patience.deadline):
                 try:
                     return await in_turn(), 0
                 except TryFailed as failed:
-                    return await self._again(in_turn, failed)
+                    return await self._again(in_turn, failed, patience)
+        except TryFailed as failed:
+            raise self._failure(failed, len(failures)) from None
         except TimeoutError:
+            if failures:
+                raise self._failure(failures[-1], len(failures)) from None
             raise TransportFailure(
-                f"{self.server.address}: no reply within {self._patience.deadline:g} s in all",
+                f"{self.server.address}: no reply within {patience.deadline:.3g} s in all",
                 kind="timeout",
             ) from None
 
     async def _again(
-        self, in_turn: Callable[[], Awaitable[_T]], first: TryFailed
+        self, in_turn: Callable[[], Awaitable[_T]], first: TryFailed, patience: Patience
     ) -> tuple[_T, int]:
         """The tries after the first, whose failure tenacity is told: most requests need no other.
 
         Without this every request pays a tenth of a millisecond for retries it does not make.
         """
-        tries = self._patience.tries(reached=lambda: self.server.reached)
-        failures = [first]
+        tries = patience.tries(reached=lambda: self.server.reached)
+        known = [first]
 
         async def one_more() -> _T:
-            if failures:
-                raise failures.pop()
+            if known:
+                raise known.pop()
             return await in_turn()
 
-        try:
-            result: _T = await tries(one_more)
-        except TryFailed as failed:
-            count = tries.statistics["attempt_number"]
-            words = None if failed.said is None else self.server.quote(failed.said)
-            said = "" if words is None else f"; the server says: {words}"
-            after = f" (after {count} tries)" if count > 1 else ""
-            raise TransportFailure(
-                f"{self.server.address}: {failed}{said}{after}",
-                kind=failed.kind,
-                status=failed.status,
-            ) from None
+        result: _T = await tries(one_more)
         return result, tries.statistics["attempt_number"] - 1
+
+    def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
+        """The failure of a request whose last try failed so, in the server's words if any."""
+        words = None if failed.said is None else self.server.quote(failed.said)
+        said = "" if words is None else f"; the server says: {words}"
+        after = f" (after {tries} tries)" if tries > 1 else ""
+        return TransportFailure(
+            f"{self.server.address}: {failed}{said}{after}",
+            kind=failed.kind,
+            status=failed.status,
+        )
+
+
+def _deadline(within_seconds: float | None) -> float | None:
+    return None if within_seconds is None else time.monotonic() + within_seconds
+
+
+def _left_until(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 def chat_payload(request: Request, model: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
@@ -63,6 +63,12 @@ class Patience:
 
     max_retries: int
     deadline: float | None
+
+    def within(self, seconds: float | None) -> Patience:
+        """The same for a request that is waited for so long, and no longer."""
+        if seconds is None or (self.deadline is not None and self.deadline <= seconds):
+            return self
+        return replace(self, deadline=seconds)
 
     def tries(self, *, reached: Callable[[], bool]) -> AsyncRetrying:
         """The tries of one request. `reached`: whether the server has ever answered."""

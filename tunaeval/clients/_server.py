@@ -161,6 +161,8 @@ def read_key(
 
 def _checked_url(base_url: str) -> httpx.URL:
     wanted = "wanted something like http://127.0.0.1:8000/v1"
+    if not isinstance(base_url, str):
+        raise ClientSetupError(f"the base URL is {base_url!r:.60}; {wanted}")
     try:
         url = httpx.URL(base_url.strip())
     except httpx.InvalidURL as error:

@@ -15,8 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.wanted import wanted_count, wanted_seconds
 
 from ._chat import Chat
 from ._retries import Patience
@@ -53,8 +54,9 @@ class LlamaCppClient:
         attempt_timeout: float = 300.0,
     ) -> None:
         for option, number in {"threads": threads, "context": context, "slots": slots}.items():
-            if number is not None and number < 1:
-                raise UsageError(f"{option} is {number!r}; wanted 1 or more")
+            if number is not None:
+                wanted_count(number, option)
+        wanted_seconds(attempt_timeout, "attempt_timeout")
         if find_spec("xllamacpp") is None:
             raise ClientSetupError(f"the embedded model needs its server; run: {INSTALL_SERVER}")
         self._weights = find_weights(model_file)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import httpx
 
-from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.wanted import wanted_count, wanted_seconds
 
 from ._chat import Chat
 from ._retries import Patience
@@ -55,11 +56,11 @@ class OpenAIClient:
                 "the client 'openai' needs the address of a server: give the option 'base_url' "
                 "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
             )
-        _check_positive(attempt_timeout=attempt_timeout, connections=connections)
+        wanted_seconds(attempt_timeout, "attempt_timeout")
+        wanted_count(connections, "connections")
         if deadline is not None:
-            _check_positive(deadline=deadline)
-        if max_retries < 0:
-            raise UsageError(f"max_retries is {max_retries!r}; wanted 0 or more")
+            wanted_seconds(deadline, "deadline")
+        wanted_count(max_retries, "max_retries", 0)
         self._chat = Chat(
             Server(
                 address,
@@ -89,9 +90,3 @@ class OpenAIClient:
 
     def __repr__(self) -> str:
         return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
-
-
-def _check_positive(**numbers: float) -> None:
-    for name, number in numbers.items():
-        if not number > 0:
-            raise UsageError(f"{name} is {number!r}; wanted a number above 0")

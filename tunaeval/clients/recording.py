@@ -1,9 +1,10 @@
 """Recordings: the replies of a run in one file, without which questions they answered.
 
-A file of JSON lines. The first is a header: `recording` (the version, 1), `model`, `date`
+A file of JSON lines. The first is a header: `recording` (the version, 2), `model`, `date`
 (YYYY-MM-DD), `suite_digests` (by suite name) and `run` (its `run.json`). Each other line is one
 reply: `scenario`, `repeat`, `attempt` (from 1), `message` as the server gave it, `finish_reason`,
-`prompt_tokens`, `completion_tokens`, `latency_seconds`.
+`prompt_tokens`, `completion_tokens`, `latency_seconds`, `source` (where its calls belong, as
+`Reply.source` says; version 1 has none).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval import records
 from tunaeval.errors import RecordError
-from tunaeval.types import JsonObject, Reply, Usage
+from tunaeval.types import JsonObject, Reply, Source, Usage
 from tunaeval.types.runs import RunInfo, ScenarioResult
 
 Place: TypeAlias = tuple[str, int, int]
@@ -28,7 +29,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class _Header(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    recording: Literal[1]
+    recording: Literal[1, 2]
     model: str | None
     date: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
     suite_digests: dict[str, str]
@@ -46,6 +47,7 @@ class _Line(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     latency_seconds: float | None = None
+    source: Source | None = None
 
     def as_reply(self) -> Reply:
         """Without its latency: nobody waited for it now."""
@@ -53,6 +55,7 @@ class _Line(BaseModel):
             message=self.message,
             finish_reason=self.finish_reason,
             usage=Usage(self.prompt_tokens, self.completion_tokens),
+            source=self.source,
         )
 
 
@@ -72,7 +75,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
     """Write a recording, and say how many replies it has. The file must not be there yet."""
     _check_first_hand(run, str(path))
     header = _Header(
-        recording=1,
+        recording=2,
         model=run.model,
         date=run.started_at[:10],
         suite_digests={run.suite: run.suite_digest},
@@ -148,6 +151,7 @@ def _lines(result: ScenarioResult) -> Iterator[_Line]:
                 prompt_tokens=attempt.prompt_tokens,
                 completion_tokens=attempt.completion_tokens,
                 latency_seconds=attempt.latency_seconds,
+                source=attempt.source,
             )
 
 

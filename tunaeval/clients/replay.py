@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.wanted import wanted_path
 
 from .recording import read_recording
 
@@ -26,7 +27,7 @@ class ReplayClient:
                 "the client 'replay' needs the option 'path': a run directory, or a file that "
                 "'tunaeval run --record FILE' wrote"
             )
-        self._path = Path(path)
+        self._path = wanted_path(path, "path")
         self._recording = read_recording(self._path)
 
     @property

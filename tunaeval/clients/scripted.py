@@ -6,19 +6,23 @@ from collections.abc import Sequence
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.wanted import wanted_items
 
 
 class ScriptedClient:
     """Gives `replies` one after another, whatever is asked.
 
     A string is the content of an assistant's message, a dictionary a whole message, a Reply
-    itself; an exception is raised. The requests that came are kept in `requests`.
+    itself; an exception is raised. Calls may stand in the text, unless a Reply's `source` says that
+    they were to be structured. The requests that came are kept in `requests`.
     """
 
     name: str = "scripted"
 
     def __init__(self, replies: Sequence[str | JsonObject | Reply | Exception] = ()) -> None:
-        self._replies = tuple(replies)
+        self._replies = wanted_items(
+            replies, "replies", str | dict | Reply | Exception, "texts, messages or a Reply each"
+        )
         self.requests: list[Request] = []
 
     @property
@@ -36,9 +40,10 @@ class ScriptedClient:
             )
         match self._replies[number]:
             case str(content):
-                return Reply({"role": "assistant", "content": content}, finish_reason="stop")
+                message = {"role": "assistant", "content": content}
+                return Reply(message, finish_reason="stop", source="text")
             case dict(message):
-                return Reply(message, finish_reason="stop")
+                return Reply(message, finish_reason="stop", source="text")
             case Reply() as reply:
                 return reply
             case failure:

@@ -1,6 +1,7 @@
 """Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
 
 from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
@@ -10,14 +11,7 @@ from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
 from .rescore import Rescored, rescore
 from .runner import AsyncHarness, SuiteRun, run_suite
-from .suites import (
-    about_suites,
-    catalogue_names,
-    load_catalogue,
-    load_suite,
-    suite_names,
-    without,
-)
+from .suites import about_suites, load_suite, own_tools, suite_names, without
 
 __all__ = [
     "ASKS",
@@ -47,6 +41,7 @@ __all__ = [
     "load_catalogue",
     "load_report",
     "load_suite",
+    "own_tools",
     "renamed",
     "rescore",
     "retry_prompt",

@@ -20,7 +20,7 @@ from tunaeval.types import JsonObject, JsonValue
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
-    | {"from", "select"}
+    | {"from", "select", "profile", "parameter_descriptions"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})
 

@@ -9,7 +9,7 @@ The last two are those of the TunaCode mini harness and of its training data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -32,8 +32,18 @@ _ONE_CALL_SPELLING = (
 _SEQUENCE_SPELLING = (("expect.tools", "expected_tool_sequence"),)
 
 
-def read_scenario(row: JsonValue, place: Place, *, number: int, tools: Tools) -> Scenario:
-    """The scenario in a row; `number`, from 1, makes its id when it has none."""
+def read_scenario(
+    row: JsonValue,
+    place: Place,
+    *,
+    number: int,
+    tools: Tools,
+    wanted: Callable[[Scenario], bool],
+) -> Scenario:
+    """The scenario in a row; `number`, from 1, makes its id when it has none.
+
+    One that is not wanted may expect what there is no tool for.
+    """
     if not isinstance(row, Mapping):
         raise place.error(f"found {shown(row)}, wanted an object with prompt and expect")
     data = dict(row)
@@ -51,8 +61,9 @@ def read_scenario(row: JsonValue, place: Place, *, number: int, tools: Tools) ->
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise place.at(key).error("found a lone surrogate, which no model can be sent")
     _check_messages(scenario.messages, place.at("messages"))
-    own = tools if scenario.tools is None else scenario.tools
-    _check_expectation(scenario.expect, place.at("expect"), own)
+    if wanted(scenario):
+        own = tools if scenario.tools is None else scenario.tools
+        _check_expectation(scenario.expect, place.at("expect"), own)
     return scenario
 
 

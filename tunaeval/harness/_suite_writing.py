@@ -42,6 +42,7 @@ def _header(suite: Suite) -> JsonObject:
         "tools": suite.tools.as_openai() or None,
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
+        **({"profile": suite.profile} if suite.profile else {}),
     }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tunaeval.matching import NoExampleError, match, own_answer
+from tunaeval.matching import NoExampleError, match, own_answer, profile_of
 from tunaeval.types.runs import Scenario, Suite
+from tunaeval.wanted import refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,14 @@ class Doubt:
     certain: bool = True
 
 
-def check_suite(suite: Suite, *, profile: str = "tunacode") -> tuple[Doubt, ...]:
-    """The scenarios that nobody can pass under the profile, in order; none if all is well."""
-    found = (_doubt(one, suite, profile) for one in suite.scenarios)
+def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...]:
+    """The scenarios that nobody can pass under the profile (the suite's own, where none is named),
+    in order; none if all is well.
+    """
+    if not isinstance(suite, Suite):
+        raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
+    named = profile_of(profile or suite.profile).name
+    found = (_doubt(one, suite, named) for one in suite.scenarios)
     return tuple(doubt for doubt in found if doubt is not None)
 
 

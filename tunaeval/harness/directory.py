@@ -22,7 +22,8 @@ from tunaeval.records import (
 )
 from tunaeval.reports import RunSource, summarise
 from tunaeval.types import JsonObject
-from tunaeval.types.runs import SCHEMA_VERSION, Report, RunInfo, ScenarioResult
+from tunaeval.types.runs import READABLE_VERSIONS, Report, RunInfo, ScenarioResult
+from tunaeval.wanted import wanted_path
 
 RUN_FILE = "run.json"
 RESULTS_FILE = "results.jsonl"
@@ -73,7 +74,7 @@ class RunDirectory:
 
 def run_source(directory: Path | str) -> RunSource:
     """A kept run, to be compared: its results are read as a stream, and not checked."""
-    path = Path(directory)
+    path = wanted_path(directory, "directory")
 
     def rows(only: Container[int] | None) -> Iterator[JsonObject]:
         source = path / RESULTS_FILE
@@ -84,7 +85,7 @@ def run_source(directory: Path | str) -> RunSource:
 
 def load_report(directory: Path | str) -> Report:
     """The report of a run from its directory, whole or as far as it came."""
-    path = Path(directory)
+    path = wanted_path(directory, "directory")
     info = read_info(path)
     results = tuple(read_results(path))
     return Report(
@@ -100,10 +101,10 @@ def read_info(path: Path) -> RunInfo:
     """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
     document = read_document(path / RUN_FILE)
     version = document.get("schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in READABLE_VERSIONS:
         raise RecordError(
             f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
-            f"{SCHEMA_VERSION}; use the version that wrote it"
+            f"{' and '.join(map(str, READABLE_VERSIONS))}; use the version that wrote it"
         )
     try:
         return RunInfo.model_validate(document)

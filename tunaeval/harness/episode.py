@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
-from tunaeval.matching import Verdict, match
+from tunaeval.matching import DEFAULT_PROFILE, Verdict, match, without_calls
 from tunaeval.types import (
+    LEAKED_CALL,
     LEVELS,
-    JsonObject,
     Level,
     ParseResult,
     Reply,
@@ -40,8 +41,8 @@ from .prompts import Asking, retry_prompt, said
 MAX_ATTEMPTS = 2
 MAX_TOKENS = 300
 
-Read: TypeAlias = Callable[[JsonObject, Level], ParseResult]
-"""Reads the calls out of a reply's message at a level."""
+Read: TypeAlias = Callable[[Reply, Level], ParseResult]
+"""Reads the calls out of a reply at a level."""
 
 Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult]
 
@@ -51,7 +52,7 @@ class Rules:
     """What holds for every episode of a run."""
 
     level: Level = "standard"
-    profile: str = "tunacode"
+    profile: str = DEFAULT_PROFILE
     attempts: int = MAX_ATTEMPTS
     max_tokens: int = MAX_TOKENS
     temperature: float | None = 0.0
@@ -95,7 +96,7 @@ def episode(
         if isinstance(answer, TransportFailure):
             failure = answer
             break
-        attempts.append(_Attempt(answer, _read_at_all_levels(answer.message, read)))
+        attempts.append(_Attempt(answer, _read_at_all_levels(answer, read)))
         if judge.settled(attempts[-1], rules.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
@@ -128,16 +129,16 @@ def reread(
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
     for reply in replies:
-        attempts.append(_Attempt(reply, _read_at_all_levels(reply.message, read)))
+        attempts.append(_Attempt(reply, _read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)
     unasked = failure is None and len(attempts) < rules.attempts
     return Reread(_result(judge, attempts, failure, repeat), unasked)
 
 
-def _read_at_all_levels(message: JsonObject, read: Read) -> dict[Level, ParseResult]:
+def _read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
     """Where standard reads calls and mends nothing, all levels read the same (law 6)."""
-    standard = read(message, "standard")
+    standard = read(reply, "standard")
     if (
         standard.calls
         and not standard.diagnoses
@@ -146,9 +147,9 @@ def _read_at_all_levels(message: JsonObject, read: Read) -> dict[Level, ParseRes
     ):
         return dict.fromkeys(LEVELS, standard)
     return {
-        "strict": read(message, "strict"),
+        "strict": read(reply, "strict"),
         "standard": standard,
-        "lenient": read(message, "lenient"),
+        "lenient": read(reply, "lenient"),
     }
 
 
@@ -203,20 +204,12 @@ class _Judge:
         if verdict is None:
             verdict = self._match(result.calls)
             if not result.calls:
-                outcome = self.outcome(attempt, level)
-                if outcome != "no_call":
-                    verdict = Verdict(False, _WHY_NONE[outcome], (), verdict.failures)
+                verdict = without_calls(verdict, self.outcome(attempt, level))
             self._known[key] = verdict
         return verdict
 
     def _match(self, calls: tuple[ToolCall, ...]) -> Verdict:
         return match(self.scenario.expect, calls, profile=self.rules.profile, tools=self.tools)
-
-
-_WHY_NONE: dict[RunOutcome, str] = {
-    "malformed": "a call was tried and is malformed",
-    "truncated": "the reply was cut off before a call was complete",
-}
 
 
 def _result(
@@ -227,11 +220,13 @@ def _result(
     outcome: RunOutcome = "transport_failure"
     reason = f"no reply: {failure}"
     calls: tuple[CallRecord, ...] = ()
+    leaked = 0
     if failure is None:
         final = judge.answer(attempts, level)
         index = attempts.index(final)
         calls, outcome = records[index].calls, records[index].outcome
         reason = judge.verdict(final, level).reason
+        leaked = _leaked(final.read[level])
     levels = _levels(judge, attempts, failed=failure is not None)
     return ScenarioResult.model_construct(  # our own values: nothing to validate
         scenario=scenario.id,
@@ -254,7 +249,15 @@ def _result(
         tags=scenario.tags,
         group=scenario.group,
         weight=scenario.weight,
+        leaked_calls=leaked,
     )
+
+
+def _leaked(result: ParseResult) -> int:
+    """How many calls the server left in the text, whether the level counts them or not."""
+    repairs = (repair.code for call in result.calls for repair in call.repairs)
+    notes = (found.code for found in result.diagnoses)
+    return sum(code == LEAKED_CALL for code in chain(repairs, notes))
 
 
 def _levels(judge: _Judge, attempts: list[_Attempt], *, failed: bool) -> dict[Level, LevelResult]:
@@ -286,6 +289,7 @@ def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> Att
         outcome=outcome,
         calls=tuple(map(_call_record, result.calls)),
         diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
+        source=reply.source,
     )
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
+from types import UnionType
+from typing import get_args
 
-from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.matching import PROFILES
-from tunaeval.types import LEVELS, JsonObject, Level
+from tunaeval.errors import UsageError
+from tunaeval.matching import profile_of
+from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Level
 from tunaeval.types.roles import Client, Parser
-from tunaeval.types.runs import RunInfo, Suite
+from tunaeval.types.runs import CountedCalls, RunInfo, Suite
+from tunaeval.wanted import wanted_count, wanted_name, wanted_seconds
 
 from .directory import safe_name
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
-from .prompts import Ask, Asking
+from .prompts import ASKS, Ask, Asking
 
 DEADLINE_SECONDS = 30.0
 CONCURRENCY = 8
@@ -27,11 +30,19 @@ _PACKAGES = ("tunaeval", "httpx", "orjson", "pydantic", "tenacity", "xllamacpp",
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a suite is run. `deadline_seconds` is for a scenario with all of its attempts."""
+    """How a suite is run.
+
+    `ask` says how the model is told of the tools, `level` which repairs count, `profile` by which
+    rules calls are compared (None: by those that the suite names, else "strict"), `calls` whether
+    "any" call counts or "structured" ones alone. A scenario is asked up to `attempts` times, of
+    `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
+    `repeats` times, `concurrency` scenarios at once. Raises UsageError for what cannot be.
+    """
 
     ask: Ask = "api"
     level: Level = "standard"
-    profile: str = "tunacode"
+    profile: str | None = None
+    calls: CountedCalls = "any"
     attempts: int = MAX_ATTEMPTS
     max_tokens: int = MAX_TOKENS
     temperature: float | None = 0.0
@@ -42,26 +53,41 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         for name in ("attempts", "max_tokens", "repeats", "concurrency"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)!r}; wanted at least 1")
-        if not self.deadline_seconds > 0:
+            wanted_count(getattr(self, name), name)
+        wanted_seconds(self.deadline_seconds, "deadline_seconds")
+        if self.temperature is not None and not _is_number(self.temperature, int | float):
+            raise UsageError(f"temperature is {self.temperature!r}; wanted a number, or None")
+        if self.seed is not None and not _is_number(self.seed, int):
+            raise UsageError(f"seed is {self.seed!r}; wanted a whole number, or None")
+        for name, known in (("ask", ASKS), ("level", LEVELS), ("calls", get_args(CountedCalls))):
+            wanted_name(getattr(self, name), _KINDS.get(name, name), known)
+        profile_of(self.profile)
+        if self.calls == STRUCTURED and self.ask != "api":
             raise UsageError(
-                f"deadline_seconds is {self.deadline_seconds!r}; wanted seconds above 0"
+                f"calls='structured' counts what a server parsed, but with ask={self.ask!r} the "
+                "model is told to write its calls into the text; ask='api', or count any call"
             )
-        if self.level not in LEVELS:
-            raise UnknownNameError("level", self.level, LEVELS)
-        if self.profile not in PROFILES:
-            raise UnknownNameError("match profile", self.profile, PROFILES)
+
+    def for_suite(self, suite: Suite) -> RunOptions:
+        """The same with a profile: that of the run, else the suite's, else the default."""
+        return replace(self, profile=profile_of(self.profile or suite.profile).name)
 
     def rules(self) -> Rules:
         return Rules(
             level=self.level,
-            profile=self.profile,
+            profile=profile_of(self.profile).name,
             attempts=self.attempts,
             max_tokens=self.max_tokens,
             temperature=self.temperature,
             seed=self.seed,
         )
+
+
+_KINDS = {"ask": "way to ask", "calls": "way to count calls"}
+
+
+def _is_number(value: object, kinds: type | UnionType) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def run_info(
@@ -82,6 +108,7 @@ def run_info(
         **born(suite.name, run_id),
         suite=suite.name,
         suite_digest=suite.digest,
+        tools_from=list(suite.tools_from),
         scenarios=len(suite.scenarios),
         client=client.name,
         model=model,
@@ -89,7 +116,8 @@ def run_info(
         heading="; ".join(heading for heading in headings if heading) or None,
         format=parser.name,
         level=options.level,
-        profile=options.profile,
+        profile=profile_of(options.profile).name,
+        calls=options.calls,
         ask=told.ask,
         repeats=options.repeats,
         attempts=options.attempts,

@@ -95,6 +95,7 @@ def _other_name(name: str, taken: set[str], dice: random.Random) -> str:
 
 _SUBSCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
 _BY_NAME = frozenset({"properties", "dependentRequired", "dependentSchemas"})
+_VALUES = frozenset({"const", "default", "enum", "examples"})
 
 
 def _schema(schema: Mapping[str, JsonValue], names: _Names) -> JsonObject:
@@ -111,7 +112,7 @@ def _keyword(key: str, value: JsonValue, names: _Names) -> JsonValue:
         return _schema(value, names)
     if key in _SUBSCHEMAS and isinstance(value, list):
         return [_keyword("not", inner, names) for inner in value]
-    return _references(value, names)
+    return _inside(key, value, names)
 
 
 def _below(key: str, value: JsonValue, names: _Names) -> JsonValue:
@@ -122,16 +123,25 @@ def _below(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _references(value: JsonValue, names: _Names) -> JsonValue:
-    """References into the arguments lead to their new names."""
+    """References into the arguments lead to their new names, and descriptions spell those."""
     if isinstance(value, list):
         return [_references(item, names) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found = {key: _references(item, names) for key, item in value.items()}
+    found = {key: _inside(key, item, names) for key, item in value.items()}
     if isinstance(reference := found.get("$ref"), str) and reference.startswith("#/properties/"):
         name, slash, rest = reference.removeprefix("#/properties/").partition("/")
         found["$ref"] = f"#/properties/{names.argument(name)}{slash}{rest}"
     return found
+
+
+def _inside(key: str, value: JsonValue, names: _Names) -> JsonValue:
+    """A keyword of a schema that is inside of an argument's: names there are of its values."""
+    if key in _BY_NAME and isinstance(value, Mapping):
+        return {name: _references(inner, names) for name, inner in value.items()}
+    if key == "description" and isinstance(value, str):
+        return names.text(value)
+    return value if key in _VALUES else _references(value, names)
 
 
 def _scenario(scenario: Scenario, names: _Names, seed: int) -> Scenario:

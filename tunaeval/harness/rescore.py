@@ -18,10 +18,13 @@ from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
 from tunaeval.parsing import parser_for
 from tunaeval.reports import summarise
-from tunaeval.types import Level, Reply, Usage
+from tunaeval.types import Level, Reply, Tools, Usage
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
+    SCHEMA_VERSION,
     AttemptRecord,
+    CallSource,
+    CountedCalls,
     Report,
     RunInfo,
     Scenario,
@@ -29,9 +32,10 @@ from tunaeval.types.runs import (
     Source,
     Suite,
 )
+from tunaeval.wanted import wanted_path
 
 from .directory import RESULTS_FILE, RunDirectory, read_info, read_results
-from .episode import Reread, Rules, reread
+from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import reading
 from .suites import load_suite, suite_names
@@ -58,27 +62,31 @@ def rescore(
     format: str | Format | Parser | None = None,  # noqa: A002 - the face's word for it
     level: Level | None = None,
     profile: str | None = None,
+    calls: CountedCalls | None = None,
     suite: Suite | Path | str | None = None,
     out: Path | str | None = None,
 ) -> Rescored:
     """Read the replies in a run's directory again; what is None stays as it was.
+
+    A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
+    runs too that were kept before there was that rule.
 
     `suite` stands in for what the run expected and for its tools; its scenarios have to ask what
     the run asked. `out` is the directory that the new run is kept in, by default the one that
     holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
     for a suite that is not the run's, `UnknownNameError`.
     """
-    source = Path(run)
+    source = wanted_path(run, "run")
     old = read_info(source)
     parser = parser_for(old.format if format is None else format)
-    options = _options(old, level, profile)
+    options = _options(old, level, profile, calls)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
     tools = _tools(source, old) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
     again = partial(
-        _again, rules=options.rules(), parser=parser, tools=tools, gold=_by_id(gold, old.suite)
+        _again, old=old, options=options, parser=parser, tools=tools, gold=_by_id(gold, old.suite)
     )
-    directory = (source.resolve().parent if out is None else Path(out)) / info.run_id
+    directory = (source.resolve().parent if out is None else wanted_path(out, "out")) / info.run_id
     files = RunDirectory(directory, info)
     try:
         keep_tools(directory, tools)
@@ -116,10 +124,13 @@ def _streamed(
         yield new
 
 
-def _options(old: RunInfo, level: Level | None, profile: str | None) -> RunOptions:
+def _options(
+    old: RunInfo, level: Level | None, profile: str | None, calls: CountedCalls | None
+) -> RunOptions:
     return RunOptions(
         level=level or old.level,
         profile=profile or old.profile,
+        calls=calls or old.calls,
         attempts=old.attempts,
         max_tokens=old.max_tokens,
         temperature=old.temperature,
@@ -152,6 +163,8 @@ def _info(
         "format": parser.name,
         "level": options.level,
         "profile": options.profile,
+        "calls": options.calls,
+        "schema_version": SCHEMA_VERSION,
         "rescored": Source(
             run_id=old.run_id,
             directory=str(source),
@@ -163,6 +176,7 @@ def _info(
     }
     if suite is not None:
         changed |= {"suite": suite.name, "suite_digest": suite.digest}
+        changed |= {"tools_from": list(suite.tools_from)}
     return old.model_copy(update=changed)
 
 
@@ -211,32 +225,46 @@ def _as_it_was(old: ScenarioResult) -> Scenario:
 
 
 def _again(
-    old: ScenarioResult,
+    result: ScenarioResult,
     *,
-    rules: Rules,
+    old: RunInfo,
+    options: RunOptions,
     parser: Parser,
     tools: RunTools,
     gold: Callable[[ScenarioResult], Scenario],
 ) -> Reread:
-    own = tools.of(old.scenario)
+    own = tools.of(result.scenario)
+    source = _source(old, own)
     return reread(
-        gold(old),
-        [_reply(attempt) for attempt in old.attempts],
-        _failure(old),
+        gold(result),
+        [_reply(attempt, source) for attempt in result.attempts],
+        _failure(result),
         tools=own,
-        read=reading(parser, own),
-        rules=rules,
-        repeat=old.repeat,
+        read=reading(parser, own, options.calls),
+        rules=options.rules(),
+        repeat=result.repeat,
     )
 
 
-def _reply(attempt: AttemptRecord) -> Reply:
+def _source(old: RunInfo, tools: Tools) -> CallSource | None:
+    """Where the calls of a run's replies belong, of one that was kept before replies said so."""
+    if old.client not in _SERVERS:
+        return None
+    return "structured" if old.ask == "api" and tools else "text"
+
+
+_SERVERS = frozenset({"llamacpp", "openai"})
+"""Clients of ours with a server behind them, which parses the calls of tools that it is told of."""
+
+
+def _reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:
     return Reply(
         attempt.message,
         attempt.finish_reason,
         Usage(attempt.prompt_tokens, attempt.completion_tokens),
         attempt.latency_seconds,
         attempt.retries,
+        source=attempt.source or source,
     )
 
 

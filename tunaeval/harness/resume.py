@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError
 from tunaeval.types.roles import Client
-from tunaeval.types.runs import RunInfo, ScenarioResult, Suite
+from tunaeval.types.runs import SCHEMA_VERSION, RunInfo, ScenarioResult, Suite
 
 from .directory import read_info, read_results
 from .options import model_of
@@ -18,8 +18,8 @@ Place = tuple[int, int]
 """Where a result belongs: the index of its scenario in the suite, and the repeat."""
 
 _SAME = (
-    "suite", "suite_digest", "client", "format", "level", "profile", "ask", "prompt_digest",
-    "repeats", "attempts", "max_tokens", "temperature", "seed", "deadline_seconds",
+    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "ask",
+    "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed", "deadline_seconds",
 )  # fmt: skip
 """What decides the results. How many are asked at once does not."""
 
@@ -59,7 +59,9 @@ def begun(directory: Path, info: RunInfo, suite: Suite) -> Begun:
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Begun(
-        old.model_copy(update={"resumed_at": [*old.resumed_at, now]}),
+        old.model_copy(
+            update={"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
+        ),
         dict(_placed(directory, suite)),
     )
 

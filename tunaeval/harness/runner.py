@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tunaeval.errors import ClientSetupError, SuiteError, TransportFailure, TunaevalError
@@ -16,6 +17,7 @@ from tunaeval.reports import summarise
 from tunaeval.types import Reply, Request
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
+from tunaeval.wanted import refusal, wanted_path
 
 from .directory import RunDirectory
 from .episode import Episode, episode
@@ -75,19 +77,21 @@ class SuiteRun:
         told: Asking | None = None,
         resume: Path | str | None = None,
     ) -> None:
+        if not isinstance(suite, Suite):
+            raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
         if not suite.scenarios:
             raise SuiteError(
                 f"suite {suite.name!r} has no scenarios; a run of none would say nothing"
             )
-        self.options = options or RunOptions()
+        self.options = (options or RunOptions()).for_suite(suite)
         self.asking = told or asking(suite, self.options.ask)
         self.info = run_info(
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )
-        self.directory = None if out is None else Path(out) / self.info.run_id
+        self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
         self._begun = Begun(self.info)
         if resume is not None:
-            self.directory = Path(resume)
+            self.directory = wanted_path(resume, "resume")
             self._begun = begun(self.directory, self.info, suite)
             self.info = self._begun.info
         self._suite = suite
@@ -161,7 +165,7 @@ class SuiteRun:
                 scenario,
                 asking=told,
                 tools=tools,
-                read=reading(self._parser, tools),
+                read=reading(self._parser, tools, self.options.calls),
                 rules=self._rules,
                 repeat=repeat,
             )
@@ -188,16 +192,21 @@ class SuiteRun:
                 return result
 
     async def _ask(self, request: Request, deadline: float) -> Reply | TransportFailure:
+        """The client's answer. It knows how long it is waited for, so that it can say in time what
+        a server answered instead; only one that keeps silent is cut off.
+        """
+        clock, seconds = asyncio.get_running_loop().time, self.options.deadline_seconds
+        late = TransportFailure(f"the scenario took over {seconds:g} s", kind="timeout")
+        request = replace(request, within_seconds=max(0.0, deadline - clock()))
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout_at(deadline + _grace(seconds)):
                 reply = await self._client.complete(request)
         except TimeoutError:
-            seconds = self.options.deadline_seconds
-            return TransportFailure(f"the scenario took over {seconds:g} s", kind="timeout")
+            return late
         except TransportFailure as failure:
             self._refused += failure.kind == "connect"
             self._answered += failure.kind != "connect"
-            return failure
+            return late if failure.kind == "timeout" and clock() >= deadline else failure
         except TunaevalError:
             raise
         except Exception as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
@@ -221,6 +230,11 @@ class SuiteRun:
                 f"no request came through; the first {self._refused} failed to connect "
                 f"({result.error}); is the server running at this address?"
             )
+
+
+def _grace(seconds: float) -> float:
+    """How long after the deadline a client may still say what has happened."""
+    return min(0.5, max(0.05, 0.1 * seconds))
 
 
 def _is_reply(value: object) -> bool:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
-from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.suites import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
+from tunaeval.errors import SuiteError, UnknownNameError, UsageError
+from tunaeval.matching import profile_of
+from tunaeval.suites import DEFAULT_PROMPT, SUITES
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types import JsonObject, Tools
 from tunaeval.types.runs import Scenario, Suite
 
 from ._suite_bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
-from ._suite_files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
+from ._suite_files import Place, SuiteFile, inside, read_suite_file, read_text, shown
 from ._suite_scenarios import read_scenario
+from ._suite_tools import header_tools, names_tools, packaged, suites_folder
 
-_EXCLUDES = (("catalogue", "tools"), ("system_prompt", "system_prompt_file"))
+_Which: TypeAlias = Callable[[Scenario], bool]
+
+_EXCLUDES = (("system_prompt", "system_prompt_file"),)
 
 
 def suite_names() -> tuple[str, ...]:
@@ -33,39 +37,49 @@ def about_suites() -> dict[str, str]:
     return {name: entry.about for name, entry in SUITES.items()}
 
 
-def catalogue_names() -> tuple[str, ...]:
-    """The names of the built-in tool catalogues."""
-    return tuple(CATALOGUES)
-
-
-def load_catalogue(name: str) -> Tools:
-    """A built-in tool catalogue. Raises `UnknownNameError`."""
-    if name not in CATALOGUES:
-        raise UnknownNameError("tool catalogue", name, CATALOGUES)
-    place = Place(CATALOGUES[name].file)
-    data = read_json(read_text(_house().joinpath(*place.file.split("/")), place), place)
-    return _with_paths(to_tools(data["tools"]), data["paths"], place)
-
-
 def load_suite(
     name_or_path: str | Path,
     *,
     tools: Tools | Iterable[ToolLike] | None = None,
     bfcl: str | Path | None = None,
+    exclude: Iterable[str] = (),
 ) -> Suite:
     """The built-in suite of that name, or the suite in that .json, .jsonl, .yaml or .yml file.
 
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, from its data in
     the directory `bfcl`, or in the installed package `bfcl-eval`, which is not imported.
-    `tools` stand in for those that the suite names. Raises `SuiteError` for a file that cannot be
-    used, with file, line or index, and field, and for a name that is not built in.
+    `tools` stand in for those that the suite names. `exclude` are ids and tags of scenarios that
+    are left out, as by `without`: they may expect tools that there are not. Raises `SuiteError` for
+    a file that cannot be used, with file, line or index, and field, and for a name that is not
+    built in.
     """
+    if not isinstance(name_or_path, str | PathLike):
+        raise UsageError(
+            f"a suite is named by a built-in name ({', '.join(SUITES)}) or the path of a suite "
+            f"file, found {name_or_path!r:.60}; scenarios in a program are written to a file first"
+        )
+    unwanted = frozenset(exclude)
     try:
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
-            return _bfcl_suite(name_or_path, bfcl)
-        return _suite(_find(name_or_path), to_tools(tools))
+            suite = _bfcl_suite(name_or_path, bfcl)
+        else:
+            suite = _suite(_find(name_or_path), to_tools(tools), _is_outside(unwanted))
     except RecursionError as error:
         raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
+    return without(suite, unwanted) if unwanted else suite
+
+
+def own_tools(name_or_path: str | Path) -> Tools | None:
+    """The tools that a suite names itself; None where it names none.
+
+    Its scenarios are not read. Raises `SuiteError`, as `load_suite`.
+    """
+    if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
+        return None
+    file = _find(name_or_path)
+    if "from" in file.header:
+        file = _find(_source(file))
+    return header_tools(file.header, file.place) if names_tools(file.header) else None
 
 
 def without(suite: Suite, names: Iterable[str]) -> Suite:
@@ -88,16 +102,25 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
 
 
 def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
-    """Its questions come with all that is said to the model: tools, and now and then a system."""
+    """Its questions come with all that is said to the model: tools, and now and then a system.
+
+    They are judged by BFCL's own rules where nobody names others.
+    """
     scenarios = read_bfcl(name.removeprefix(BFCL_PREFIX), folder)
-    digest = suite_digest(scenarios, Tools(), "")
-    return Suite(name=name, scenarios=scenarios, tools=Tools(), system_prompt="", digest=digest)
+    return Suite(
+        name=name,
+        scenarios=scenarios,
+        tools=Tools(),
+        system_prompt="",
+        digest=suite_digest(scenarios, Tools(), ""),
+        profile="bfcl",
+    )
 
 
 def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         file = SUITES[name_or_path].file
-        return read_suite_file(_house().joinpath(file), _house(), file)
+        return read_suite_file(packaged(file), suites_folder(), file)
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and not path.suffix and not path.exists():
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
@@ -110,28 +133,44 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     return read_suite_file(path, path.parent, str(path))
 
 
-def _suite(file: SuiteFile, given: Tools | None) -> Suite:
+def _is_outside(names: frozenset[str]) -> _Which:
+    return lambda scenario: names.isdisjoint({scenario.id, *scenario.tags})
+
+
+def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
+    """The whole suite; what the scenarios that are not wanted expect is not held against tools."""
     header, place = file.header, file.place
     _text(header, "description", place)  # for those who read the file; only its type is checked
     name = _text(header, "name", place) or Path(place.file).stem
     if "from" in header or "select" in header:
-        return _selection(file, name, given)
+        return _selection(file, name, given, wanted)
     for one, other in _EXCLUDES:
         if one in header and other in header:
             raise place.at(other).error(f"stands beside {one}; keep the one that is meant")
-    tools = given if given is not None else _tools(header, place)
+    tools = given if given is not None else header_tools(header, place)
     prompt = _system_prompt(file)
-    scenarios = _scenarios(file, tools)
+    scenarios = _scenarios(file, partial(read_scenario, tools=tools, wanted=wanted))
     return Suite(
         name=name,
         scenarios=scenarios,
         tools=tools,
         system_prompt=prompt,
         digest=suite_digest(scenarios, tools, prompt),
+        profile=_profile(header, place),
     )
 
 
-def _scenarios(file: SuiteFile, tools: Tools) -> tuple[Scenario, ...]:
+def _profile(header: JsonObject, place: Place) -> str | None:
+    """By which rules calls are compared, where the file says so."""
+    if "profile" not in header:
+        return None
+    try:
+        return profile_of(_text(header, "profile", place)).name
+    except UnknownNameError as error:
+        raise place.at("profile").error(error) from error
+
+
+def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> tuple[Scenario, ...]:
     if not file.rows:
         raise file.place.error(
             "holds no scenario, and none passed of none is no result; add one or more"
@@ -139,7 +178,7 @@ def _scenarios(file: SuiteFile, tools: Tools) -> tuple[Scenario, ...]:
     places: dict[str, Place] = {}
     scenarios: list[Scenario] = []
     for number, (place, row) in enumerate(file.rows, 1):
-        scenario = read_scenario(row, place, number=number, tools=tools)
+        scenario = read(row, place, number=number)
         first = places.setdefault(scenario.id, place)
         if first is not place:
             raise place.at("id").error(f"{scenario.id!r} is taken by {first}; rename one")
@@ -147,18 +186,18 @@ def _scenarios(file: SuiteFile, tools: Tools) -> tuple[Scenario, ...]:
     return tuple(scenarios)
 
 
-def _selection(file: SuiteFile, name: str, given: Tools | None) -> Suite:
+def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) -> Suite:
     """Scenarios of a built-in suite, chosen by id: nothing is written twice."""
     header, place = file.header, file.place
-    beside = sorted(header.keys() - {"name", "description", "from", "select"})
+    beside = sorted(header.keys() - {"name", "description", "profile", "from", "select"})
     if beside or file.rows:
-        raise place.at(*beside[:1]).error("from and select stand alone, with nothing beside them")
-    source, ids = _text(header, "from", place), header.get("select")
-    if source not in SUITES:
-        raise place.at("from").error(UnknownNameError("built-in suite", source, SUITES))
+        raise place.at(*beside[:1]).error(
+            "from and select stand alone, with nothing beside them but a profile"
+        )
+    source, ids = _source(file), header.get("select")
     if not isinstance(ids, list) or not ids:
         raise place.at("select").error(f"found {shown(ids)}, wanted a list of scenario ids")
-    whole = _suite(_find(source), given)
+    whole = _suite(_find(source), given, lambda one: one.id in ids and wanted(one))
     by_id = {scenario.id: scenario for scenario in whole.scenarios}
     for index, one in enumerate(ids):
         at = place.at("select", index)
@@ -168,45 +207,19 @@ def _selection(file: SuiteFile, name: str, given: Tools | None) -> Suite:
             raise at.error(f"{one!r} stands at {ids.index(one)} already; keep one")
     scenarios = tuple(by_id[one] for one in ids)
     digest = suite_digest(scenarios, whole.tools, whole.system_prompt)
-    return whole.model_copy(update={"name": name, "scenarios": scenarios, "digest": digest})
+    changed: dict[str, object] = {"name": name, "scenarios": scenarios, "digest": digest}
+    if "profile" in header:
+        changed["profile"] = _profile(header, place)
+    return whole.model_copy(update=changed)
 
 
-def _tools(header: JsonObject, place: Place) -> Tools:
-    if "tools" in header and header["tools"] is None:
-        tools = Tools()  # where every scenario has its own
-    elif "tools" in header:
-        try:
-            tools = to_tools(header["tools"] or [])
-        except ToolsError as error:
-            raise place.error(error) from error
-        if not tools:
-            raise place.at("tools").error("holds no tool; give some, or leave it out")
-    else:
-        name = _text(header, "catalogue", place) or DEFAULT_CATALOGUE
-        try:
-            tools = load_catalogue(name)
-        except UnknownNameError as error:
-            raise place.at("catalogue").error(error) from error
-    return _with_paths(tools, header.get("paths", {}), place.at("paths"))
-
-
-def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
-    """The tools, with the arguments that `paths` lists by tool declared to be paths."""
-    if not isinstance(paths, dict):
-        raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
-    specs: dict[str, ToolSpec] = dict(tools)
-    for name, arguments in paths.items():
-        if name not in specs:
-            raise place.at(name).error(UnknownNameError("tool", name, specs))
-        if not isinstance(arguments, list):
-            raise place.at(name).error(f"found {shown(arguments)}, wanted a list of arguments")
-        known = specs[name].parameters.get("properties", {})
-        for index, argument in enumerate(arguments):
-            if argument not in known:
-                unknown = UnknownNameError(f"argument of {name}", str(argument), known)
-                raise place.at(name, index).error(unknown)
-        specs[name] = replace(specs[name], paths=specs[name].paths | set(arguments))
-    return Tools(specs.values())
+def _source(file: SuiteFile) -> str:
+    """The built-in suite that a selection is taken from."""
+    source = _text(file.header, "from", file.place)
+    if source not in SUITES:
+        at = file.place.at("from")
+        raise at.error(UnknownNameError("built-in suite", source, SUITES))
+    return source
 
 
 def _system_prompt(file: SuiteFile) -> str:
@@ -215,9 +228,7 @@ def _system_prompt(file: SuiteFile) -> str:
         return _text(header, "system_prompt", place)
     at = place.at("system_prompt_file")
     name = _text(header, "system_prompt_file", place)
-    source = (
-        inside(file.folder, name, at) if name else _house().joinpath(*DEFAULT_PROMPT.split("/"))
-    )
+    source = inside(file.folder, name, at) if name else packaged(DEFAULT_PROMPT)
     return read_text(source, at).strip()
 
 
@@ -226,10 +237,6 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
     if not isinstance(value, str):
         raise place.at(key).error(f"found {shown(value)}, wanted a string")
     return value
-
-
-def _house() -> Traversable:
-    return files("tunaeval.suites")
 
 
 def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:

@@ -1,10 +1,12 @@
 r"""A judge's reply, read: one JSON object with exactly the wanted keys and a number on the scale.
 
-    one category     {"reason": "...", "score": 7}, or nothing but 7/10
+    one category     {"reason": "...", "score": 7}
     several          {"goal-completion": {"reason": "...", "score": 7}, ...}
 
 Around it may stand a code fence, and before it reasoning. Everything else is no verdict: prose,
-another key, a score off the scale, two answers that differ. Nothing here looks for a number.
+another key, a score off the scale, two answers that differ. Where the server was given a schema of
+the reply, whole numbers alone are scores, as the schema has it; where it was given none, 7.5 and
+"7/10" are too, and nothing but 7/10 is a reply. Nothing here looks for a number.
 """
 
 from __future__ import annotations
@@ -52,19 +54,21 @@ def reply_shape(names: Sequence[str], scale: int) -> str:
     return one if len(names) == 1 else f"{{{several}}}"
 
 
-def read_answers(text: str, names: Sequence[str], scale: int) -> dict[str, Answer]:
-    """The answer for each name; never raises on a judge's text."""
+def read_answers(
+    text: str, names: Sequence[str], scale: int, *, held: bool = False
+) -> dict[str, Answer]:
+    """The answer for each name; never raises on a judge's text. `held`: to `reply_schema`."""
     try:
-        found = _found(_bare(text), names, scale)
+        found = _found(_bare(text), names, scale, held=held)
     except _NoVerdictError as why:
         return dict.fromkeys(names, Answer(None, str(why)))
-    return {name: _answer(found[name], scale) for name in names}
+    return {name: _answer(found[name], scale, held=held) for name in names}
 
 
-def _found(text: str, names: Sequence[str], scale: int) -> Mapping[str, JsonValue]:
+def _found(text: str, names: Sequence[str], scale: int, *, held: bool) -> Mapping[str, JsonValue]:
     """What is said for each name, not yet looked at."""
     if len(names) == 1:
-        fraction = _FRACTION.fullmatch(text)
+        fraction = None if held else _FRACTION.fullmatch(text)
         if fraction:
             return {names[0]: _of_fraction(fraction, scale)}
         return {names[0]: _one_object(text)}
@@ -73,10 +77,11 @@ def _found(text: str, names: Sequence[str], scale: int) -> Mapping[str, JsonValu
     return found
 
 
-def _answer(found: JsonValue, scale: int) -> Answer:
+def _answer(found: JsonValue, scale: int, *, held: bool) -> Answer:
     try:
         _check_keys(found, _KEYS)
-        return Answer(_share(found["score"], scale), _reason(found["reason"]))
+        share = _whole_share if held else _share
+        return Answer(share(found["score"], scale), _reason(found["reason"]))
     except _NoVerdictError as why:
         return Answer(None, str(why))
 
@@ -85,6 +90,17 @@ def _reason(reason: JsonValue) -> str:
     if not isinstance(reason, str):
         raise _NoVerdictError(f"the reason is {_short(reason)}; wanted a text")
     return reason.strip() or "no reason given"
+
+
+def _whole_share(score: JsonValue, scale: int) -> float:
+    """Of a score as the schema lists them; to JSON 8.0 is 8."""
+    known = isinstance(score, int | float) and not isinstance(score, bool)
+    if not known or score not in range(scale + 1):
+        raise _NoVerdictError(
+            f"the score is {_short(score)}; wanted a whole number from 0 to {scale}, as the "
+            "schema says that the server was given"
+        )
+    return float(score) / scale
 
 
 def _share(score: JsonValue, scale: int) -> float:

@@ -48,7 +48,7 @@ class Asking:
     async def votes(self, question: Question, text: str, number: int) -> dict[str, JudgeVote]:
         """One vote for each category of the question; `number` counts how often it was put."""
         said = await self._said(question, text, number)
-        answers = read_answers(said.text, question.names, question.scale)
+        answers = read_answers(said.text, question.names, question.scale, held=said.held)
         return {
             name: JudgeVote(
                 raw=_storable(said.text),
@@ -62,22 +62,29 @@ class Asking:
 
     async def _said(self, question: Question, text: str, number: int) -> _Said:
         asked = self._request(question, text, number)
-        kept = self.cache.get(self._key(asked)) if self._may_cache() and self.cache else None
-        if kept is not None:
-            return _read(kept, cached=True)
+        for one in self._ways(asked):
+            kept = self.cache.get(self._key(one)) if self._may_cache() and self.cache else None
+            if kept is not None:
+                return _read(kept, cached=True, held=one.schema is not None)
         word = boundary(self.boundary_seed, self._key(asked))
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                reply = await self._complete(
-                    replace(asked, messages=messages_for(question, text, word))
-                )
+                put = replace(asked, messages=messages_for(question, text, word))
+                reply, held = await self._complete(put)
         except TimeoutError:
             return _Said("", f"no reply within {self.deadline_seconds:g} s", cached=False)
         except Exception as error:  # noqa: BLE001 - whatever a client raises, there is no reply
             return _Said("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if self._may_cache() and self.cache:
-            self.cache.put(self._key(asked), reply)
-        return _read(reply, cached=False)
+            way = asked if held else replace(asked, schema=None)
+            self.cache.put(self._key(way), reply)
+        return _read(reply, cached=False, held=held)
+
+    def _ways(self, asked: Request) -> tuple[Request, ...]:
+        """How the question may have been put: without a schema where a server refused one."""
+        if self.held_to == "auto":
+            return asked, replace(asked, schema=None)
+        return (asked,)
 
     def _request(self, question: Question, text: str, number: int) -> Request:
         """What is asked, but for the boundary, which is chance and no part of the question."""
@@ -92,13 +99,14 @@ class Asking:
             repeat=number + 1,
         )
 
-    async def _complete(self, request: Request) -> Reply:
+    async def _complete(self, request: Request) -> tuple[Reply, bool]:
+        """The reply, and whether the server was given a schema of it."""
         try:
-            return await self.client.complete(request)
+            return await self.client.complete(request), request.schema is not None
         except (ClientSetupError, TransportFailure) as error:
             if self.held_to != "auto" or error.status not in _NO_SCHEMA_STATUS:
                 raise
-            return await self.client.complete(replace(request, schema=None))
+            return await self.client.complete(replace(request, schema=None)), False
 
     def _may_cache(self) -> bool:
         """A model that nobody knows yet may be another one tomorrow."""
@@ -119,14 +127,15 @@ class Asking:
 
 
 class _Said(NamedTuple):
-    """A reply's text, and why it can be no verdict, if that is plain already."""
+    """A reply's text, and why it is no verdict, if that is plain already; `held` to a schema."""
 
     text: str
     fault: str | None
     cached: bool
+    held: bool = False
 
 
-def _read(reply: Reply, *, cached: bool) -> _Said:
+def _read(reply: Reply, *, cached: bool, held: bool) -> _Said:
     message = reply.message
     text = text_of(message.get("content"))
     fault = None
@@ -136,7 +145,7 @@ def _read(reply: Reply, *, cached: bool) -> _Said:
         fault = f"it refused: {message['refusal']!r:.200}"
     elif reply.finish_reason == "length" and not text.rstrip().endswith(("}", "```")):
         fault = "its reply was cut off; raise max_tokens"
-    return _Said(text, fault, cached)
+    return _Said(text, fault, cached, held)
 
 
 def _storable(text: str) -> str:

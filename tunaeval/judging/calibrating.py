@@ -18,6 +18,7 @@ from tunaeval.errors import UsageError
 from tunaeval.reports.statistics import Corrected, cohen_kappa, rogan_gladen, wilson
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, Rate
+from tunaeval.wanted import wanted_amount, wanted_count
 
 from .calibration import Calibration, CategoryCalibration
 from .judge import Judge
@@ -41,13 +42,10 @@ class Calibrating:
     heard: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
+        if not 0 < wanted_amount(self.threshold, "threshold") <= 1:
             raise UsageError(f"threshold is {self.threshold!r}; wanted more than 0, at most 1")
-        if self.repeats < 0 or self.concurrency < 1:
-            raise UsageError(
-                f"repeats is {self.repeats!r} and concurrency {self.concurrency!r}; "
-                "wanted at least 0 and at least 1"
-            )
+        wanted_count(self.repeats, "repeats", 0)
+        wanted_count(self.concurrency, "concurrency")
 
 
 async def calibrate(

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.types.roles import Client, Transcript
 from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeVote
+from tunaeval.wanted import refusal, wanted_count, wanted_items, wanted_name, wanted_seconds
 
 from .asking import Asking, HeldTo, model_of
 from .cache import ReplyCache
@@ -102,14 +103,22 @@ class Judge:
             temperature=self.temperature,
         )
 
-    async def judge(self, transcript: Transcript, *, sitting: int = 0) -> dict[str, CategoryScore]:
-        """A verdict for each category; raises nothing but what cancels it.
+    async def judge(
+        self,
+        transcript: Transcript,
+        *,
+        sitting: int = 0,
+        names: frozenset[str] | None = None,
+    ) -> dict[str, CategoryScore]:
+        """A verdict for each category, or for those of `names`; raises nothing but what cancels it.
 
         Another `sitting` asks the same anew: with other seeds, past what the cache has.
         """
-        asked = (self._grouped(transcript, names, sitting) for names in self._groups())
+        wanted = frozenset(self.categories) if names is None else names
+        groups = (group for group in self._groups() if wanted & frozenset(group))
+        asked = (self._grouped(transcript, group, sitting) for group in groups)
         verdicts = [pair for group in await asyncio.gather(*asked) for pair in group.items()]
-        return {name: dict(verdicts)[name] for name in self.categories}
+        return {name: dict(verdicts)[name] for name in self.categories if name in wanted}
 
     def _groups(self) -> list[tuple[str, ...]]:
         return [self.categories] if self.together else [(name,) for name in self.categories]
@@ -172,20 +181,16 @@ def _idle(name: str) -> CategoryScore:
 
 def _check(judge: Judge) -> None:
     client: object = judge.client  # to mypy these are right already
-    names: object = judge.categories
     if not isinstance(client, Client):
         raise UsageError(
             f"{client!r:.60} is no client; wanted one with name, complete(request), close()"
         )
-    if isinstance(names, str) or not names:
-        raise UsageError(f"categories is {judge.categories!r}; wanted names, in a tuple")
+    if not wanted_items(judge.categories, "categories", str, "names of judged categories"):
+        raise refusal("categories", judge.categories, "one name or more")
     for name in judge.categories:
-        if name not in RUBRICS:
-            raise UnknownNameError("judged category", name, RUBRICS)
+        wanted_name(name, "judged category", RUBRICS)
     if len(set(judge.categories)) < len(judge.categories):
         raise UsageError(f"categories is {judge.categories!r}; wanted each once")
     for setting in ("votes", "scale", "max_tokens"):
-        if getattr(judge, setting) < 1:
-            raise UsageError(f"{setting} is {getattr(judge, setting)!r}; wanted 1 or more")
-    if not judge.deadline_seconds > 0:
-        raise UsageError(f"deadline_seconds is {judge.deadline_seconds!r}; wanted more than 0")
+        wanted_count(getattr(judge, setting), setting)
+    wanted_seconds(judge.deadline_seconds, "deadline_seconds")

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tunaeval.errors import UsageError
 from tunaeval.scoring import history_of
 from tunaeval.success import Success
 from tunaeval.types import JsonObject, JsonValue, Message
 from tunaeval.types.roles import Transcript
+from tunaeval.wanted import wanted_count
 
 from .frame import json_line, written
 
@@ -47,8 +47,8 @@ class Shown:
     def __post_init__(self) -> None:
         for name in ("last_messages", "message_characters", "characters"):
             number = getattr(self, name)
-            if number is not None and number < 1:
-                raise UsageError(f"{name} is {number!r}; wanted 1 or more")
+            if number is not None:
+                wanted_count(number, name)
 
 
 @dataclass(slots=True)

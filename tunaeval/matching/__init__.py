@@ -4,14 +4,15 @@ Nothing here knows a network, a clock or a disk, and nothing raises on any calls
 """
 
 from .answers import NoExampleError, own_answer
-from .calls import Verdict, match
+from .calls import Verdict, match, without_calls
 from .expectations import check_expectation, one_call, read_expectation
 from .failures import FAILURES, Failure
 from .gold import wanted_arguments
 from .matchers import MATCHERS
-from .profiles import PROFILES, Profile
+from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
 
 __all__ = [
+    "DEFAULT_PROFILE",
     "FAILURES",
     "MATCHERS",
     "PROFILES",
@@ -23,6 +24,8 @@ __all__ = [
     "match",
     "one_call",
     "own_answer",
+    "profile_of",
     "read_expectation",
     "wanted_arguments",
+    "without_calls",
 ]

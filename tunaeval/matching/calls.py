@@ -14,10 +14,10 @@ Modes, for expected calls and for expected tool names alike:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.types import ToolCall, Tools
 from tunaeval.types.runs import Expectation
 
@@ -25,42 +25,47 @@ from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash
 from .expectations import check_expectation, read_expectation
 from .failures import Failure
-from .profiles import PROFILES, Profile
+from .profiles import DEFAULT_PROFILE, Profile, profile_of
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the calls are those expected, and why.
+    """Whether the calls are those expected, and why; its truth value is `ok`.
 
-    `pairs` says which expected call was met by which call made, as two indices.
+    `pairs` says which expected call was met by which call made, as two indices; `profile` by which
+    rules the calls were compared.
     """
 
     ok: bool
     reason: str
     pairs: Pairs = ()
     failures: tuple[Failure, ...] = ()
+    profile: str = DEFAULT_PROFILE
+
+    def __bool__(self) -> bool:
+        return self.ok
 
 
 def match(
     expect: Expectation | Mapping[str, Any],
     calls: Sequence[ToolCall],
     *,
-    profile: str = "strict",
+    profile: str | None = None,
     tools: Tools | None = None,
 ) -> Verdict:
     """Whether `calls` are what `expect` wants. Never raises on any calls.
 
-    `tools` gives the schemas (defaults, number types) and the arguments that are paths.
+    `tools` gives the schemas (defaults, number types) and the arguments that are paths. `profile`
+    is `DEFAULT_PROFILE` where none is named.
     An unknown profile raises `UnknownNameError`, an impossible expectation `ExpectationError`.
     """
-    rule = PROFILES.get(profile)
-    if rule is None:
-        raise UnknownNameError("match profile", profile, PROFILES)
+    rule = profile_of(profile)
     if not isinstance(expect, Expectation):
         expect = read_expectation(expect)
     if rule.needs_tools and expect.calls and tools is None:
         raise UsageError(
-            f"the profile {profile!r} takes types and required arguments from the tools; give tools"
+            f"the profile {rule.name!r} takes types and required arguments from the tools; "
+            "give tools"
         )
     try:
         return _verdict(expect, calls, tools or _NO_TOOLS, rule)
@@ -89,9 +94,22 @@ def _verdict(
             if not _complete(expect.match, pairs, len(wishes), len(calls)):
                 failures += _explained(fit, pairs, expect.match)
     if failures:
-        return Verdict(False, _reason(failures), pairs, tuple(failures))
-    return Verdict(True, _success(expect, pairs), pairs)
+        return Verdict(False, _reason(failures), pairs, tuple(failures), rule.name)
+    return Verdict(True, _success(expect, pairs), pairs, (), rule.name)
 
+
+def without_calls(verdict: Verdict, outcome: str) -> Verdict:
+    """The verdict on a reply that holds no call: one that was tried and is malformed, or was cut
+    off, is no call, and no abstention either.
+    """
+    why = _NO_ABSTENTION.get(outcome)
+    return verdict if why is None else replace(verdict, ok=False, reason=why, pairs=())
+
+
+_NO_ABSTENTION = {
+    "malformed": "a call was tried and is malformed",
+    "truncated": "the reply was cut off before a call was complete",
+}
 
 _NO_TOOLS = Tools()
 

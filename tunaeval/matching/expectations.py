@@ -18,13 +18,20 @@ from tunaeval.errors import ExpectationError
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Expectation
 
+from .failures import shown
 from .matchers import MATCHERS
 
 _ONE_CALL_KEYS = frozenset({"expected_tool", "expected_args"})
+_EXAMPLE = '{"calls": [{"name": "grep", "arguments": {}}]}'
 
 
 def read_expectation(data: Mapping[str, Any]) -> Expectation:
     """The expectation that is written. Raises `ExpectationError` with the place of a fault."""
+    if not isinstance(data, Mapping):
+        raise ExpectationError(
+            f"an expectation is a mapping such as {_EXAMPLE}, or an Expectation; "
+            f"found {shown(data)}"
+        )
     try:
         expect = Expectation.model_validate(_modern(data))
         check_expectation(expect)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from tunaeval.wanted import wanted_name
+
 from . import bfcl, values
 from .assignment import ASSIGNMENTS, Compare, Fit, Pairs, counted, greedy
 from .gold import gold_arguments
@@ -43,3 +45,12 @@ _EVERY = (
 )
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in _EVERY}
 """Every profile by its name."""
+
+DEFAULT_PROFILE = "strict"
+"""What calls are compared by where nobody names a profile: neither the caller nor a suite."""
+
+
+def profile_of(name: str | None) -> Profile:
+    """The profile of that name, the default for None. Raises UnknownNameError."""
+    wanted = DEFAULT_PROFILE if name is None else name
+    return PROFILES[wanted_name(wanted, "match profile", PROFILES)]

@@ -12,14 +12,15 @@ from tunaeval.formats import AUTO, CHAIN, FORMATS, SET_ALIASES, SETS
 from tunaeval.grammar import Format, set_engine
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools
+from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
 from tunaeval.types.roles import Parser
+from tunaeval.wanted import wanted_items
 
 from .collect import MAX_TEXT
 from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
 from .many import Setting, read_many
-from .message import STRUCTURED, read_message
+from .message import read_message, served, structured_only
 from .reader import Reader, Stream, reader_of
 from .rows import TEXT_KEYS, convert_row
 from .writing import instructions_for, render_calls
@@ -70,7 +71,6 @@ formats: Registry[Parser] = Registry(
 
 __all__ = [
     "MAX_TEXT",
-    "STRUCTURED",
     "TEXT_KEYS",
     "TILES",
     "Event",
@@ -91,6 +91,7 @@ __all__ = [
     "render",
     "route_between",
     "stream",
+    "structured_only",
 ]
 
 
@@ -121,12 +122,20 @@ def parse_message(
     format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
     level: Level = "standard",
+    *,
+    source: Source | None = None,
 ) -> ParseResult:
-    """Read an OpenAI-style message (a dict or an object): structured calls first, then its text."""
+    """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
+
+    `source` says where its calls belong: with "structured" the server was told of the tools and
+    was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
+    level `standard`) and no call at `strict`. Without a word any call counts.
+    """
     known, parser = to_tools(tools), parser_for(format)
-    return read_message(
+    result = read_message(
         message, lambda text: parser.parse(text, tools=known, level=level), known, level
     )
+    return served(result, level) if source == STRUCTURED else result
 
 
 def parse_many(
@@ -160,7 +169,7 @@ def stream(
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
     """The calls as a model would write them in this format; read back by `parse`."""
-    return render_calls(calls, _format(format))
+    return render_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
@@ -176,16 +185,17 @@ def route_between(
 ) -> Route:
     """From one format to another, for `convert_text` and `convert_row`.
 
-    "openai" on either side means structured calls, which stand in messages.
+    "structured" (or its alias "openai") on either side means structured calls, which stand in
+    messages. The wire format that vLLM calls "openai" is "harmony" here.
     """
-    if source == target == OPENAI:
-        raise UsageError(f"from {OPENAI!r} to {OPENAI!r} there is nothing to convert")
-    target_format = None if target == OPENAI else _format(target)
-    reader = None if source == OPENAI else _reader(source)
+    target_format = None if target in _STRUCTURED else _format(target)
+    reader = None if source in _STRUCTURED else _reader(source)
+    if target_format is None and reader is None:
+        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
     return Route(reader, target_format, to_tools(tools), level)
 
 
-OPENAI = "openai"
+_STRUCTURED = (STRUCTURED, "openai")
 """What `route_between` calls structured calls."""
 
 

@@ -7,7 +7,7 @@ objects would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from tunaeval.errors import UsageError
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
+from tunaeval.wanted import refusal
 from tunaeval.workers import spread, why_unsendable
 
 _CHUNK_TEXTS = 256
@@ -67,8 +68,8 @@ def _sent(format_: object, parser: Parser) -> object:
 
 
 def _checked(texts: Iterable[str]) -> Iterator[str]:
-    if isinstance(texts, str):
-        raise UsageError("texts is one str, wanted several; give [text], or use parse")
+    if isinstance(texts, str | Mapping) or not isinstance(texts, Iterable):
+        raise refusal("texts", texts, "several, in an iterable; for one text use parse")
     for index, text in enumerate(texts):
         if type(text) is not str:
             found = type(text).__name__

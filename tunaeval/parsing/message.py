@@ -14,11 +14,15 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
 from tunaeval.repair import Note, Read, Unreadable, not_json, read_json
 from tunaeval.types import (
+    LEAKED_CALL,
+    LEVELS,
+    STRUCTURED,
     Diagnosis,
     JsonValue,
     Level,
     Outcome,
     ParseResult,
+    Repair,
     Span,
     ToolCall,
     Tools,
@@ -28,9 +32,6 @@ from tunaeval.types import (
 from .collect import MAX_CALLS
 from .judge import Verdict, judge
 
-STRUCTURED = "structured"
-"""The `format` of a call that the server had parsed."""
-
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
@@ -38,6 +39,8 @@ _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 REASONING_KEYS = ("reasoning_content", "reasoning")
+
+_LEAKED_LEVEL: Level = "standard"
 
 
 def read_message(
@@ -79,6 +82,45 @@ def joined(server: ParseResult, text: ParseResult) -> ParseResult:
         truncated=text.truncated or server.truncated,
         outcome=outcome,
     )
+
+
+def served(result: ParseResult, level: Level) -> ParseResult:
+    """A message's result where the server was to parse the calls, as it was told of the tools.
+
+    A call that it left in the text is there all the same, by a repair of what the server did.
+    """
+    if all(call.source == STRUCTURED for call in result.calls):
+        return result
+    if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
+        return structured_only(result)
+    return replace(result, calls=tuple(map(_leaked, result.calls)))
+
+
+def structured_only(result: ParseResult) -> ParseResult:
+    """The result with none but the calls that a server had parsed; each other has a diagnosis."""
+    left = [call for call in result.calls if call.source != STRUCTURED]
+    if not left:
+        return result
+    calls = tuple(call for call in result.calls if call.source == STRUCTURED)
+    notes = (Diagnosis(LEAKED_CALL, f"{call.name!r}: {_left_in(call)}", call.span) for call in left)
+    return replace(
+        result,
+        calls=calls,
+        diagnoses=(*result.diagnoses, *notes),
+        outcome="calls" if calls else "malformed",
+    )
+
+
+def _leaked(call: ToolCall) -> ToolCall:
+    if call.source == STRUCTURED:
+        return call
+    repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
+    return replace(call, repairs=(*call.repairs, repair))
+
+
+def _left_in(call: ToolCall) -> str:
+    how = f" (as {call.format})" if call.format else ""
+    return f"the server left the call in the text{how}"
 
 
 def structured(

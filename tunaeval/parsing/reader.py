@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools, text_of
+from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
 from .collect import MAX_TEXT, Collector
@@ -18,8 +19,6 @@ from .finder import Finder
 from .ordinary import OrdinaryReader, ordinary_reader
 from .scanner import Scanner
 from .tiling import Kind
-
-_LEVELS = frozenset(LEVELS)
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 
@@ -50,7 +49,7 @@ class Reader:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         """Read a whole text: the ordinary shape at once, anything else through the engine."""
-        result = self.at_once(text, tools) if level in _LEVELS else None
+        result = self.at_once(text, tools) if level in LEVELS else None
         return result or self.read(text, tools, level)
 
     def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
@@ -95,8 +94,7 @@ class Stream:
         level: Level = "standard",
         listened: bool = True,
     ) -> None:
-        if level not in _LEVELS:
-            raise UsageError(f"there is no level {level!r}; choose one of {', '.join(LEVELS)}")
+        wanted_name(level, "level", LEVELS)
         self._tools = tools
         self._level: Level = level
         self._deltas: Deltas | None = None
@@ -112,6 +110,8 @@ class Stream:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next piece of the text; returns what became certain with it."""
+        if not isinstance(chunk, str):
+            raise refusal("chunk", chunk, "a str; decode bytes first")
         self._take(chunk)
         return self._told()
 

@@ -5,7 +5,7 @@ from .json import JsonReader, Read
 from .kinds import UNBENT, kind_of, of_text
 from .mends import MENDS
 from .python import PYTHON_NAME, PythonReader
-from .references import ANY, admitted, member, member_or_item
+from .references import ANY, admitted, member, member_or_item, resolved
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
 from .values import (
@@ -49,6 +49,7 @@ __all__ = [
     "object_reader",
     "of_text",
     "read_json",
+    "resolved",
     "scan",
     "too_deep",
 ]

@@ -1,5 +1,6 @@
 """What a run comes to and how it is told. rich is loaded only when something is drawn."""
 
+from .budget import ErrorBudget, over_budget
 from .compare import Comparison, Difference, compare_runs
 from .compared import comparison_markdown, comparison_object, show_comparison
 from .console import Live, show
@@ -24,6 +25,7 @@ __all__ = [
     "Answer",
     "Comparison",
     "Difference",
+    "ErrorBudget",
     "Flip",
     "Live",
     "RunFigures",
@@ -35,6 +37,7 @@ __all__ = [
     "expected_tools",
     "expected_words",
     "json_text",
+    "over_budget",
     "print_execution",
     "show",
     "show_comparison",

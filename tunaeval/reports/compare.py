@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
 from tunaeval.types import LEVELS, Level
@@ -28,6 +29,7 @@ from .statistics import (
     sign_flip,
 )
 from .weights import Weighed
+from .wording import leaked
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -38,8 +40,8 @@ _SAME = (
 """What has to be the same in both runs."""
 
 _SETTINGS = (
-    "model", "client", "format", "ask", "attempts", "max_tokens", "temperature", "seed", "repeats",
-    "profile", "level", "suite",
+    "model", "client", "format", "ask", "calls", "attempts", "max_tokens", "temperature", "seed",
+    "repeats", "profile", "level", "suite",
 )  # fmt: skip
 """What may differ, and is told where it does: it is what is compared."""
 
@@ -95,6 +97,13 @@ class Comparison:
     settings: dict[str, tuple[object, object]]
     """What differs between the runs."""
     notes: tuple[str, ...]
+
+    def __bool__(self) -> NoReturn:
+        """Two runs compared are neither good nor bad: say what you ask of them."""
+        raise TypeError(
+            "a Comparison has no truth value: ask comparison.overall.clears(margin), or use the "
+            "gate of the command line (tunaeval compare A B --fail-if-worse PERCENT)"
+        )
 
 
 def compare_runs(
@@ -160,7 +169,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     weigh = len({asked.question.weight for asked in a.asked.values()}) > 1
     left_out: Counter[str] = Counter()
     lost, gained = [], []
-    for scenario in (*a.asked, *(one for one in b.asked if one not in a.asked)):
+    for scenario in dict.fromkeys((*a.asked, *b.asked, *a.lost, *b.lost)):
         one, other = a.asked.get(scenario), b.asked.get(scenario)
         if one is None or other is None or one.question.asks != other.question.asks:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
@@ -189,7 +198,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         gained=told.gained,
         left_out=dict(left_out),
         settings=dict(_settings(a.source.info, b.source.info)),
-        notes=(*notes, *_interrupted(a), *_interrupted(b)),
+        notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),
     )
 
 
@@ -211,6 +220,8 @@ def _told_at(key: tuple[str, str]) -> tuple[bool, str]:
 def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side, b: Side) -> str:
     if one is not None and other is not None:
         return "asked differently"
+    if scenario in a.lost and scenario in b.lost:
+        return "failed in both runs"
     failed = (a if one is None else b).lost.get(scenario)
     if failed is not None:
         return failed
@@ -229,6 +240,11 @@ def _interrupted(side: Side) -> Iterator[str]:
     info = side.source.info
     if (finished := sum(side.outcomes.values())) < info.scenarios * info.repeats:
         yield f"run {info.run_id} has {finished} of {info.scenarios * info.repeats} results"
+
+
+def _leaking(side: Side) -> Iterator[str]:
+    if side.leaked:
+        yield f"run {side.source.info.run_id}: {leaked(side.leaked, side.answers)}"
 
 
 def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, object]]]:

@@ -5,7 +5,7 @@ Whatever a suite, a server or a model wrote is quoted as the page asks for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from io import StringIO
 from typing import TextIO
@@ -49,7 +49,8 @@ def show_comparison(
     for line in _over(comparison, visible):
         console.print(line, soft_wrap=True, style="bold")
     console.print(table)
-    for line in (*_below(comparison, margin), *_flips(comparison, visible, shown)):
+    below = _below(comparison, margin)
+    for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
         console.print(line, soft_wrap=True)
     stream.write(page.getvalue())
 
@@ -65,7 +66,7 @@ def comparison_markdown(
         for row in _rows(comparison)
     ]
     lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
-    for line in _flips(comparison, code, shown):
+    for line in (*_flips(comparison, code, shown), *_failures(comparison, code)):
         # What belongs to the line above stands deeper on both kinds of page.
         lines.append(f"{' ' * (len(line) - len(line.lstrip()))}- {line.lstrip()}")
     return "\n".join(["## Comparison", "", *lines]) + "\n"
@@ -150,9 +151,9 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
     for what, words in _beside(comparison.a, comparison.b):
         yield f"{what}: {words}"
     if margin is not None:
-        clears = "surely not worse" if overall.clears(margin) else "may be worse"
+        clears = "is surely not worse" if overall.clears(margin) else "may be worse"
         yield (
-            f"B is {clears} than A by {100 * margin:g} points: the interval begins at "
+            f"B {clears} than A by {100 * margin:g} points: the interval begins at "
             f"{_points(overall.low)}"
         )
 
@@ -162,8 +163,8 @@ def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
     kinds: tuple[tuple[str, str, Callable[[float], str]], ...] = (
         ("first attempts", "first_attempt", share),
         ("median latency", "latency_seconds_median", lambda seconds: f"{seconds:.2f} s"),
-        ("tokens in", "prompt_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
-        ("tokens out", "completion_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
+        ("tokens in, per answer", "prompt_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
+        ("tokens out, per answer", "completion_tokens_mean", lambda tokens: f"{tokens:,.0f}"),
     )
     for what, field, say in kinds:
         one, other = getattr(a, field), getattr(b, field)
@@ -172,6 +173,24 @@ def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
             yield what, " -> ".join(told)
     for outcome in sorted({*a.outcomes, *b.outcomes}):
         yield outcome, f"{a.outcomes.get(outcome, 0)} -> {b.outcomes.get(outcome, 0)}"
+    for what, field in (("calls from", "sources"), ("formats", "formats")):
+        one, other = getattr(a, field), getattr(b, field)
+        if one.keys() != other.keys():
+            yield what, f"{_counted(one)} -> {_counted(other)}"
+    if a.leaked_calls or b.leaked_calls:
+        yield "answers with leaked calls", f"{a.leaked_calls} -> {b.leaked_calls}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
+
+
+def _failures(comparison: Comparison, quote: Quote) -> Iterator[str]:
+    """What infrastructure failed in either run, by cause."""
+    for letter, run in (("A", comparison.a), ("B", comparison.b)):
+        if run.causes:
+            yield f"not answered in {letter}: {run.failures}"
+            yield from (f"  {count} x {quote(cause)}" for cause, count in run.causes.items())
 
 
 def _flips(comparison: Comparison, quote: Quote, shown: int) -> Iterator[str]:

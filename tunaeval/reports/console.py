@@ -19,6 +19,7 @@ from .wording import (
     counts,
     effort,
     expected_words,
+    failures,
     interval,
     percent,
     remarks,
@@ -92,7 +93,10 @@ def show(report: Report, stream: TextIO) -> None:
     # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
-    over = [f"{run.suite}, {run.model or run.client}, format {run.format}, level {run.level}"]
+    rules = f"format {run.format}, level {run.level}, profile {run.profile}"
+    over = [f"{run.suite}, {run.model or run.client}, {rules}"]
+    if run.calls != "any":
+        over.append(f"counted are {run.calls} calls alone")
     if run.heading:
         over.append(run.heading)
     below = [*remarks(report), effort(summary)]
@@ -100,6 +104,7 @@ def show(report: Report, stream: TextIO) -> None:
         below.append(f"{name}: " + ", ".join(f"{key} {count}" for key, count in found.items()))
     if report.directory:
         below.append(f"kept in {report.directory}")
+    below += failures(summary)
     _print(console, over, style="bold")
     console.print(_table(summary, plain=not speaks_unicode(stream)))
     _print(console, below)

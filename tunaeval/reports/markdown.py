@@ -62,7 +62,14 @@ def _lines(report: Report) -> Iterator[str]:
     for name, found in counts(summary):
         yield f"- {name}: " + ", ".join(f"{code(key)} {count}" for key, count in found.items())
     yield f"- run {code(run.run_id)}, level {run.level}, profile {code(run.profile)}"
+    if run.calls != "any":
+        yield f"- counted are {run.calls} calls alone"
     yield ""
+    if summary.failures:
+        yield "## Not answered"
+        yield ""
+        yield from (f"- {count} x {code(cause)}" for cause, count in summary.failures.items())
+        yield ""
     yield "## What did not pass"
     yield ""
     missed = [result for result in report.results if not result.ok]

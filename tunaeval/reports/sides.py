@@ -13,7 +13,7 @@ from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
-from .summary import INFRASTRUCTURE, expected_tools
+from .summary import INFRASTRUCTURE, by_cause, cause_of, expected_tools, source_of_format
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """How a row fails that is not what a run writes: rows are read as they are, for speed."""
@@ -99,6 +99,9 @@ class Side:
     latencies: array[float] = field(default_factory=lambda: array("d"))
     lost: dict[str, str] = field(default_factory=dict)
     """Scenarios that infrastructure failed, once or more, and how."""
+    causes: Counter[str] = field(default_factory=Counter)
+    formats: Counter[str] = field(default_factory=Counter)
+    leaked: int = 0
     answers: int = 0
     first_attempts: int = 0
 
@@ -113,6 +116,10 @@ class Side:
             directory=self.source.directory,
             answers=answers,
             failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
+            causes=by_cause(self.causes),
+            formats=dict(sorted(self.formats.items())),
+            sources=_sources(self.formats),
+            leaked_calls=self.leaked,
             first_attempt=self.first_attempts / answers if answers else None,
             outcomes=dict(sorted(self.outcomes.items())),
             latency_seconds_median=median(self.latencies) if self.latencies else None,
@@ -132,12 +139,26 @@ class RunFigures:
     directory: str | None
     answers: int
     failures: int
+    causes: dict[str, int]
+    """How many results infrastructure failed, by cause."""
+    formats: dict[str, int]
+    sources: dict[str, int]
+    """How many answers have structured calls, and how many calls in the text."""
+    leaked_calls: int
+    """Answers with a call that the server left in the text, counted or not."""
     first_attempt: float | None
     """The share of answers that passed without a retry."""
     outcomes: dict[str, int]
     latency_seconds_median: float | None
     prompt_tokens_mean: float | None
     completion_tokens_mean: float | None
+
+
+def _sources(formats: Counter[str]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for name, count in formats.items():
+        found[source_of_format(name)] += count
+    return dict(sorted(found.items()))
 
 
 def read_side(
@@ -177,6 +198,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     side.outcomes[outcome] += 1
     if outcome in INFRASTRUCTURE:
         side.lost[scenario] = INFRASTRUCTURE[outcome]
+        side.causes[cause_of(outcome, row.get("error"))] += 1
         return
     verdict = row["levels"][side.level]
     asked = side.asked.get(scenario)
@@ -184,6 +206,9 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
         asked = side.asked[scenario] = Asked(questions.of(row))
     asked.add(number, verdict["ok"])
     side.answers += 1
+    if row["format"] is not None:
+        side.formats[row["format"]] += 1
+    side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
     side.first_attempts += verdict["first_attempt_ok"]
     if row["latency_seconds"] is not None:
         side.latencies.append(row["latency_seconds"])

@@ -6,12 +6,14 @@ each scenario or group, because results that hang together are sure of less than
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from statistics import median
 
-from tunaeval.types import LEVELS
+from tunaeval.types import LEVELS, STRUCTURED, Source
 from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
 
 from .repeats import told_of_repeats
@@ -32,8 +34,8 @@ ANY_TOOL = "any"
 def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary:
     """Count `results`, in any order. `repeats` is how often the suite was asked.
 
-    A scenario counts once for each tool it expects and once for each of its tags. `repairs` and
-    `formats` count scenarios.
+    A scenario counts once for each tool it expects and once for each of its tags. `repairs`,
+    `formats`, `sources` and `failures` count scenarios.
     """
     tally = _Tally(repeats)
     for result in results:
@@ -54,6 +56,26 @@ def abstention(result: ScenarioResult) -> str:
     if result.ok:
         return "abstained" if result.first_attempt_ok else "abstained when asked again"
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
+
+
+MOST_CAUSES = 20
+"""Of failures; those of further causes are counted together."""
+OTHER_CAUSES = "other causes"
+
+_TRIES = re.compile(r" \(after [0-9]+ tries\)$")
+
+
+def cause_of(outcome: str, error: str | None) -> str:
+    """Why a scenario has no answer: what is the same for all that failed in the same way."""
+    return _TRIES.sub("", error) if error else outcome
+
+
+def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
+    """The most frequent causes, and how many failures have others."""
+    every = _sorted(Counter(failures))
+    most = dict(islice(every.items(), MOST_CAUSES))
+    rest = sum(every.values()) - sum(most.values())
+    return {**most, OTHER_CAUSES: rest} if rest else most
 
 
 class _Passes:
@@ -106,11 +128,13 @@ class _Tally:
         self._outcomes: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
         self._formats: Counter[str] = Counter()
+        self._sources: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
         self._successes: Counter[str] = Counter()
         self._abstentions: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
         self._latencies = array("d")
-        self._results = self._attempts = self._failures = 0
+        self._results = self._attempts = self._failures = self._leaked = 0
 
     def add(self, result: ScenarioResult) -> None:
         self._results += 1
@@ -123,6 +147,7 @@ class _Tally:
             self._latencies.append(result.latency_seconds)
         if result.outcome in INFRASTRUCTURE:
             self._failures += 1
+            self._causes[cause_of(result.outcome, result.error)] += 1
         else:
             self._score(result)
 
@@ -148,8 +173,10 @@ class _Tally:
         if NO_TOOL in tools:
             self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))
+        self._leaked += result.leaked_calls > 0
         if result.format is not None:
             self._formats[result.format] += 1
+            self._sources[source_of_format(result.format)] += 1
 
     def summary(self) -> Summary:
         return Summary(
@@ -163,7 +190,10 @@ class _Tally:
             outcomes=_sorted(self._outcomes),
             repairs=_sorted(self._repairs),
             formats=_sorted(self._formats),
+            sources=_sorted(self._sources),
+            leaked_calls=self._leaked,
             infrastructure_failures=self._failures,
+            failures=by_cause(self._causes),
             scenarios=self._results,
             attempts=self._attempts,
             attempts_to_success=dict(sorted(self._successes.items(), key=lambda at: int(at[0]))),
@@ -185,6 +215,11 @@ class _Tally:
             low=found.low,
             high=found.high,
         )
+
+
+def source_of_format(name: str) -> Source:
+    """Where calls of a format come from."""
+    return "structured" if name == STRUCTURED else "text"
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:

@@ -53,6 +53,7 @@ def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
         ("outcomes", summary.outcomes),
         ("repairs", summary.repairs),
         ("formats", summary.formats),
+        ("calls from", summary.sources),
         ("passed at attempt", summary.attempts_to_success),
         ("where no call was wanted", summary.abstentions),
     )
@@ -68,6 +69,8 @@ def remarks(report: Report) -> list[str]:
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
+    if summary.leaked_calls:
+        said.append(f"warning: {leaked(summary.leaked_calls, summary.scenarios)}")
     if summary.weighted is not None:
         said.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
@@ -78,6 +81,27 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             said.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*said, *gaps(summary)]
+
+
+def leaked(scenarios: int, of: int) -> str:
+    """What it means that a server left calls in the text, and what is likely to blame."""
+    return (
+        f"in {scenarios} of {of} scenarios the server left calls in the text "
+        "(leaked-call), although it was told of the tools: its tool parser is off, or it is that "
+        "of another model; strict does not count such calls, and --calls structured counts them "
+        "at no level"
+    )
+
+
+def failures(summary: Summary) -> list[str]:
+    """How many scenarios infrastructure failed, by cause; the last thing that a reader sees."""
+    if not summary.failures:
+        return []
+    failed = sum(summary.failures.values())
+    return [
+        f"not answered: {failed} of {summary.scenarios} scenarios, and in no score:",
+        *(f"  {count} x {cause}" for cause, count in summary.failures.items()),
+    ]
 
 
 def luck(repeats: Repeats) -> Iterator[str]:

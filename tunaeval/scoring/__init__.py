@@ -2,16 +2,25 @@
 
 from .assess import assess, weighted_total
 from .categories import Category, Finding
-from .history import history_of
-from .presets import PRESETS, Preset, scorers_of
-from .settings import USUAL_SETTINGS, Price, ScoreSettings, Steps
+from .goal import GOAL, is_decided
+from .history import CallRun, History, history_of
+from .presets import FIXED, PRESETS, Preset, scorers_of
+from .running_tests import TEST_COMMANDS
+from .settings import (
+    TUNACODE_0_2,
+    TUNACODE_2025_12,
+    USUAL_SETTINGS,
+    Price,
+    ScoreSettings,
+    Steps,
+)
 
 SCORERS: dict[str, str] = {
     "argument-validity": "tunaeval.scoring.trajectory:argument_validity",
     "context-efficiency": "tunaeval.scoring.default:context_efficiency",
     "cost": "tunaeval.scoring.spending:cost",
     "expected-trajectory": "tunaeval.scoring.trajectory:expected_trajectory",
-    "goal-completion": "tunaeval.scoring.default:goal_completion",
+    "goal-completion": "tunaeval.scoring.goal:goal_completion",
     "latency": "tunaeval.scoring.spending:latency",
     "plan-correctness": "tunaeval.scoring.default:plan_correctness",
     "repetition": "tunaeval.scoring.trajectory:repetition",
@@ -20,17 +29,25 @@ SCORERS: dict[str, str] = {
 """The built-ins of the group `tunaeval.scorers`."""
 
 __all__ = [
+    "FIXED",
+    "GOAL",
     "PRESETS",
     "SCORERS",
+    "TEST_COMMANDS",
+    "TUNACODE_0_2",
+    "TUNACODE_2025_12",
     "USUAL_SETTINGS",
+    "CallRun",
     "Category",
     "Finding",
+    "History",
     "Preset",
     "Price",
     "ScoreSettings",
     "Steps",
     "assess",
     "history_of",
+    "is_decided",
     "scorers_of",
     "weighted_total",
 ]

@@ -1,19 +1,27 @@
-"""How categories make a score: each asked about the transcript, then their weighted mean."""
+"""How categories make a score: each asked about the transcript, then joined as the preset says."""
 
 from __future__ import annotations
 
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.types.roles import Scorer, Transcript
-from tunaeval.types.runs import CategoryScore, ScoreDetails, ScoreResult, WeightedScore
+from tunaeval.types.runs import (
+    CategoryScore,
+    ScoreDetails,
+    ScoreOutcome,
+    ScoreResult,
+    WeightedScore,
+)
 
 from .categories import Category, Counts, Finding
+from .goal import forbidden_calls, forbidden_words
 from .history import History, history_of
-from .presets import preset_of
+from .presets import FIXED, Preset, preset_of
 from .settings import USUAL_SETTINGS, ScoreSettings
 
 
@@ -23,14 +31,17 @@ async def assess(
     *,
     preset: str = "default",
     settings: ScoreSettings = USUAL_SETTINGS,
+    notes: Sequence[str] = (),
 ) -> ScoreResult:
-    """Ask each category, in order, and join their verdicts. `preset` says how calls are counted.
+    """Ask each category, in order, and join their verdicts. `preset` says how calls are counted,
+    and whether the goal comes first. `notes` are said beside the total.
 
-    A category that raises is one without a value, whose reason says what it raised: the others'
-    verdicts stand. Raises UsageError for two categories of one name, or a weight that is none.
+    A category that raises has no value, and its reason says what it raised; the others' verdicts
+    are kept, but there is no total: its weight is never given to them. Raises UsageError for two
+    categories of one name, or a weight that is none.
     """
     _check(scorers)
-    counts = preset_of(preset).counts
+    rules = preset_of(preset)
     history = history_of(transcript, settings)
     verdicts: list[_Verdict] = []
     for scorer in scorers:
@@ -38,17 +49,17 @@ async def assess(
             verdicts.append(_found(scorer, history))
         else:
             verdicts.append(await _told(scorer, transcript))
-    shares = _shares([
-        scorer.weight
-        for scorer, verdict in zip(scorers, verdicts, strict=True)
-        if verdict.value is not None
-    ])  # fmt: skip
-    total = _mean(shares, [one.value for one in verdicts if one.value is not None])
-    weighed = _weighed(scorers, verdicts, shares)
+    named = dict(zip((scorer.name for scorer in scorers), verdicts, strict=True))
+    ending = _ending(history, named, fixed=preset == FIXED)
+    shares = _shares_of(scorers, named, rules, ending)
+    weighed = _weighed(scorers, named, shares)
+    total = _total(ending, shares, named)
+    if total is None and ending is None:
+        ending = _undecided(named, rules)
     return ScoreResult.checked(
         preset=preset,
         weighted_total=total,
-        details=_details(counts(history), history.notes, weighed, total),
+        details=_details(rules.counts(history), (*history.notes, *notes), weighed, total, ending),
         categories=weighed,
     )
 
@@ -63,22 +74,102 @@ def _found(category: Category, history: History) -> _Verdict:
         is_sound = value is None or (type(value) is float and 0 <= value <= 1)
         return found if is_sound else found.checked()
     except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
-        return _failed(error)
+        return _failed(f"{type(error).__name__}: {error}")
 
 
 async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
     try:
-        told = await scorer.score(transcript)
+        told: object = await scorer.score(transcript)
+        if not isinstance(told, CategoryScore | WeightedScore | Finding):
+            return _failed(
+                f"the scoring category {scorer.name!r} returned {told!r:.60}; wanted a "
+                'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
+            )
         # Built anew: a plug-in may have got past the check of its numbers.
         return CategoryScore(
-            value=told.value, reason=told.reason, evidence=told.evidence, judged=told.judged
+            value=told.value,
+            reason=told.reason,
+            evidence=told.evidence,
+            judged=told.judged,
+            failure=told.failure or (told.judged.failure if told.judged else None),
         )
     except Exception as error:  # noqa: BLE001 - as above
-        return _failed(error)
+        return _failed(f"{type(error).__name__}: {error}")
 
 
-def _failed(error: Exception) -> Finding:
-    return Finding(None, f"it failed: {type(error).__name__}: {error}")
+def _failed(why: str) -> Finding:
+    return Finding(None, f"it failed: {why}", failure=why)
+
+
+# --- the total -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What settles the total whatever the categories say: how, at which total, and why."""
+
+    outcome: ScoreOutcome
+    total: float | None
+    why: str
+
+
+def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) -> _Ending | None:
+    """A failure of ours, of the run's or of a grader's leaves no total; what a check or a list of
+    forbidden calls rules out leaves 0.
+    """
+    transcript = history.transcript
+    if transcript.failure is not None:
+        return _Ending("run_failure", None, f"the run ended in an error: {transcript.failure}")
+    checked = transcript.checked
+    if checked is not None and checked.ok is None:
+        return _Ending("check_failure", None, str(checked))
+    for name, verdict in verdicts.items():
+        if verdict.failure is not None:
+            kind: ScoreOutcome = "judge_failure" if verdict.judged else "category_failure"
+            return _Ending(kind, None, f"{name} has no verdict: {verdict.failure}")
+    forbidden = [] if fixed else forbidden_calls(history)
+    if forbidden:
+        return _Ending("scored", 0.0, forbidden_words(forbidden))
+    if checked is not None and not checked.ok:
+        return _Ending("scored", 0.0, str(checked))
+    return None
+
+
+def _undecided(verdicts: Mapping[str, _Verdict], rules: Preset) -> _Ending:
+    if rules.goal is not None and rules.goal in verdicts:
+        return _Ending("undecided", None, f"{rules.goal} is {verdicts[rules.goal].reason}")
+    return _Ending("undecided", None, "no category applies")
+
+
+def _shares_of(
+    scorers: Sequence[Scorer],
+    verdicts: Mapping[str, _Verdict],
+    rules: Preset,
+    ending: _Ending | None,
+) -> dict[str, float]:
+    """What each category that applies counts for; none does where the total is settled already.
+
+    Where the goal comes first, the others count as far as it was reached.
+    """
+    applying = [one for one in scorers if verdicts[one.name].value is not None]
+    goal = None if rules.goal is None else verdicts.get(rules.goal)
+    reached = 1.0 if goal is None else goal.value
+    if ending is not None or reached is None:
+        return {}
+    shares = _shares([one.weight for one in applying])
+    return {
+        one.name: share if one.name == rules.goal else share * reached
+        for one, share in zip(applying, shares, strict=bool(shares))
+    }
+
+
+def _total(
+    ending: _Ending | None, shares: Mapping[str, float], verdicts: Mapping[str, _Verdict]
+) -> float | None:
+    if ending is not None:
+        return ending.total
+    values = [verdicts[name].value or 0.0 for name in shares]
+    return _mean(list(shares.values()), values)
 
 
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
@@ -102,21 +193,22 @@ def _shares(weights: Sequence[float]) -> list[float]:
 
 
 def _weighed(
-    scorers: Sequence[Scorer], verdicts: Sequence[_Verdict], shares: Sequence[float]
+    scorers: Sequence[Scorer], verdicts: Mapping[str, _Verdict], shares: Mapping[str, float]
 ) -> dict[str, WeightedScore]:
-    """Each verdict with its category's weight, and the share of the total that it comes to."""
-    left = iter(shares)
-    return {
-        scorer.name: WeightedScore.checked(
+    """Each verdict with its category's weight, and what it counts for in the total."""
+    found = {}
+    for scorer in scorers:
+        verdict = verdicts[scorer.name]
+        found[scorer.name] = WeightedScore.checked(
             value=verdict.value,
             reason=verdict.reason,
             evidence=verdict.evidence,
             judged=verdict.judged,
+            failure=verdict.failure,
             weight=float(scorer.weight),
-            share=None if verdict.value is None else next(left, None),
+            share=shares.get(scorer.name),
         )
-        for scorer, verdict in zip(scorers, verdicts, strict=True)
-    }
+    return found
 
 
 def _check(scorers: Sequence[Scorer]) -> None:
@@ -131,42 +223,36 @@ def _check(scorers: Sequence[Scorer]) -> None:
             )
 
 
+# --- what is said of it --------------------------------------------------------------------------
+
+
 def _details(
     counts: Counts,
     notes: Sequence[str],
     verdicts: Mapping[str, WeightedScore],
     total: float | None,
+    ending: _Ending | None,
 ) -> ScoreDetails:
-    judging_failed = any(map(_judge_failed, verdicts.values()))
     return ScoreDetails.checked(
         tool_calls=counts.calls,
         failed_calls=counts.failed,
         dangling_calls=counts.dangling,
         retries=counts.retries,
-        reasoning="; ".join((_sum(verdicts, total), *notes)),
-        outcome="judge_failure" if judging_failed else "scored",
+        reasoning="; ".join((_sum(verdicts, total, ending), *notes)),
+        outcome="scored" if ending is None else ending.outcome,
     )
 
 
-def _sum(verdicts: Mapping[str, WeightedScore], total: float | None) -> str:
+def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:
     """The total as the sum that it is: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
-    if total is None:
-        return f"no category applies, so there is no total{_left_out(verdicts)}"
+    if ending is not None:
+        return f"no total: {ending.why}" if total is None else f"{total:.2f}: {ending.why}"
     parts = " + ".join(
         f"{score.share:.2f} x {score.value:.2f} {name}"
         for name, score in verdicts.items()
         if score.share is not None
     )
-    return f"{total:.2f} = {parts}{_left_out(verdicts)}"
-
-
-def _left_out(verdicts: Mapping[str, WeightedScore]) -> str:
-    return "".join(
-        f"; {name} {'was not judged' if _judge_failed(score) else 'does not apply'}"
-        for name, score in verdicts.items()
-        if score.value is None
+    left = "".join(
+        f"; {name} does not apply" for name, score in verdicts.items() if score.value is None
     )
-
-
-def _judge_failed(score: WeightedScore) -> bool:
-    return score.judged is not None and score.judged.failure is not None
+    return f"{total:.2f} = {parts}{left}"

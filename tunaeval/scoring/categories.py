@@ -19,10 +19,13 @@ class Finding(NamedTuple):
     reason: str
     evidence: tuple[int, ...] = ()
     judged: None = None
+    failure: str | None = None
 
     def checked(self) -> CategoryScore:
         """Raises ValidationError for a value that is no share."""
-        return CategoryScore(value=self.value, reason=self.reason, evidence=self.evidence)
+        return CategoryScore(
+            value=self.value, reason=self.reason, evidence=self.evidence, failure=self.failure
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tunaeval.success import BY_TEXT
+from tunaeval.success import BY_TEXT, LATER
 
 from .categories import Category, Counts, Finding, where
 from .history import CallRun, History
@@ -26,8 +26,8 @@ from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
 _MANY_CALLS = 20
 _CHARACTERS_PER_TOKEN = 4
-_READINGS = frozenset(name for name, _ in BY_TEXT)
-"""Failures that are told by how a text reads."""
+_READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
+"""Failures that are told by how a text reads, or by what nobody looked at then."""
 
 
 def counts_of(history: History) -> Counts:

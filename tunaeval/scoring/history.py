@@ -22,6 +22,7 @@ from tunaeval.success import Success, returned
 from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, results_of
 from tunaeval.types.roles import Transcript
 
+from .running_tests import shows_failed_tests
 from .settings import USUAL_SETTINGS, ScoreSettings
 
 _DECLARED = Success(ok=False, reason="is-error")
@@ -34,7 +35,8 @@ class CallRun(NamedTuple):
     `key` is the same for calls of one tool with equal arguments. `invalid` is why `arguments` are
     empty although something else was written, None for most. `message` and `result` are indices
     of the messages that hold the call and its result, `answer` is what that says, and `seconds` is
-    None where nobody measured.
+    None where nobody measured. `tested` marks a run of tests that failed: a result of the agent's
+    work, and no failed tool.
     """
 
     tool: str
@@ -47,6 +49,17 @@ class CallRun(NamedTuple):
     success: Success | None = None
     seconds: float | None = None
     invalid: str | None = None
+    tested: bool = False
+
+    @property
+    def broke(self) -> bool:
+        """Whether the tool failed, rather than the work that it looked at."""
+        return self.failed and not self.tested
+
+    @property
+    def worked(self) -> bool:
+        """Whether the tool did what it is for, whatever it found."""
+        return self.succeeded or self.tested
 
     @property
     def failed(self) -> bool:
@@ -90,13 +103,15 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         if index > before and index > answered:
             batch, answered = batch + 1, len(messages)
         before, answered = index, min(answered, -1 if result is None else result)
+        text = None if answer is None else answer.content
+        success = said if execution is None else _agreed(execution, said)
         runs.append(
             CallRun(
-                call.name, call.arguments, _key(call), batch, index, result,
-                None if answer is None else answer.content,
-                said if execution is None else _agreed(execution, said),
+                call.name, call.arguments, _key(call), batch, index, result, text, success,
                 None if execution is None else execution.duration_seconds,
                 call.invalid if call.repairs else None,
+                success is not None and not success.ok
+                and shows_failed_tests(call, success, text, settings.test_commands),
             )
         )  # fmt: skip
     notes = _notes(sum(map(len, results.values())), timed.left() if timed else 0)

@@ -5,30 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
-from tunaeval.errors import UnknownNameError
 from tunaeval.types.roles import Scorer
+from tunaeval.wanted import wanted_name
 
-from . import default, evals2
+from . import default, evals2, trajectory
 from .categories import Category, Counts
+from .goal import GOAL, goal_completion
 from .history import History
 
 
 class Preset(NamedTuple):
-    """Categories whose weights add up to 1, and the rules that a score's details count by."""
+    """Categories whose weights add up to 1, and the rules that a score's details count by.
+
+    `goal` names the category that comes first: the others count as far as its value goes, and
+    without one there is no total. None: a total is the plain mean.
+    """
 
     categories: tuple[Category, ...]
     counts: Callable[[History], Counts]
+    goal: str | None = None
 
 
 PRESETS = {
     "default": Preset(
         (
-            default.goal_completion,
+            goal_completion,
             default.plan_correctness,
             default.success_ratio,
+            trajectory.repetition,
             default.context_efficiency,
         ),
         default.counts_of,
+        GOAL,
     ),
     "evals2": Preset(
         (
@@ -43,12 +51,13 @@ PRESETS = {
 }
 """By name; `none` is for those who give all categories themselves."""
 
+FIXED = "evals2"
+"""The preset that nothing changes but a failure: it stays as it was written."""
+
 
 def preset_of(name: str) -> Preset:
     """The preset of that name. Raises UnknownNameError."""
-    if name not in PRESETS:
-        raise UnknownNameError("preset", name, PRESETS)
-    return PRESETS[name]
+    return PRESETS[wanted_name(name, "preset", PRESETS)]
 
 
 def scorers_of(preset: str) -> tuple[Scorer, ...]:

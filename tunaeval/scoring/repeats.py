@@ -1,7 +1,7 @@
-"""Which calls of a history come again: as a retry, for nothing, or in a loop.
+"""Which calls of a history come again: as a retry, or for the same answer.
 
-Calls are equal when tool and arguments are. Calls of one batch are parallel and repeat nothing; in
-which order they stand in it changes nothing. Polling tools are asked again by design, and left out.
+Calls are equal when tool and arguments are. In which order calls of one batch stand changes
+nothing. Polling tools are asked again by design, and left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from .history import CallRun, History
 
-LONGEST_CYCLE = 3
+LONGEST_CYCLE = 6
 """Steps of the longest cycle that is looked for."""
 
 Batch: TypeAlias = list[CallRun]
@@ -40,25 +40,15 @@ def retried(history: History) -> list[CallRun]:
     failed: set[str] = set()
     for batch in batches(history):
         found += [run for run in batch if run.key in failed]
-        failed -= {run.key for run in batch if run.succeeded}
-        failed |= {run.key for run in batch if run.failed}
-    return found
-
-
-def repeated_at_once(history: History) -> list[CallRun]:
-    """Calls that succeeded, and were made again in the next step for the very same answer."""
-    if _all_differ(history):
-        return []
-    found: list[CallRun] = []
-    before: set[tuple[str, str | None]] = set()
-    for batch in batches(history):
-        found += [run for run in batch if run.succeeded and (run.key, run.answer) in before]
-        before = {(run.key, run.answer) for run in batch if run.succeeded}
+        failed -= {run.key for run in batch if run.worked}
+        failed |= {run.key for run in batch if run.broke}
     return found
 
 
 def looping(history: History) -> list[CallRun]:
-    """Calls in steps that go round: what was called and answered up to three steps before."""
+    """Calls that repeat others for the same answer: beside them in one step, or in steps that go
+    round, where what was called and answered comes again up to `LONGEST_CYCLE` steps later.
+    """
     if _all_differ(history):
         return []
     steps = list(batches(history))
@@ -72,4 +62,19 @@ def looping(history: History) -> list[CallRun]:
                 going_round.update(range(at - period + 1, at + 1))
             elif streak > period:
                 going_round.add(at)
-    return [run for at in sorted(going_round) for run in steps[at]]
+    return [
+        run
+        for at, step in enumerate(steps)
+        for run in (step if at in going_round else _doubles(step))
+    ]
+
+
+def _doubles(step: Batch) -> list[CallRun]:
+    """Parallel calls beside an equal one with the same answer: all but the first of each."""
+    seen: set[tuple[str, str | None]] = set()
+    found = []
+    for run in step:
+        if (run.key, run.answer) in seen:
+            found.append(run)
+        seen.add((run.key, run.answer))
+    return found

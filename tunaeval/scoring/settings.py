@@ -6,15 +6,17 @@ The preset `evals2` is fixed and looks at none of it; `default` and the further 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.matching import PROFILES, read_expectation
+from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.matching import DEFAULT_PROFILE, profile_of, read_expectation
 from tunaeval.types import Tools
-from tunaeval.types.runs import Expectation
+from tunaeval.types.runs import Expectation, ExpectedCall
+from tunaeval.wanted import refusal, wanted_amount, wanted_items
 
+from .running_tests import TEST_COMMANDS
 from .tokens import CountsTokens, TokenCounter, counter_of
 
 
@@ -46,13 +48,14 @@ class Price:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _check_amount(field.name, getattr(self, field.name))
+            wanted_amount(getattr(self, field.name), field.name)
 
 
 COMPLETION_TOOLS = frozenset({"done_tool"})
+"""Those of `evals2`."""
 PLANNERS = frozenset({"planner_tool", "classification_tool", "planner", "classification"})
 CONTEXT_STEPS = Steps(((32_000, 1.0), (64_000, 0.8), (128_000, 0.6), (256_000, 0.4)), beyond=0.2)
-"""In tokens. These three are those of `evals2` too."""
+"""In tokens. This and the planners are those of `evals2` too."""
 
 _SECONDS = Steps(
     (
@@ -73,10 +76,21 @@ class ScoreSettings:
     Raises UsageError for what cannot be used, ExpectationError for an impossible `expect`.
     """
 
-    completion_tools: frozenset[str] = COMPLETION_TOOLS
-    """goal-completion: a call of one of these says that the task is done."""
-    completion_phrases: tuple[str, ...] = ("TUNACODE DONE:",)
+    completion_tools: frozenset[str] = COMPLETION_TOOLS | {"final_answer"}
+    """goal-completion: a call of one of these claims that the task is done; it is no work."""
+    completion_phrases: tuple[str, ...] = ()
     """goal-completion: so does a line of the assistant's that begins with one of these."""
+    last_word_ends: bool = False
+    """goal-completion: so does the assistant's last message, where it has words and no call.
+
+    It is the last of the assistant's: what a host appended as the user does not count.
+    """
+    forbid: tuple[str | ExpectedCall, ...] = ()
+    """goal-completion: a call of one of these makes the total 0. Names of tools, or calls with the
+    arguments that are forbidden, as in an expectation, which further arguments may stand beside.
+    """
+    test_commands: tuple[str, ...] = TEST_COMMANDS
+    """success-ratio: command lines that begin so run tests, whose failure is no failed tool."""
     planners: frozenset[str] = PLANNERS
     """plan-correctness: tools that plan, and do nothing else."""
     many_steps: int = 20
@@ -101,24 +115,29 @@ class ScoreSettings:
     price: Price | None = None
     """cost: what tokens cost where the server reported no price."""
     expect: Expectation | Mapping[str, Any] | None = None
-    """expected-trajectory: the calls that are wanted, as `tunaeval.match` takes them."""
-    profile: str = "strict"
-    """expected-trajectory: the profile of `tunaeval.match`."""
+    """goal-completion, where no check decides; expected-trajectory: the calls that are wanted, as
+    `tunaeval.match` takes them.
+    """
+    profile: str = DEFAULT_PROFILE
+    """goal-completion, expected-trajectory: the profile of `tunaeval.match`."""
     tools: Tools | None = None
     """argument-validity, plan-correctness, expected-trajectory: the tools that were offered."""
 
     def __post_init__(self) -> None:
-        _set(self, "completion_phrases", tuple(_names("completion_phrases", self)))
+        _set(self, "completion_phrases", _names("completion_phrases", self))
         for name in ("completion_tools", "planners", "polling_tools"):
             _set(self, name, frozenset(_names(name, self)))
         for name in ("retry_penalty", "failure_penalty", "many_steps"):
-            _check_amount(name, getattr(self, name))
+            wanted_amount(getattr(self, name), name)
+        if not isinstance(self.last_word_ends, bool):
+            raise refusal("last_word_ends", self.last_word_ends, "True or False")
         if self.expect is not None and not isinstance(self.expect, Expectation):
             _set(self, "expect", read_expectation(self.expect))
-        if self.profile not in PROFILES:
-            raise UnknownNameError("match profile", self.profile, PROFILES)
+        profile_of(self.profile)
         if not isinstance(self.tools, Tools | None):
             raise UsageError(f"tools is {self.tools!r:.60}; write tools=tunaeval.to_tools(...)")
+        _set(self, "forbid", _forbidden_of(self.forbid, self.tools))
+        _set(self, "test_commands", _names("test_commands", self))
         if self.count_tokens is not None:
             counter_of(self.count_tokens)
 
@@ -132,21 +151,80 @@ class ScoreSettings:
         return self.expect if isinstance(self.expect, Expectation) else None
 
 
+def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCall, ...]:
+    """What is forbidden, read. Raises UsageError for what is none, and for a tool that is unknown
+    where the tools are given: a name that is spelled wrongly would forbid nothing.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"forbid is {given!r:.60}, wanted a list of tool names, or of calls such as "
+            f"{_FORBIDDEN}"
+        )
+    found = tuple(_forbidden(index, one) for index, one in enumerate(given))
+    for index, one in enumerate(found):
+        name = one if isinstance(one, str) else one.name
+        if tools is not None and name not in tools:
+            raise UsageError(f"forbid[{index}]: {UnknownNameError('tool', name, tools)}")
+    return found
+
+
+_FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
+
+
+def _forbidden(index: int, one: object) -> str | ExpectedCall:
+    if isinstance(one, str) and one.strip():
+        return one
+    if isinstance(one, Mapping | ExpectedCall):
+        call = dict(one) if isinstance(one, Mapping) else one.model_dump()
+        try:
+            (read,) = read_expectation({"calls": [call]}).calls or ()
+        except ExpectationError as error:
+            raise UsageError(f"forbid[{index}]: {error}") from error
+        return read
+    raise UsageError(
+        f"forbid[{index}] is {one!r:.60}, wanted a tool's name, or a call such as {_FORBIDDEN}"
+    )
+
+
 def _set(settings: ScoreSettings, name: str, value: object) -> None:
     object.__setattr__(settings, name, value)
 
 
-def _names(name: str, settings: ScoreSettings) -> list[str]:
-    given = getattr(settings, name)
-    names = given if isinstance(given, str) else list(given)
-    if isinstance(names, str) or not all(isinstance(one, str) and one for one in names):
-        raise UsageError(f"{name} is {given!r:.60}, wanted a list of texts that are not empty")
+def _names(name: str, settings: ScoreSettings) -> tuple[str, ...]:
+    names = wanted_items(getattr(settings, name), name, str, _TEXTS)
+    if not all(names):
+        raise refusal(name, names, _TEXTS)
     return names
 
 
-def _check_amount(name: str, amount: object) -> None:
-    if not (isinstance(amount, int | float) and math.isfinite(amount) and amount >= 0):
-        raise UsageError(f"{name} is {amount!r}, wanted a number from 0 up")
+_TEXTS = "texts that are not empty"
 
 
 USUAL_SETTINGS = ScoreSettings()
+
+TUNACODE_2025_12 = ScoreSettings(
+    completion_tools=frozenset(),
+    completion_phrases=("TUNACODE DONE:", "TUNACODE_TASK_COMPLETE"),
+    last_word_ends=True,
+    planners=frozenset({"todoclear", "todoread", "todowrite"}),
+)
+"""For the TunaCode agent as it was in December 2025 (0.1.19, on pydantic-ai).
+
+The model is asked to begin its last message with "TUNACODE DONE:". The agent takes the marker out
+before it stores the message, in memory and in the session file, and stores nothing in its place:
+the phrases are found in what was recorded at the model's endpoint, never in a session. There the
+last response without a call, whose `finish_reason` is "stop", is all that ends a task. After one
+without the marker the agent may store a user's prompt of its own, which no model has answered.
+No tool says that a task is done; the to-do tools plan.
+"""
+
+TUNACODE_0_2 = ScoreSettings(
+    completion_tools=frozenset(), completion_phrases=(), last_word_ends=True, planners=frozenset()
+)
+"""For the TunaCode agent since 0.2 (on tinyagent).
+
+There is no marker: the model is asked for none, and what it writes is stored as it is. A task ends
+with an assistant's message without a call, whose `stop_reason` is "stop" ("length" where it was
+cut, and of a task that was cancelled the results of its last calls are missing). No tool says that
+a task is done, and none plans.
+"""

@@ -9,7 +9,7 @@ from tunaeval.types.runs import Expectation
 
 from .categories import Category, Finding, where
 from .history import CallRun, History
-from .repeats import LONGEST_CYCLE, looping
+from .repeats import looping
 
 _ALL_OR_NOTHING = frozenset({
     "unexpected-call", "too-few-calls", "too-many-calls", "forbidden-tool", "checker-crash",
@@ -80,14 +80,11 @@ def _repetition(history: History) -> Finding:
     circling = looping(history)
     return Finding(
         value=1 - len(circling) / len(history.runs),
-        reason=(
-            f"{len(circling)} of {len(history.runs)} calls repeat what was called and answered "
-            f"in a cycle of at most {LONGEST_CYCLE} steps"
-        ),
+        reason=f"{len(circling)} of {len(history.runs)} calls repeat a call and its answer",
         evidence=where(circling),
     )
 
 
 expected_trajectory = Category("expected-trajectory", 0.30, _expected_trajectory)
 argument_validity = Category("argument-validity", 0.15, _argument_validity)
-repetition = Category("repetition", 0.15, _repetition)
+repetition = Category("repetition", 0.25, _repetition)

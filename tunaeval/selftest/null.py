@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tunaeval.grammar import Format
-from tunaeval.harness import Episode, Read, Rules, asking, episode, load_suite, suite_names
+from tunaeval.harness import Episode, Read, RunOptions, asking, episode, load_suite, suite_names
 from tunaeval.matching import match
 from tunaeval.parsing import parse_message, render
 from tunaeval.types import LEVELS, JsonObject, JsonValue, Reply, ToolCall, ToolSpec
@@ -126,16 +126,16 @@ def _above(
 
 
 def _wants_call(scenario: Scenario, suite: Suite) -> bool:
-    return not match(scenario.expect, (), profile=Rules().profile, tools=suite.tools).ok
+    return not match(scenario.expect, (), profile=suite.profile, tools=suite.tools).ok
 
 
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
-    told = asking(suite)
+    told, rules = asking(suite), RunOptions().for_suite(suite).rules()
     for form in subject.forms or (None,):
         reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
         read = _reader(subject.parser, suite, reply)
         for scenario in suite.scenarios:
-            talk = episode(scenario, asking=told, tools=suite.tools, read=read, rules=Rules())
+            talk = episode(scenario, asking=told, tools=suite.tools, read=read, rules=rules)
             yield _ended(talk, reply)
 
 
@@ -145,7 +145,7 @@ def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
         level: parse_message(reply.message, format=parser, tools=suite.tools, level=level)
         for level in LEVELS
     }
-    return lambda _message, level: known[level]
+    return lambda _reply, level: known[level]
 
 
 def _ended(talk: Episode, reply: Reply) -> ScenarioResult:

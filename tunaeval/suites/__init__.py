@@ -23,10 +23,11 @@ SUITES: Mapping[str, BuiltIn] = {
 
 CATALOGUES: Mapping[str, BuiltIn] = {
     "tunacode-0.2": BuiltIn(
-        "catalogues/tunacode-0.2.json", "the six tools of the TunaCode agent since 0.2"
+        "catalogues/tunacode-0.2.json", "the six tools of TunaCode since its version 0.2"
     ),
     "tunacode-2025-12": BuiltIn(
-        "catalogues/tunacode-2025-12.json", "eight tools of the TunaCode agent in December 2025"
+        "catalogues/tunacode-2025-12.json",
+        "the twelve tools of the TunaCode agent in December 2025",
     ),
 }
 

@@ -14,12 +14,20 @@ from .notes import named
 from .recorder import Recorder
 from .specs import ToolLike, to_tools
 from .storages import STORAGES, ContextRecorder, ResultRecorder
-from .wrapper import RecordingWrapper, is_recorded, record_runs, wrap_tool
+from .wrapper import (
+    RecordingWrapper,
+    check_recorder,
+    is_recorded,
+    record_runs,
+    recorders_of,
+    wrap_tool,
+)
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
     from .backoff import Backoff
-    from .drift import Drift, Mention, find_drift
+    from .differences import Change
+    from .drift import Drift, Mention, compare_tools, find_drift
     from .executor import (
         CATEGORIES,
         TUNACODE_CATEGORIES,
@@ -29,19 +37,25 @@ if TYPE_CHECKING:
         ToolResult,
         execute,
     )
+    from .routing import Inbox, Router, SessionRecorder
     from .tool_prompts import ToolPrompt, read_tool_prompt
 
 _MODULES = {
     "Backoff": "backoff",
     "CATEGORIES": "executor",
     "Category": "executor",
+    "Change": "differences",
     "Drift": "drift",
     "Executor": "executor",
+    "Inbox": "routing",
     "Mention": "drift",
     "Pace": "executor",
+    "Router": "routing",
+    "SessionRecorder": "routing",
     "TUNACODE_CATEGORIES": "executor",
     "ToolPrompt": "tool_prompts",
     "ToolResult": "executor",
+    "compare_tools": "drift",
     "execute": "executor",
     "find_drift": "drift",
     "read_tool_prompt": "tool_prompts",
@@ -53,26 +67,33 @@ __all__ = [
     "TUNACODE_CATEGORIES",
     "Backoff",
     "Category",
+    "Change",
     "ContextRecorder",
     "Drift",
     "Executor",
+    "Inbox",
     "Mention",
     "Pace",
     "Recorder",
     "RecordingWrapper",
     "ResultRecorder",
+    "Router",
+    "SessionRecorder",
     "ToolLike",
     "ToolPrompt",
     "ToolResult",
     "call_id",
     "call_of",
+    "check_recorder",
     "classifiers",
+    "compare_tools",
     "execute",
     "find_drift",
     "is_recorded",
     "named",
     "read_tool_prompt",
     "record_runs",
+    "recorders_of",
     "to_tools",
     "wrap_tool",
 ]

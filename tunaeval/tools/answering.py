@@ -32,20 +32,20 @@ class Call:
             _current.reset(self._token)
             self._token = None
 
-    def taken(self, taker: int) -> Call | None:
+    def taken(self, taker: object) -> Call | None:
         """The call, if no run is answering it for this recorder already.
 
         So the tools that a tool calls while it runs are not taken for the call's answer, while a
         second attempt after the first is.
         """
-        if taker in self._takers:
+        if id(taker) in self._takers:
             return None
-        self._takers.add(taker)
+        self._takers.add(id(taker))
         return self
 
-    def left(self, taker: int) -> None:
+    def left(self, taker: object) -> None:
         """The run that answered it for this recorder has ended."""
-        self._takers.discard(taker)
+        self._takers.discard(id(taker))
 
 
 _current: ContextVar[Call | None] = ContextVar("tunaeval_call", default=None)

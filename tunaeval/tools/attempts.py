@@ -20,6 +20,7 @@ from tunaeval.errors import UnknownNameError
 from tunaeval.success import raised, returned
 from tunaeval.types import ToolCall, ToolExecution, roles
 
+from .answering import call_of
 from .backoff import aborts
 from .executor import Executor, ToolResult, planned
 from .runnables import Runnable
@@ -127,7 +128,8 @@ class _Attempts:
     async def _awaited(self, run: _Run) -> None:
         self._begin(run)
         try:
-            run.value = await cast("Awaitable[object]", self._start())
+            with call_of(self.call.id):
+                run.value = await cast("Awaitable[object]", self._start())
         except BaseException as error:  # noqa: BLE001 - kept as a value; see the first words
             run.error = error
         run.ended = self.executor.pace.clock()
@@ -139,7 +141,8 @@ class _Attempts:
             self._begin(run)
             value, raised_ = None, None
             try:
-                value = self._start()
+                with call_of(self.call.id):
+                    value = self._start()
             except BaseException as error:  # noqa: BLE001 - as above
                 raised_ = error
             return self.executor.pace.clock(), value, raised_

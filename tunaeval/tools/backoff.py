@@ -7,11 +7,10 @@ many callers do not come back at once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tunaeval.errors import UsageError
+from tunaeval.wanted import wanted_amount, wanted_count
 
 _ABORTING = frozenset({"UserAbortError"})
 _FINAL = frozenset({
@@ -56,12 +55,9 @@ class Backoff:
 
     def __post_init__(self) -> None:
         """Refuse what could never be kept to."""
-        if type(self.max_attempts) is not int or self.max_attempts < 1:
-            raise UsageError(f"Backoff(max_attempts={self.max_attempts!r}): wanted 1 or more")
+        wanted_count(self.max_attempts, "max_attempts")
         for name in ("base_seconds", "cap_seconds", "jitter"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise UsageError(f"Backoff({name}={value!r}): wanted 0 or more, and no infinity")
+            wanted_amount(getattr(self, name), name)
 
     def pause_seconds(self, attempt: int, chance: float) -> float:
         """The pause after the attempt number `attempt` (from 1) failed; `chance` is in [0, 1]."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tunaeval.errors import UsageError
 from tunaeval.registry import Registry, instance_of
 from tunaeval.success import Classifier
+from tunaeval.wanted import wanted_items
 
 _check = instance_of(Classifier)
 
@@ -17,9 +18,12 @@ classifiers: Registry[Classifier] = Registry(
         "error-prefix": "tunaeval.success:ERROR_PREFIX",
         "exit-code": "tunaeval.success:EXIT_CODE",
         "is-error": "tunaeval.success:IS_ERROR",
+        "lone-error": "tunaeval.success:LONE_ERROR",
         "ok-false": "tunaeval.success:OK_FALSE",
         "outcome": "tunaeval.success:OUTCOME",
         "status": "tunaeval.success:STATUS",
+        "success-false": "tunaeval.success:SUCCESS_FALSE",
+        "traceback": "tunaeval.success:TRACEBACK",
     },
     check=_check,
 )
@@ -27,9 +31,10 @@ classifiers: Registry[Classifier] = Registry(
 
 def chosen(wanted: Iterable[str | Classifier]) -> tuple[Classifier, ...]:
     """The classifiers in the order given, names looked up. Raises UsageError for what is none."""
-    if isinstance(wanted, str):
-        raise UsageError(f"classifiers is {wanted!r}, wanted a list; write [{wanted!r}]")
-    return tuple(_classifier(one) for one in wanted)
+    return tuple(map(_classifier, wanted_items(wanted, "classifiers", object, _SEVERAL)))
+
+
+_SEVERAL = "names of classifiers, or classifiers"
 
 
 def _classifier(one: str | Classifier) -> Classifier:

@@ -1,5 +1,7 @@
 """Where a tool's description and its parameters say different names: a faithful model then errs.
 
+Also where two descriptions of a tool differ: an installed agent's, say, and those of a catalogue.
+
 The update_file of an agent was described by `old_string` and `new_string` and took `target` and
 `patch`. What counts as a mention of an argument in prose is a table (`_EVIDENCE`); what stands in
 quotes, in a path or before a bracket is a value, a file or a function. Prose is prose: a drift is a
@@ -15,8 +17,9 @@ from difflib import get_close_matches
 from os import PathLike
 from typing import TypeAlias
 
-from tunaeval.types import JsonValue
+from tunaeval.types import JsonValue, Tools, ToolSpec
 
+from .differences import Change, changes_between
 from .specs import ToolLike, to_tools
 from .tool_prompts import ToolPrompt, read_tool_prompt
 
@@ -43,22 +46,28 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Names that stand in the prompt alone, each where it is first met, and in the schema alone."""
+    """Names that stand in the prompt alone, each where it is first met, and in the schema alone;
+    and what two descriptions of a tool say differently.
+    """
 
     tool: str
     only_in_prompt: tuple[Mention, ...] = ()
     only_in_schema: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether the prompt leads astray; a parameter that it does not mention misleads nobody."""
-        return bool(self.only_in_prompt)
+        """Whether a model would be led astray: by names that the tool does not know, or by a change
+        that `misleads`. A parameter that is not mentioned and other words mislead nobody.
+        """
+        return bool(self.only_in_prompt) or any(change.misleads for change in self.changes)
 
     def __str__(self) -> str:
-        return "\n".join(
+        mentions = [
             f"{self.tool}: line {one.line} names {one.name!r} ({one.evidence}), "
             + (f"did you mean {' or '.join(map(repr, one.near))}?" if one.near else self._others())
             for one in self.only_in_prompt
-        )
+        ]
+        return "\n".join([*mentions, *(f"{self.tool}: {change}" for change in self.changes)])
 
     def _others(self) -> str:
         others = ", ".join(self.only_in_schema)
@@ -67,7 +76,7 @@ class Drift:
 
 def find_drift(
     tool: ToolLike,
-    prompt: str | PathLike[str] | ToolPrompt | None = None,
+    prompt: str | PathLike[str] | ToolPrompt | ToolLike | None = None,
     *,
     tools: Iterable[str] = (),
 ) -> Drift:
@@ -75,15 +84,42 @@ def find_drift(
 
     `prompt` is the file, or what was read of one; without it the tool's own description is looked
     at. `tools` are the names of other tools, which a description may mention.
+
+    `prompt` may as well be the same tool as somebody else has it, in any shape that `to_tools`
+    reads: then the drift has the `changes` between both, `tool` being ours, and nothing else.
     """
     (spec,) = to_tools([tool]).values()
     match prompt:
         case None:
-            told = ToolPrompt(spec.description)
+            return _names_astray(spec, ToolPrompt(spec.description), tools)
         case ToolPrompt():
-            told = prompt
-        case _:
-            told = read_tool_prompt(prompt)
+            return _names_astray(spec, prompt, tools)
+        case str() | PathLike():
+            return _names_astray(spec, read_tool_prompt(prompt), tools)
+    (other,) = to_tools([prompt]).values()
+    return Drift(spec.name, changes=changes_between(spec, other))
+
+
+def compare_tools(
+    ours: Tools | Iterable[ToolLike], theirs: Tools | Iterable[ToolLike]
+) -> tuple[Drift, ...]:
+    """The drift of every tool that two lists describe differently, or that only one of them has.
+
+    Tools are paired by name. In our order, then what only theirs has; empty where both agree.
+    """
+    mine, others = to_tools(ours), to_tools(theirs)
+    drifts = [
+        find_drift(spec, others[name])
+        if name in others
+        else Drift(name, changes=(Change("name", name, ...),))
+        for name, spec in mine.items()
+    ]
+    new = [name for name in others if name not in mine]
+    drifts += [Drift(name, changes=(Change("name", ..., name),)) for name in new]
+    return tuple(drift for drift in drifts if drift.changes)
+
+
+def _names_astray(spec: ToolSpec, told: ToolPrompt, tools: Iterable[str]) -> Drift:
     parameters = tuple(spec.parameters.get("properties") or ())
     known = {spec.name, *tools, *_names(spec.parameters)}
     found: dict[str, Mention] = {}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import orjson
 
-from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.types import JsonObject, ToolCall, ToolExecution, roles
+from tunaeval.wanted import refusal, wanted_count, wanted_items, wanted_name
 
 from .backoff import Backoff
 
@@ -116,18 +116,19 @@ class Executor:
         """Read the tools, once."""
         from .runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
 
+        if not isinstance(self.categories, Mapping):
+            raise refusal("categories", self.categories, "a category for each tool's name")
         for category in self.categories.values():
-            if category not in CATEGORIES:
-                raise UnknownNameError("category of tools", category, CATEGORIES)
-        if self.max_parallel is not None and self.max_parallel < 1:
-            raise UsageError(f"max_parallel is {self.max_parallel!r}, wanted 1 or more, or None")
+            wanted_name(category, "category of tools", CATEGORIES)
+        if self.max_parallel is not None:
+            wanted_count(self.max_parallel, "max_parallel")
         object.__setattr__(self, "runnables", runnables_of(self.tools, self.recorder))
 
     async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
         """Run `calls`; their results, in the order of the calls."""
         from .attempts import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
 
-        return await run(self, tuple(calls))
+        return await run(self, wanted_items(calls, "calls", ToolCall, "tool calls"))
 
 
 async def execute(

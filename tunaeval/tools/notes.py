@@ -47,7 +47,7 @@ class Notes(NamedTuple):
     and `failed` then logs it (`tunaeval.tools`): a recorder's failure must not become the tool's.
     """
 
-    taker: int
+    taker: object
     returned: Look
     raised: Look
     keep: Callable[..., None]
@@ -67,7 +67,7 @@ def notes_of(
     signature = None if arguments else _signature(tool)
     keep = _keeping(recorder, _maker(name, judge, signature))
     return Notes(
-        taker=id(recorder),
+        taker=recorder.taker if isinstance(recorder, Recorder) else recorder,
         returned=_glance if classifiers is None else judge,
         raised=cast("Look", partial(raised, classifiers=classifiers or ())),
         keep=keep if arguments is None else _telling(arguments, keep),

@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 from tunaeval.busy import busy_seconds
-from tunaeval.errors import UsageError
 from tunaeval.success import Classifier
 from tunaeval.types import ToolExecution
+from tunaeval.wanted import refusal, wanted_count
 
 from .classifiers import chosen
 
@@ -42,14 +42,9 @@ class Recorder:
         classifiers: Iterable[str | Classifier] | None = None,
         listener: Listener | None = None,
     ) -> None:
-        name = type(self).__name__
-        if type(limit) is not int or limit < 1:
-            raise UsageError(
-                f"{name}(limit={limit!r}): wanted a whole number of executions, 1 or more"
-            )
         if listener is not None and not callable(listener):
-            raise UsageError(f"{name}(listener={listener!r:.60}): wanted what takes an execution")
-        self.limit = limit
+            raise refusal("listener", listener, "what takes an execution")
+        self.limit = wanted_count(limit, "limit")
         self.classifiers = None if classifiers is None else chosen(classifiers)
         self.listener = listener
         self._begin()
@@ -74,6 +69,15 @@ class Recorder:
     def busy_seconds(self) -> float | None:
         """How long at least one of the tools ran, as `tunaeval.busy_seconds` tells it."""
         return busy_seconds(self.executions)
+
+    @property
+    def taker(self) -> object:
+        """For whom a run answers a call: of nested runs, only the outer one does for a taker."""
+        return self
+
+    def reaches(self, recorder: object) -> bool:
+        """Whether what is recorded here is recorded there as well."""
+        return recorder is self
 
     @property
     def dropped(self) -> int:

@@ -17,12 +17,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from tunaeval.errors import ToolsError, UsageError
+from tunaeval.errors import ToolsError
 from tunaeval.types import JsonObject, ToolCall, roles
 from tunaeval.types.roles import AnyTool
 
 from .signatures import AnyFunction, read_signature, taker_of
-from .wrapper import wrap_tool
+from .wrapper import is_recorded
+
+_INSIDE = ("function", "func", "coroutine", "execute", "_run", "_arun")
+"""Where frameworks' tools hold what they run."""
 
 Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]
 
@@ -67,13 +70,11 @@ def _named(
 
 
 def _is_recorded(tool: AnyTool, recorder: roles.Recorder | None) -> bool:
-    """A wrapper gives a tool back as it is when this recorder hears of it already."""
+    """Whether this recorder hears of the tool already, or of what it runs inside."""
     if recorder is None:
         return False
-    try:
-        return wrap_tool(tool, recorder) is tool
-    except UsageError:  # it cannot be wrapped, so it is not
-        return False
+    inside = (getattr(tool, name, None) for name in _INSIDE)
+    return any(is_recorded(part, recorder) for part in (tool, *inside))
 
 
 def _name(tool: AnyTool, where: str) -> str:

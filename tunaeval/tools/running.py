@@ -3,6 +3,9 @@
 A wrapper is of the kind of its function, gives on what is sent and thrown into it, and lets its
 end through, whatever it is. The time of a generator is the time in which it ran itself, from each
 resumption to the next yield; one that was never begun is not recorded.
+
+The call is asked for by its module, not as a name of here: a wrapper that is pickled by value
+takes the names that it uses with it, and a context variable cannot travel.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from functools import partial
 from time import perf_counter, time
 from typing import Any, TypeAlias, cast
 
-from .answering import Call, current_call
+from . import answering
+from .answering import Call
 from .notes import AnyFunction, Args, Kwargs, Look, Notes, closed
 
 Facts: TypeAlias = tuple[Call | None, Args, Kwargs, float, float, float]
@@ -24,7 +28,7 @@ def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
     taker, returned, raised, keep, failed = notes
 
     def wrapper(*args: object, **kwargs: object) -> object:
-        if (call := current_call()) is not None:
+        if (call := answering.current_call()) is not None:
             call = call.taken(taker)
         started_at = time()
         begun = perf_counter()
@@ -51,7 +55,7 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
     begin = cast("Callable[..., Awaitable[object]]", tool)
 
     async def wrapper(*args: object, **kwargs: object) -> object:
-        if (call := current_call()) is not None:
+        if (call := answering.current_call()) is not None:
             call = call.taken(taker)
         started_at = time()
         begun = perf_counter()
@@ -116,7 +120,7 @@ def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 def _call(notes: Notes) -> Call | None:
     """The call that a run which begins now answers."""
-    call = current_call()
+    call = answering.current_call()
     return call if call is None else call.taken(notes.taker)
 
 
@@ -169,6 +173,5 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[AnyFunction, Notes], AnyF
     (inspect.isasyncgenfunction, recorded_async_generator),
     (inspect.iscoroutinefunction, recorded_coroutine),
     (inspect.isgeneratorfunction, recorded_generator),
-    (callable, recorded_function),
 )
-"""Which kind of function is run by which wrapper."""
+"""Which kind of function is run by which wrapper; any other by `recorded_function`."""

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import SimpleNamespace
+from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import (
     Any,
     NotRequired,
@@ -60,6 +60,7 @@ _INJECTED = frozenset({
 annotation is a text that cannot be resolved (an import for type checkers alone).
 """
 _INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 _LEFT_OUT = object()
 _UNDESCRIBABLE = (PydanticUserError, PydanticSchemaGenerationError, NameError)
 _MOST_FAULTS = 5
@@ -99,7 +100,7 @@ def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
                 f"the parameter {parameter.name!r} {how}, but a model gives arguments by name"
             )
         arguments += _by_name(parameter.replace(annotation=hint))
-    docstring = read_docstring(inspect.getdoc(inner))
+    docstring = read_docstring(_words(function, inner))
     return Signature(name or own_name, docstring, tuple(arguments), tuple(injected))
 
 
@@ -268,8 +269,35 @@ def _bound_by_name(function: AnyFunction) -> frozenset[str]:
 
 
 def _innermost(function: AnyFunction) -> AnyFunction:
-    """What partials and wrappers come down to: it has the name, the words, and the module."""
-    inner: AnyFunction = inspect.unwrap(function)
-    while isinstance(inner, partial):
-        inner = inspect.unwrap(inner.func)
+    """What partials and wrappers come down to: it has the name, and the module of its types."""
+    *_, inner = _layers(function)
     return inner
+
+
+def _layers(function: AnyFunction) -> Iterator[AnyFunction]:
+    """A function, then what it wraps or binds, down to the innermost."""
+    seen: set[int] = set()
+    layer: AnyFunction | None = function
+    while layer is not None and id(layer) not in seen:
+        seen.add(id(layer))
+        yield layer
+        wrapped: AnyFunction | None = getattr(layer, "__wrapped__", None)
+        layer = layer.func if wrapped is None and isinstance(layer, partial) else wrapped
+
+
+def _words(function: AnyFunction, inner: AnyFunction) -> str | None:
+    """What the outermost layer says that was given words of its own, else what the innermost says.
+
+    `functools.wraps` copies the words of the function that is wrapped, and so does a recorder: what
+    somebody has set differs from them. Of an object, such as a partial, the class is described by
+    its docstring, so only what the object itself was given counts.
+    """
+    said = inspect.getdoc(inner)
+    for layer in _layers(function):
+        attributes: dict[str, object] = getattr(layer, "__dict__", {})
+        own = layer.__doc__ if isinstance(layer, _FUNCTIONS) else attributes.get("__doc__")
+        if layer is not inner and isinstance(own, str) and own.strip():
+            words = inspect.cleandoc(own)
+            if words != said:
+                return words
+    return said

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from os import PathLike
-from pathlib import Path
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
+from tunaeval.wanted import wanted_path
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
@@ -48,8 +48,9 @@ class ToolPrompt:
 
 def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
     """Read a prompt file."""
+    file_path = wanted_path(path, "path")
     try:
-        with Path(path).open("rb") as file:
+        with file_path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ToolsError(

@@ -6,11 +6,9 @@ recording itself fails, that is logged (`tunaeval.tools`) and the tool's caller 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial, update_wrapper
-from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
@@ -18,7 +16,8 @@ from tunaeval.errors import UsageError
 from tunaeval.types import roles
 
 from .notes import AnyFunction, Arguments, notes_of
-from .running import KINDS
+from .recorder import Recorder
+from .running import KINDS, recorded_function
 
 Tool = TypeVar("Tool", bound=AnyFunction)
 
@@ -26,7 +25,8 @@ _RECORDER = "__tunaeval_recorder__"
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 _WANTED = (
     "functions, coroutine functions, generators of both kinds, bound methods, callable objects, "
-    "functools.partial of these, and the tools of LangChain, pydantic-ai and tinyagent"
+    "functools.partial of these, and the tools of LangChain, pydantic-ai, OpenAI Agents, "
+    "smolagents and tinyagent"
 )
 
 
@@ -40,11 +40,11 @@ class RecordingWrapper:
 
 
 class RecordedTool(partial[object]):
-    """A wrapped function: called as the function is, and whatever else is asked, answered by it.
+    """What is no function of Python's own, wrapped: a method, a partial, an object that is called.
 
-    It is a `partial` because one is looked through by `inspect` (coroutine functions, generators),
-    and because a function of Python's own cannot say how it is pickled: this one goes to another
-    process as its tool and its recorder, and is wrapped again there.
+    It is called as the tool is, and has the tool's attributes. It is a `partial` because `inspect`
+    looks through one (coroutine functions, generators), and goes to another process as its tool
+    and its recorder, to be wrapped again there.
     """
 
     __wrapped__: AnyFunction
@@ -69,18 +69,17 @@ class RecordedTool(partial[object]):
         return self
 
     def __reduce__(self) -> Any:
-        if _at_home(self) is self:  # it stands under its name, as after `@decorating`
-            return self.__qualname__
         return wrap_tool, (self.__wrapped__, vars(self)[_RECORDER])
 
 
 def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
     """A copy of `tool` that behaves the same; `recorder` takes an execution of each run.
 
-    Name, docstring, signature and coroutine-ness stay, and `__wrapped__` is the tool. A tool that
-    this recorder records already comes back as it is. Raises UsageError for what cannot be wrapped.
+    A function of any kind becomes a function of that kind. Name, docstring and signature stay, and
+    `__wrapped__` is the tool. A tool that this recorder records already comes back as it is.
+    Raises UsageError for what cannot be wrapped.
     """
-    return record_runs(tool, recorder)
+    return tool if is_recorded(tool, recorder) else record_runs(tool, recorder)
 
 
 def record_runs(
@@ -90,31 +89,48 @@ def record_runs(
     name: str | None = None,
     arguments: Arguments | None = None,
 ) -> Tool:
-    """`wrap_tool` for the function inside of a framework's tool.
+    """`wrap_tool` for the function inside of a framework's tool, whoever records it already.
 
     The tool is recorded under `name` where it has one of its own, with what `arguments(args,
     kwargs)` makes of what the function was called with.
     """
+    check_recorder(recorder)
+    function = _function_of(tool)
+    own_name = getattr(function, "__name__", type(function).__name__)
+    kind = tool if isinstance(function, _FUNCTIONS) else type(function).__call__
+    run = next((run for is_kind, run in KINDS if is_kind(kind)), recorded_function)
+    wrapper = run(tool, notes_of(recorder, tool, name or own_name, arguments))
+    if isinstance(tool, FunctionType):
+        update_wrapper(wrapper, tool)
+    else:
+        wrapper = _like(RecordedTool(_like(wrapper, tool, function)), tool, function)
+    vars(wrapper)[_RECORDER] = recorder
+    return cast("Tool", wrapper)
+
+
+def check_recorder(recorder: object) -> None:
+    """Raises UsageError for what is no recorder."""
     if not callable(getattr(recorder, "record", None)):
         raise UsageError(
             f"recorder is {recorder!r:.60}, wanted a tunaeval.Recorder or an object with "
             "record(execution)"
         )
-    function = _function_of(tool)
-    if is_recorded(tool, recorder):
-        return tool
-    own_name = getattr(function, "__name__", type(function).__name__)
-    kind = tool if isinstance(function, _FUNCTIONS) else type(function).__call__
-    run = next(run for is_kind, run in KINDS if is_kind(kind))
-    notes = notes_of(recorder, tool, name or own_name, arguments)
-    recorded = RecordedTool(_like(run(tool, notes), tool, function))
-    vars(_like(recorded, tool, function))[_RECORDER] = recorder
-    return cast("Tool", recorded)
 
 
 def is_recorded(tool: object, recorder: roles.Recorder) -> bool:
     """Whether this recorder already hears of the runs of a function."""
-    return any(getattr(layer, _RECORDER, None) is recorder for layer in _layers(tool))
+    return any(
+        found.reaches(recorder) if isinstance(found, Recorder) else found is recorder
+        for found in recorders_of(tool)
+    )
+
+
+def recorders_of(tool: object) -> Iterator[roles.Recorder]:
+    """The recorders that hear of a function's runs, the outermost first."""
+    for layer in _layers(tool):
+        recorder = getattr(layer, _RECORDER, None)
+        if recorder is not None:
+            yield recorder
 
 
 def _like(wrapper: AnyFunction, tool: AnyFunction, function: AnyFunction) -> AnyFunction:
@@ -146,11 +162,3 @@ def _layers(tool: object) -> Iterator[object]:
         yield layer
         wrapped = getattr(layer, "__wrapped__", None)
         layer = layer.func if wrapped is None and isinstance(layer, partial) else wrapped
-
-
-def _at_home(tool: RecordedTool) -> object:
-    """What stands where the tool says that it does."""
-    try:
-        return attrgetter(tool.__qualname__)(sys.modules[tool.__module__])
-    except (AttributeError, KeyError):
-        return None

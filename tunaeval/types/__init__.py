@@ -7,11 +7,14 @@ so that a parse never loads pydantic.
 from .calls import (
     ARGUMENTS_KEYS,
     INVALID_ARGUMENTS,
+    LEAKED_CALL,
     NAME_KEYS,
+    STRUCTURED,
     JsonObject,
     JsonValue,
     Message,
     Repair,
+    Source,
     Span,
     ToolCall,
     ToolExecution,
@@ -20,15 +23,18 @@ from .calls import (
     Usage,
     set_spec_maker,
 )
-from .conversations import Conversation, Notice, Results, asked, results_of
+from .conversations import Checked, Conversation, Notice, Results, asked, results_of
 from .exchange import Reply, Request, text_of
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
     "ARGUMENTS_KEYS",
     "INVALID_ARGUMENTS",
+    "LEAKED_CALL",
     "LEVELS",
     "NAME_KEYS",
+    "STRUCTURED",
+    "Checked",
     "Conversation",
     "Diagnosis",
     "JsonObject",
@@ -42,6 +48,7 @@ __all__ = [
     "Reply",
     "Request",
     "Results",
+    "Source",
     "Span",
     "ToolCall",
     "ToolExecution",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float, str, list of JsonValue, or dict from str to JsonValue."""
@@ -19,6 +19,15 @@ NAME_KEYS = ("name", "tool", "function", "tool_name")
 ARGUMENTS_KEYS = ("arguments", "args", "parameters", "input")
 """Keys that hold a call's arguments, likewise."""
 
+
+STRUCTURED = "structured"
+"""The `format` of a call that a server had parsed: no text holds it."""
+
+Source: TypeAlias = Literal["structured", "text"]
+"""Where calls come from: parsed by a server, or read out of a text."""
+
+LEAKED_CALL = "leaked-call"
+"""The repair of a call that a server, which was to parse it, left in the text."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
 """The mend of a call that was made with something else than a JSON object: it has no arguments."""
@@ -156,7 +165,8 @@ class ToolCall:
     """One call: a tool's name and the arguments as an object.
 
     `format` is the wire format it was read from, `span` where it stood (None for calls that a
-    server had already parsed), `repairs` what was mended, empty when the text was right.
+    server had already parsed), `repairs` what was mended, empty when the text was right. `source`
+    says whether a server parsed it ("structured") or it was read out of a text ("text").
     """
 
     name: str
@@ -165,6 +175,10 @@ class ToolCall:
     format: str = ""
     span: Span | None = None
     repairs: tuple[Repair, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        return "structured" if self.format == STRUCTURED else "text"
 
     @property
     def invalid(self) -> str | None:

@@ -21,6 +21,20 @@ class Notice(NamedTuple):
     source: int | None = None
 
 
+class Checked(NamedTuple):
+    """What a check of the outcome came to: whether it passed, and its words.
+
+    `ok` is None where the check itself failed; then the words say how.
+    """
+
+    ok: bool | None
+    words: str
+
+    def __str__(self) -> str:
+        said = "failed" if self.ok is None else "passed" if self.ok else "says no"
+        return f"the check {said}" + (f": {self.words}" if self.words else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """Messages of ours, read from those of a framework.
@@ -28,7 +42,8 @@ class Conversation:
     One of the caller's messages may have become several, or none: `sources[i]` is the index of the
     caller's message that `messages[i]` was read from, and `length` is how many the caller has.
     `shape` names the adapter. `query` is what was asked, where it is told or a user says it;
-    `usage` is what a whole session reports of itself; `name` is what its file calls it.
+    `usage` is what a whole session reports of itself; `name` is what its file calls it; `failure`
+    is what it says of an error that ended the run itself.
     """
 
     messages: tuple[Message, ...] = ()
@@ -39,6 +54,7 @@ class Conversation:
     query: str | None = None
     usage: Usage | None = None
     name: str = ""
+    failure: str | None = None
 
     def since(self, start: int) -> Self:
         """The task that begins at the caller's message `start`; another task, another query."""

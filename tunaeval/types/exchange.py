@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .calls import JsonObject, JsonValue, Usage
+from .calls import JsonObject, JsonValue, Source, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Request:
     `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None when
     they stand in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
     decoding). `scenario`, `repeat` and `attempt` (both from 1) say what the question is for:
-    a recording answers by them.
+    a recording answers by them. `within_seconds` is how long the answer is waited for, with all
+    retries; None where nobody says.
     """
 
     messages: Sequence[JsonObject]
@@ -27,6 +28,7 @@ class Request:
     scenario: str = ""
     repeat: int = 1
     attempt: int = 1
+    within_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class Reply:
     """A model's answer: the assistant's message as the server gave it, and what came with it.
 
     `latency_seconds` is None where no model was run. `retries` counts failed tries before it.
+    `source` says where its calls belong: "structured" when the tools went through a server's API,
+    which then parses the calls, so that one in the text was left there; "text" when they belong
+    into the text; None where nobody says.
     """
 
     message: JsonObject
@@ -42,6 +47,7 @@ class Reply:
     latency_seconds: float | None = None
     retries: int = 0
     raw: JsonObject | None = None
+    source: Source | None = None
 
 
 def text_of(content: JsonValue) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from .calls import Message, ToolExecution, Tools
+from .conversations import Checked
 from .exchange import Reply, Request
 from .parsing import Level, ParseResult
 
@@ -23,11 +24,17 @@ AnyTool: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What an agent did for one task: the question, the messages from its start, and the runs."""
+    """What an agent did for one task: the question, the messages from its start, and the runs.
+
+    `checked` is what a check of the outcome came to, None where there was none. `failure` is what
+    the record says of an error that ended the run itself.
+    """
 
     query: str
     messages: tuple[Message, ...]
     executions: tuple[ToolExecution, ...] = ()
+    checked: Checked | None = None
+    failure: str | None = None
 
 
 @runtime_checkable

@@ -5,22 +5,35 @@ The face of all such data: rates, scores of transcripts and a judge's words are 
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .calls import Source as CallSource
 from .calls import Tools
 from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
-from .scored import CategoryScore, ScoreDetails, ScoreResult, WeightedScore
+from .scored import (
+    SCORES_VERSION,
+    CategoryScore,
+    ScoreDetails,
+    ScoreOutcome,
+    ScoreRecord,
+    ScoreResult,
+    WeightedScore,
+)
 
 __all__ = [
+    "READABLE_VERSIONS",
     "SCHEMA_VERSION",
+    "SCORES_VERSION",
     "AtK",
     "AttemptRecord",
     "CallRecord",
+    "CallSource",
     "CategoryScore",
+    "CountedCalls",
     "Data",
     "Difficulty",
     "Expectation",
@@ -38,6 +51,8 @@ __all__ = [
     "Scenario",
     "ScenarioResult",
     "ScoreDetails",
+    "ScoreOutcome",
+    "ScoreRecord",
     "ScoreResult",
     "Source",
     "Suite",
@@ -46,12 +61,20 @@ __all__ = [
     "WeightedScore",
 ]
 
-SCHEMA_VERSION = 1
-"""Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled."""
+SCHEMA_VERSION = 2
+"""Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled.
+
+1    until November 2026
+2    where calls come from (`calls`, `source`, `leaked_calls`)
+"""
+READABLE_VERSIONS = (1, SCHEMA_VERSION)
+"""What is read: fields that came later have the meaning of their absence as their default."""
 
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
 ]
+CountedCalls: TypeAlias = Literal["any", "structured"]
+"""Which calls of a message count: all that are read, or those alone that a server had parsed."""
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
 
@@ -113,6 +136,10 @@ class Suite(BaseModel):
     system_prompt: str
     digest: str
     """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree."""
+    profile: str | None = None
+    """By which rules its calls are compared where a run names none; None: the default ones."""
+    tools_from: tuple[str, ...] = ()
+    """Where tools that stand in for the suite's own were taken from."""
 
 
 class CallRecord(Data):
@@ -137,6 +164,8 @@ class AttemptRecord(Data):
     outcome: RunOutcome
     calls: tuple[CallRecord, ...] = ()
     diagnoses: tuple[str, ...] = ()
+    source: CallSource | None = None
+    """Where the reply's calls belong, as `Reply.source` says."""
 
 
 class LevelResult(Data):
@@ -169,6 +198,8 @@ class ScenarioResult(Data):
     tags: tuple[str, ...] = ()
     group: str | None = None
     weight: float = 1.0
+    leaked_calls: int = 0
+    """How many calls of the answer a server left in the text that was to parse them."""
 
 
 class Source(Data):
@@ -201,6 +232,7 @@ class RunInfo(BaseModel):
     format: str
     level: Level
     profile: str
+    calls: CountedCalls = "any"
     ask: str
     repeats: int
     attempts: int
@@ -213,6 +245,8 @@ class RunInfo(BaseModel):
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When it was continued, of a run that had been cut off."""
+    tools_from: list[str] = Field(default_factory=list)
+    """MODULE:NAME of the installed tools that were asked with in place of the suite's."""
     rescored: Source | None = None
     """Of a run that asked nobody: where its replies come from."""
 
@@ -233,7 +267,13 @@ class Summary(Data):
     outcomes: dict[str, int]
     repairs: dict[str, int]
     formats: dict[str, int]
+    sources: dict[str, int] = Field(default_factory=dict)
+    """How many scenarios' calls were structured, and how many were read out of a text."""
+    leaked_calls: int = 0
+    """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     infrastructure_failures: int
+    failures: dict[str, int] = Field(default_factory=dict)
+    """How many scenarios infrastructure failed, by cause."""
     scenarios: int
     attempts: int
     attempts_to_success: dict[str, int]
@@ -255,6 +295,13 @@ class Report(Data):
     results: tuple[ScenarioResult, ...] = Field(repr=False)  # asyncio.run writes its result's repr
     interrupted: bool = False
     directory: str | None = None
+
+    def __bool__(self) -> NoReturn:
+        """Neither a finished run nor a good one is simply true: say which you mean."""
+        raise TypeError(
+            "a Report has no truth value: compare report.passed with report.total, or use the "
+            "gate of the command line (tunaeval run --fail-under PERCENT --max-errors N)"
+        )
 
     @property
     def passed(self) -> int:

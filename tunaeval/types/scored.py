@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from .judged import JudgeRecord
 from .rates import Data
+
+ScoreOutcome: TypeAlias = Literal[
+    "scored", "undecided", "check_failure", "judge_failure", "category_failure", "run_failure"
+]
+"""How a scoring ended; with any but the first there is no total.
+
+    scored              there is a total
+    undecided           nothing decides whether the goal was reached, or no category applies
+    check_failure       the check raised, hung, could not be started, or said neither yes nor no
+    judge_failure       a judge was asked and gave no verdict on some category
+    category_failure    a scoring category raised, or returned something else than a score
+    run_failure         the record says that the run itself ended in an error
+"""
 
 
 class CategoryScore(Data):
@@ -19,12 +32,15 @@ class CategoryScore(Data):
     """Indices of the messages that the verdict rests on."""
     judged: JudgeRecord | None = None
     """What a judge said, where one was asked."""
+    failure: str | None = None
+    """Why there is no verdict although the category applies: it, its judge or its check failed."""
 
 
 class WeightedScore(CategoryScore):
     """A category's verdict in a score, with the weight that the category asks for.
 
-    `share` is what that comes to among the categories that apply, None where this one does not.
+    `share` is what that comes to in the total: the total is the sum of share times value. None
+    where the category has no value, or the score no total by its categories.
     """
 
     weight: float = Field(ge=0, allow_inf_nan=False)
@@ -42,8 +58,7 @@ class ScoreDetails(Data):
     dangling_calls: int
     retries: int
     reasoning: str
-    outcome: Literal["scored", "judge_failure"] = "scored"
-    """`judge_failure` when a judge was asked and gave no verdict on some category."""
+    outcome: ScoreOutcome = "scored"
 
 
 class ScoreResult(Data):
@@ -51,7 +66,10 @@ class ScoreResult(Data):
 
     preset: str
     weighted_total: float | None = Field(ge=0, le=1, allow_inf_nan=False)
-    """The mean of the categories that apply, by their weights; None when none does."""
+    """The categories that apply, by their weights, as the preset joins them; 0 after a failed
+    check or a forbidden call. None where nothing decides over it, and where something failed that
+    had to: `details.outcome` says which.
+    """
     details: ScoreDetails
     categories: dict[str, WeightedScore]
 
@@ -74,3 +92,24 @@ class ScoreResult(Data):
     def _value(self, category: str) -> float | None:
         found = self.categories.get(category)
         return found.value if found else None
+
+
+SCORES_VERSION = 2
+"""Of the lines in a file of scores. Before, they had no number and the preset `default` weighed
+signals of an end, where now something has to decide.
+"""
+
+
+class ScoreRecord(Data):
+    """A line of a file of scores: what was asked, the score, and what failed."""
+
+    schema_version: int = 1
+    query: str
+    score: ScoreResult | None
+    """None where there is none; then `failure` says why."""
+    timestamp: str
+    """When it was scored, in ISO 8601."""
+    failure: str | None = None
+    """What went wrong in scoring."""
+    ended_by: str | None = None
+    """The exception that ended the run that was scored."""

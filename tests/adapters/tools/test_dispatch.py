@@ -15,7 +15,8 @@ from tunaeval.errors import UsageError
 def test_wrapping_loads_no_framework_and_nothing_heavy() -> None:
     program = (
         "import sys, tunaeval; tunaeval.wrap_tool(len, tunaeval.Recorder());"
-        "heavy = {'langchain_core', 'pydantic_ai', 'tinyagent', 'pydantic', 'httpx', 'asyncio'};"
+        "heavy = {'langchain_core', 'pydantic_ai', 'tinyagent', 'agents', 'smolagents', 'pydantic',"
+        "'httpx', 'asyncio'};"
         "print(heavy & set(sys.modules))"
     )
     done = subprocess.run(
@@ -26,5 +27,5 @@ def test_wrapping_loads_no_framework_and_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("tool", [{}, "read", object(), None, Exception])
 def test_what_is_no_tool_is_refused_with_what_would_be_one(tool: Any) -> None:
-    with pytest.raises(UsageError, match="the tools of LangChain, pydantic-ai and tinyagent"):
+    with pytest.raises(UsageError, match="the tools of LangChain, pydantic-ai, OpenAI"):
         tunaeval.wrap_tool(tool, tunaeval.Recorder())

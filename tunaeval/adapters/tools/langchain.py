@@ -13,12 +13,12 @@ from functools import partial, wraps
 from types import MethodType
 from typing import Any, TypeAlias
 
-from tunaeval.tools import call_of, is_recorded, named, record_runs
+from tunaeval.tools import call_of, named, record_runs
 from tunaeval.types import JsonObject, roles
 
 Function: TypeAlias = Callable[..., Any]
 
-_SHAPE = ("args_schema", "model_copy", "run", "arun", "_run", "_arun")
+_SHAPE = ("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun")
 _PARTS = ("func", "coroutine", "_run", "_arun")
 _FRAMEWORKS = frozenset({"callbacks", "config", "run_manager"})
 """Parameters that LangChain fills where no schema tells them from the model's."""
@@ -31,10 +31,12 @@ def fits(tool: roles.AnyTool) -> bool:
     return not isinstance(tool, type) and all(hasattr(tool, name) for name in _SHAPE)
 
 
+def runs(tool: roles.AnyTool) -> tuple[object, ...]:
+    return tuple(vars(tool).get(part) for part in _PARTS)
+
+
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     """A copy that records, under the id of the call that it was invoked with."""
-    if any(is_recorded(vars(tool).get(part), recorder) for part in _PARTS):
-        return tool
     copy = tool.model_copy()
     record = partial(_recorded, tool, recorder)
     if hasattr(tool, "func"):

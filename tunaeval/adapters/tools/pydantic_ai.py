@@ -8,7 +8,7 @@ from copy import copy
 from functools import wraps
 from types import MethodType
 
-from tunaeval.tools import call_of, is_recorded, named, record_runs
+from tunaeval.tools import call_of, named, record_runs
 from tunaeval.types import JsonObject, roles
 
 
@@ -17,14 +17,16 @@ def fits(tool: roles.AnyTool) -> bool:
     return callable(getattr(schema, "call", None)) and callable(getattr(tool, "function", None))
 
 
+def runs(tool: roles.AnyTool) -> tuple[object, ...]:
+    return (tool.function,)
+
+
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     """A copy whose function records.
 
     A call waits in the schema, for a thread where the function is a plain one: that is its time in
     the queue. The context itself is no argument, and is not kept.
     """
-    if is_recorded(tool.function, recorder):
-        return tool
     schema = copy(tool.function_schema)
     arguments = _without_context(tool.function) if schema.takes_ctx else None
     schema.function = record_runs(tool.function, recorder, name=tool.name, arguments=arguments)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import inspect
+from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from functools import wraps
+from typing import Any
 
-from tunaeval.tools import call_of, is_recorded, record_runs
+from tunaeval.tools import call_of, record_runs
 from tunaeval.types import JsonObject, roles
 
 
@@ -19,22 +21,36 @@ def fits(tool: roles.AnyTool) -> bool:
     )
 
 
+def runs(tool: roles.AnyTool) -> tuple[object, ...]:
+    return (tool.execute,)
+
+
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     """A copy that records; hosts share their tools and wrap them over and over, so never in place.
 
     An execution answers the call id that `execute` is given, with the arguments of the call.
     """
-    if is_recorded(tool.execute, recorder):
-        return tool
-    run: Callable[..., Awaitable[object]]
     run = record_runs(tool.execute, recorder, name=tool.name, arguments=_arguments)
+    return replace(tool, execute=_answering(run))
+
+
+def _answering(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`execute`, which says whose call is answered; of the kind that it was."""
+    if not inspect.iscoroutinefunction(run):
+
+        @wraps(run, updated=())
+        def answering(tool_call_id: str, *args: object, **kwargs: object) -> object:
+            with call_of(tool_call_id):
+                return run(tool_call_id, *args, **kwargs)
+
+        return answering
 
     @wraps(run, updated=())
-    async def execute(tool_call_id: str, *args: object, **kwargs: object) -> object:
+    async def answering_later(tool_call_id: str, *args: object, **kwargs: object) -> object:
         with call_of(tool_call_id):
             return await run(tool_call_id, *args, **kwargs)
 
-    return replace(tool, execute=execute)
+    return answering_later
 
 
 def _arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> JsonObject:

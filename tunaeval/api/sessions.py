@@ -14,14 +14,18 @@ Off costs nothing, so whatever wraps, scores or writes is loaded when it is firs
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from inspect import signature
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tunaeval.errors import UsageError
-from tunaeval.tools import ContextRecorder, Recorder
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.tools import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
+from tunaeval.wanted import wanted_path
+
+from .beginnings import Beginning, beginning_of
 
 if TYPE_CHECKING:
     # It brings pydantic, which a session that is off does without.
@@ -38,13 +42,16 @@ class ScoringSession:
 
     `messages` are all that the agent and its tools said, in any shape that `tunaeval.score` takes.
     Hand in a list that grows (or what holds one), and the task begins at its length on entry; or
-    set them before the block ends, with the index `start` where the task begins.
+    set them before the block ends, with the index `start` where the task begins. A conversation
+    that is compacted meanwhile is scored from what is left, with a warning.
 
     Then `score` is the result, or None with the reason in `failure`. `executions` can be read until
     the block ends; after that they are forgotten.
 
-    A `recorder` of one's own is for tools that were wrapped before: they are heard while the block
-    runs. For sessions at the same time let it be a `ContextRecorder`, which keeps them apart.
+    A tool that a session has wrapped reports to the session in whose block it is called, and to
+    those around it, so it is wrapped once for all of them. A `recorder` of one's own is for tools
+    that were wrapped for it: they are heard while the block runs. For sessions at the same time
+    let it be a `ContextRecorder`, which keeps them apart.
 
     Off (`enabled=False`) means that tools come back as they are and nothing is scored.
     """
@@ -64,13 +71,18 @@ class ScoringSession:
         self.enabled = enabled
         self.messages = messages
         self.start = start or 0
-        self.recorder = Recorder() if recorder is None else recorder
+        own = SessionRecorder()
+        self.recorder: Recorder = own if recorder is None else recorder
         self.score: ScoreResult | None = None
         self.failure: str | None = None
-        self._begins_at_its_end = messages is not None and start is None
-        self._out = None if out is None else Path(out)
+        self._given_start = start
+        self._out = None if out is None else wanted_path(out, "out")
         self._settings = settings
         self._heard = self.recorder
+        self._inbox = Inbox(query, own if recorder is None else None)
+        self._is_routed = recorder is None
+        self._beginning: Beginning | None = None
+        self._note: str | None = None
         self._run: AbstractContextManager[Recorder] | None = None
         self._fault: Exception | None = None
 
@@ -82,9 +94,12 @@ class ScoringSession:
     def wrap(self, tool: Tool) -> Tool:
         """A copy of the tool that behaves the same and is recorded here (`tunaeval.wrap_tool`).
 
-        What cannot be wrapped comes back as it is, with a warning in the log.
+        A tool that some session has wrapped comes back as it is, and so does what cannot be
+        wrapped, with a warning in the log.
         """
-        return wrapped(tool, self.recorder) if self.enabled else tool
+        if not self.enabled:
+            return tool
+        return routed(tool, self._inbox) if self._is_routed else wrapped(tool, self.recorder)
 
     def __enter__(self) -> Self:
         if self.enabled:
@@ -121,13 +136,16 @@ class ScoringSession:
                     await self._score_later()
 
     def _begin(self) -> None:
-        self.score = self.failure = self._fault = None
+        self.score = self.failure = self._fault = self._note = None
         if isinstance(self.recorder, ContextRecorder):
             self._run = self.recorder.run()
             self._heard = self._run.__enter__()
         self._heard.clear()
-        if self._begins_at_its_end:
-            self.start = _length(self.messages)
+        self._inbox.open()
+        if self.messages is not None:
+            self._beginning = beginning_of(self.messages, self._given_start)
+        if self._beginning is not None:
+            self.start = self._beginning.start
 
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
@@ -166,11 +184,27 @@ class ScoringSession:
             )
         if isinstance(self.messages, Iterator):  # they may be read again
             self.messages = list(self.messages)
+        self._find_start()
         return self.messages
+
+    def _find_start(self) -> None:
+        """Where the task begins by now, unless the host has said it since."""
+        beginning, self._beginning = self._beginning, None
+        if beginning is not None and beginning.start == self.start:
+            self.start, self._note = beginning.found_in(self.messages)
+            if self._note is not None:
+                _LOG.warning("the task %.60r: %s", self.query, self._note)
 
     def _told(self, *, judged: bool) -> dict[str, Any]:
         """What `score` is told beside the messages. A run that was stopped waits for no judge."""
+        from .scores import score  # noqa: PLC0415 - see the top
+
+        takes = signature(score).parameters
+        for name in self._settings.keys() - takes.keys():
+            raise UnknownNameError("setting of a scoring session", name, takes)
         settings = {key: told for key, told in self._settings.items() if judged or key != "judge"}
+        if self._note is not None:  # what is odd about where the task begins
+            settings["notes"] = (*settings.get("notes", ()), self._note)
         return {**settings, "executions": self.executions, "start": self.start}
 
     def _failed(self, fault: Exception) -> None:
@@ -179,6 +213,7 @@ class ScoringSession:
 
     def _close(self, error: BaseException | None) -> None:
         """Write the record, and let go of what the recorder held."""
+        self._inbox.close()
         self._heard.clear()
         if self._run is not None:
             with suppress(ValueError):  # a block may end in another context than it began in
@@ -187,7 +222,10 @@ class ScoringSession:
         if self._out is None:
             return
         try:
-            append_score(self._out, self.query, self.score, failure=self.failure, ended_by=error)
+            from .score_files import append_score  # noqa: PLC0415 - see the top
+
+            ended_by = None if error is None else _words(error)
+            append_score(self._out, self.query, self.score, failure=self.failure, ended_by=ended_by)
         except Exception as fault:  # noqa: BLE001 - as above
             _LOG.warning("a score could not be written to %s: %s", self._out, _words(fault))
 
@@ -216,48 +254,29 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
         return tool
 
 
-def append_score(
-    path: Path,
-    query: str,
-    result: ScoreResult | None,
-    *,
-    failure: str | None = None,
-    ended_by: BaseException | None = None,
-) -> None:
-    """Append one JSON line: query, score (null where there is none), timestamp, and what failed.
+def routed(tool: Tool, inbox: Inbox) -> Tool:
+    """As `wrapped`, for the session that this inbox is of, and for those that wrap the tool later.
 
-    Threads and processes may append to one file at the same time. The directory is made when it
-    is missing. Raises RecordError for a file that cannot be written.
+    A tool that is recorded for sessions already comes back as it is.
     """
-    from datetime import UTC, datetime  # noqa: PLC0415 - see the top
+    from tunaeval.adapters import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
 
-    from tunaeval.records import append  # noqa: PLC0415 - see the top
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    trouble = {"failure": failure, "ended_by": None if ended_by is None else _words(ended_by)}
-    record = {
-        "query": query,
-        "score": None if result is None else result.model_dump(mode="json"),
-        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        **{key: words for key, words in trouble.items() if words is not None},
-    }
-    append(path, record)
+    try:
+        found = tuple(recorders_of(tool))
+        routers = [one for one in found if isinstance(one, Router)]
+        if not routers and not any(map(inbox.is_of, found)):
+            routers = [Router()]
+            tool = wrap_tool(tool, routers[0])
+        for router in routers:
+            router.add(inbox)
+    except Exception as fault:  # noqa: BLE001 - as above
+        _LOG.warning("a tool runs without being recorded: %s", _words(fault))
+    return tool
 
 
 def _is_stop(error: BaseException | None) -> bool:
     """Whether a run was stopped (cancelled, Ctrl-C, an exit) rather than failed."""
     return error is not None and not isinstance(error, Exception)
-
-
-def _length(messages: object) -> int:
-    """How many messages there are by now; what hands them out one by one is not asked."""
-    if isinstance(messages, Iterator):
-        return 0
-    if isinstance(messages, Sized) and not isinstance(messages, Mapping):
-        return len(messages)
-    from tunaeval.adapters import read_conversation  # noqa: PLC0415 - see the top
-
-    return read_conversation(messages).length
 
 
 def _words(error: BaseException) -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tunaeval.tools import Recorder
 from tunaeval.types import Reply, Request
+from tunaeval.wanted import refusal
 
 from .sessions import ScoringSession, wrapped
 
@@ -117,6 +118,8 @@ class Switches:
 def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
     """Read the switches. A word that is neither on nor off is off, with a warning in the log."""
     told = os.environ if environment is None else environment
+    if not isinstance(told, Mapping):
+        raise refusal("environment", told, "a mapping of variables, or None")
     if not _is_on(told.get("ENABLE_EVALS2", "")):
         return Switches()
     out = told.get("EVALS2_OUTPUT_FILE", "").strip()

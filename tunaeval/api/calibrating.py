@@ -9,6 +9,7 @@ from pathlib import Path
 from tunaeval.adapters import to_messages
 from tunaeval.judging import Calibrating, Calibration, Judge, read_labels
 from tunaeval.judging import calibrate as calibrate_judge
+from tunaeval.wanted import wanted_path
 
 
 def calibrate(
@@ -29,5 +30,5 @@ def calibrate(
     settings = Calibrating(
         threshold=threshold, repeats=repeats, concurrency=concurrency, heard=heard
     )
-    read = read_labels(Path(labels), to_messages)
+    read = read_labels(wanted_path(labels, "labels"), to_messages)
     return asyncio.run(calibrate_judge(judge, read, settings))

@@ -1,0 +1,62 @@
+"""The functions of the public API that join several packages: run, score, compare, match, sessions.
+
+`tunaeval` itself names them. A module here is imported when its first name is used, so that
+nobody loads what they do not call.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # For type checkers; at run time `__getattr__` below imports them one by one.
+    from .calibrating import calibrate
+    from .comparing import compare
+    from .extensions import registries
+    from .running import EMBEDDED, arun, run
+    from .score_files import read_scores
+    from .scores import ascore, score
+    from .sessions import ScoringSession, scoring_session
+    from .switches import from_environment
+    from .verdicts import match
+
+_MODULES = {
+    "EMBEDDED": "running",
+    "ScoringSession": "sessions",
+    "arun": "running",
+    "ascore": "scores",
+    "calibrate": "calibrating",
+    "compare": "comparing",
+    "from_environment": "switches",
+    "match": "verdicts",
+    "registries": "extensions",
+    "read_scores": "score_files",
+    "run": "running",
+    "score": "scores",
+    "scoring_session": "sessions",
+}
+
+__all__ = [
+    "EMBEDDED",
+    "ScoringSession",
+    "arun",
+    "ascore",
+    "calibrate",
+    "compare",
+    "from_environment",
+    "match",
+    "read_scores",
+    "registries",
+    "run",
+    "score",
+    "scoring_session",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = found
+    return found

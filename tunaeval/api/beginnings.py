@@ -1,0 +1,102 @@
+"""Where a session's task begins in a conversation that may be compacted while the task runs.
+
+A host that runs out of context puts a summary in the place of earlier messages, so that an index
+from before leads astray. Then the task begins behind the last message from before it, wherever
+that is by now; where it is gone, all that is left is the task's.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The index `start` where a task begins, and the message before it, if that is known."""
+
+    start: int
+    before: object = None
+
+    def found_in(self, messages: object) -> tuple[int, str | None]:
+        """The index by now, and what has happened where it is another."""
+        items = _items(messages)
+        if self.before is None or items is None:
+            length = length_of(messages)
+            return (self.start, None) if length >= self.start else (0, _all_of(length))
+        index = self._place_in(items)
+        if index is None:
+            return 0, _all_of(len(items))
+        if index + 1 == self.start:
+            return self.start, None
+        return index + 1, f"{_COMPACTED}; the task begins at message {index + 1} now"
+
+    def _place_in(self, items: Sequence[object]) -> int | None:
+        """Where the message before the task is: the very object, else one that says the same;
+        where it was is looked at first.
+        """
+        where = list(range(len(items)))
+        if self.start <= len(items):
+            where.insert(0, self.start - 1)
+        for is_it in (operator.is_, _alike):
+            for index in where:
+                if is_it(items[index], self.before):
+                    return index
+        return None
+
+
+def beginning_of(messages: object, start: int | None = None) -> Beginning | None:
+    """A task that begins with the next message to come, or at `start`.
+
+    None where nothing is known there: then `start` is meant as it was given.
+    """
+    items = _items(messages)
+    if start is None:
+        start = length_of(messages) if items is None else len(items)
+    elif items is None or not 0 <= start <= len(items):
+        return None
+    return Beginning(start, items[start - 1] if items and start else None)
+
+
+def length_of(messages: object) -> int:
+    """How many messages there are by now; what hands them out one by one is not asked."""
+    if isinstance(messages, Iterator):
+        return 0
+    if isinstance(messages, Sized) and not isinstance(messages, Mapping):
+        return len(messages)
+    from tunaeval.adapters import read_conversation  # noqa: PLC0415 - only sessions that are on
+
+    return read_conversation(messages).length
+
+
+_COMPACTED = "the conversation was compacted while the task ran"
+
+
+def _all_of(length: int) -> str:
+    return (
+        f"{_COMPACTED} and the last message from before it is gone; "
+        f"all {length} messages that are left were scored"
+    )
+
+
+def _items(messages: object) -> Sequence[object] | None:
+    """The messages one by one, where they can be looked at without being read."""
+    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
+        return messages
+    if isinstance(messages, Iterator):
+        return None
+    from tunaeval.adapters import held_messages  # noqa: PLC0415 - as above
+
+    items = held_messages(messages)
+    return items if items is not None and len(items) == length_of(messages) else None
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two messages are equal, or read alike: an object and what was dumped of it."""
+    from tunaeval.adapters import to_messages  # noqa: PLC0415 - as above
+
+    try:
+        return bool(one == other) or to_messages([one]) == to_messages([other])
+    except Exception:  # noqa: BLE001 - messages of others may raise anything when compared
+        return False

@@ -1,0 +1,285 @@
+"""A check of what an agent left behind: a callable or a command that says yes or no.
+
+A check that raises, hangs, cannot be started or says neither has failed itself, and says nothing
+of the agent. Both kinds are run in a thread of their own, which is given up when the time is over;
+a command is ended then, with all that it has started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TypeAlias
+
+from tunaeval.errors import UsageError
+from tunaeval.types import Checked, Conversation, JsonObject, Message
+from tunaeval.wanted import wanted_seconds
+
+Verdict: TypeAlias = bool | tuple[bool, str]
+Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]
+"""A callable that is given the conversation, or a command: a line for the shell, or its words."""
+
+_KEPT = 4_000
+"""Bytes of the end of what a command prints."""
+_SHOWN = 300
+_GRACE_SECONDS = 2.0
+_NOT_STARTED = {126: "is not executable", 127: "was not found"}
+"""What a shell exits with when it could not start a command."""
+_WANTED = (
+    "wanted a callable that is given the conversation and returns a bool or (bool, reason), or a "
+    'command ("pytest -q", or ["pytest", "-q"]) that exits with 0 when all is well'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """A check that is ready to be made. Raises UsageError for what is none."""
+
+    check: Check
+    timeout_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not _is_check(self.check):
+            raise UsageError(f"check is {self.check!r:.60}; {_WANTED}")
+        wanted_seconds(self.timeout_seconds, "check_timeout")
+
+    @property
+    def awaits(self) -> bool:
+        """Whether the check is a coroutine function, which belongs into its host's event loop."""
+        called = self.check if inspect.isroutine(self.check) else type(self.check).__call__
+        return inspect.iscoroutinefunction(called)
+
+    def made(self, conversation: Conversation, query: str) -> Checked:
+        """Make the check and wait for it. A coroutine function gets an event loop of its own."""
+        run = self._run(conversation, query)
+        run.start()
+        try:
+            run.ended.wait(self.timeout_seconds)
+        except BaseException:
+            run.give_up()
+            raise
+        return run.result(self.timeout_seconds)
+
+    async def made_later(self, conversation: Conversation, query: str) -> Checked:
+        """The same for code in an event loop, where a coroutine function is awaited."""
+        if self.awaits and callable(self.check):
+            return await self._awaited(conversation)
+        run = self._run(conversation, query)
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        run.then = lambda: loop.call_soon_threadsafe(ended.set)
+        run.start()
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                await ended.wait()
+        except TimeoutError:
+            pass
+        except BaseException:
+            run.give_up()
+            raise
+        return run.result(self.timeout_seconds)
+
+    async def _awaited(self, conversation: Conversation) -> Checked:
+        assert callable(self.check)  # noqa: S101 - `awaits` has looked
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                said = self.check(conversation)
+                return _said(await said if inspect.isawaitable(said) else said)
+        except TimeoutError:
+            return Checked(None, _took_over(self.timeout_seconds))
+        except Exception as error:  # noqa: BLE001 - a check may raise what it likes
+            return _raised(error)
+
+    def _run(self, conversation: Conversation, query: str) -> _Run:
+        if callable(self.check):
+            return _CallableRun(self.check, conversation)
+        return _CommandRun(self.check, _document(conversation, query))
+
+
+def _is_check(check: object) -> bool:
+    if isinstance(check, str):
+        return bool(check.strip())
+    if isinstance(check, Sequence) and not isinstance(check, bytes):
+        return bool(check) and all(isinstance(word, str) and word for word in check)
+    return callable(check) and not isinstance(check, type)
+
+
+@dataclass(slots=True)
+class _Run(ABC):
+    """A check on its way, in a thread; `then` is called when it ends."""
+
+    found: Checked | None = field(default=None, init=False)
+    ended: threading.Event = field(default_factory=threading.Event, init=False)
+    then: Callable[[], object] = field(default=lambda: None, init=False)
+
+    def start(self) -> None:
+        context = contextvars.copy_context()
+        # Daemonic, so that a check that hangs does not keep the process from ending.
+        threading.Thread(target=context.run, args=(self._work,), daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            self.found = self.check()
+        except BaseException as error:  # noqa: BLE001 - a check may raise what it likes
+            self.found = _raised(error)
+        finally:
+            self.ended.set()
+            try:
+                self.then()
+            except RuntimeError:  # the event loop that waited has ended
+                self.then = lambda: None
+
+    def result(self, timeout_seconds: float) -> Checked:
+        """What it came to, or that it is given up."""
+        if self.found is None:
+            self.give_up()
+        return self.found or Checked(None, _took_over(timeout_seconds) + self.so_far())
+
+    @abstractmethod
+    def check(self) -> Checked:
+        """Make the check, for as long as it takes."""
+
+    def give_up(self) -> None:
+        """Nobody waits any more; what cannot be stopped goes on alone."""
+        return
+
+    def so_far(self) -> str:
+        return "; it runs on in a thread of its own, which nobody can end"
+
+
+@dataclass(slots=True)
+class _CallableRun(_Run):
+    function: Callable[[Conversation], Verdict | Awaitable[Verdict]]
+    conversation: Conversation
+
+    def check(self) -> Checked:
+        said = self.function(self.conversation)
+        if inspect.iscoroutine(said):
+            return _said(asyncio.run(said))
+        return _said(said)
+
+
+@dataclass(slots=True)
+class _CommandRun(_Run):
+    """A command with the transcript as JSON on its standard input; the end of what it prints."""
+
+    command: str | Sequence[str]
+    document: bytes
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    printed: bytearray = field(default_factory=bytearray, init=False)
+
+    def check(self) -> Checked:
+        is_line = isinstance(self.command, str)
+        with tempfile.TemporaryFile() as told:
+            told.write(self.document)
+            told.seek(0)
+            try:
+                self.process = subprocess.Popen(  # noqa: S603 - the user's own command
+                    self.command if is_line else list(self.command),
+                    shell=is_line,
+                    stdin=told,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=sys.platform != "win32",
+                )
+            except OSError as error:
+                reason = error.strerror or error
+                return Checked(None, f"the command {_shown(self.command)} cannot run: {reason}")
+        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
+        reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
+        reader.start()
+        code = self.process.wait()
+        reader.join(_GRACE_SECONDS)  # what the command left running may hold on to the pipe
+        return self._judged(code)
+
+    def _judged(self, code: int) -> Checked:
+        said, name = self._said(), _shown(self.command)
+        if code in _NOT_STARTED and isinstance(self.command, str):
+            return Checked(None, f"the command {name} {_NOT_STARTED[code]}{said}")
+        if code < 0:
+            return Checked(None, f"the command {name} was ended by signal {-code}{said}")
+        return Checked(code == 0, f"{name} exits with {code}{said}")
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while piece := os.read(stream.fileno(), 1 << 16):
+                self.printed += piece
+                del self.printed[:-_KEPT]
+
+    def _said(self) -> str:
+        lines = bytes(self.printed).decode(errors="replace").strip().splitlines()
+        return f"; it printed: {lines[-1].strip()[:_SHOWN]!r}" if lines else ""
+
+    def give_up(self) -> None:
+        """End the command and what it has started."""
+        process = self.process
+        if process is None or process.poll() is not None:
+            return
+        try:
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # it has just ended by itself
+            return
+
+    def so_far(self) -> str:
+        return f" and was ended{self._said()}"
+
+
+def _said(said: object) -> Checked:
+    """What a callable returned."""
+    match said:
+        case bool():
+            return Checked(said, "")
+        case (bool() as ok, str() as words):
+            return Checked(ok, words[:_SHOWN])
+    if type(said).__name__ in {"bool_", "bool"}:  # numpy's
+        return Checked(bool(said), "")
+    return Checked(None, f"it returned {said!r:.60}, wanted True, False or (bool, reason)")
+
+
+def _raised(error: BaseException) -> Checked:
+    return Checked(None, f"it raised {type(error).__name__}: {str(error)[:_SHOWN]}")
+
+
+def _took_over(seconds: float) -> str:
+    return f"it took over {seconds:g} s"
+
+
+def _shown(command: str | Sequence[str]) -> str:
+    return repr(command if isinstance(command, str) else " ".join(command))[:_SHOWN]
+
+
+def _document(conversation: Conversation, query: str) -> bytes:
+    """What a command reads on its standard input."""
+    messages = [_as_chat(message) for message in conversation.messages]
+    told = {"query": query, "messages": messages}
+    try:
+        return json.dumps(told, default=repr).encode()
+    except (RecursionError, ValueError, TypeError):  # arguments made by hand, which are no JSON
+        return json.dumps({"query": query, "messages": repr(messages)}).encode()
+
+
+def _as_chat(message: Message) -> JsonObject:
+    told: JsonObject = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        told["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        told["tool_call_id"] = message.tool_call_id
+    if message.is_error is not None:
+        told["is_error"] = message.is_error
+    return told

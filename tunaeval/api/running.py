@@ -1,0 +1,174 @@
+"""A whole run in one call, from names or from objects."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from tunaeval.errors import TunaevalError, UnknownNameError, UsageError
+from tunaeval.grammar import Format
+from tunaeval.harness import Ask, RunOptions, SuiteRun, load_suite
+from tunaeval.parsing import parser_for
+from tunaeval.types import Level
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import CountedCalls, Report, Suite
+
+from .extensions import registries
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EMBEDDED = RunOptions(ask="schema", concurrency=1, deadline_seconds=120.0)
+"""The embedded model is asked under a schema, one question at a time, and slow machines are met."""
+
+
+class _Unset:
+    """What a parameter is that was left out: then the options, or the client, say."""
+
+    def __repr__(self) -> str:
+        return "unset"
+
+
+_UNSET: Any = _Unset()
+
+
+async def arun(
+    suite: Suite | str | Path,
+    *,
+    client: Client | str = "llamacpp",
+    format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it
+    out: Path | str | None = "runs/",
+    options: RunOptions | None = None,
+    resume: Path | str | None = None,
+    ask: Ask = _UNSET,
+    level: Level = _UNSET,
+    profile: str | None = _UNSET,
+    calls: CountedCalls = _UNSET,
+    attempts: int = _UNSET,
+    max_tokens: int = _UNSET,
+    temperature: float | None = _UNSET,
+    seed: int | None = _UNSET,
+    repeats: int = _UNSET,
+    deadline_seconds: float = _UNSET,
+    concurrency: int = _UNSET,
+    **client_settings: Any,
+) -> Report:
+    """Ask a model every scenario of a suite, score its calls, and report.
+
+        report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
+
+    `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
+    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` the
+    directory of one, to go on with. From `ask` on they are fields of `RunOptions`, over `options`.
+
+    Raises UsageError (SuiteError, UnknownNameError) for what cannot be asked, ClientSetupError when
+    no request can succeed, RecordError when results cannot be kept.
+    """
+    given = {name: value for name, value in locals().items() if name in _FIELDS}
+    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
+    chosen = _options(options, client, given)
+    async with _opened(client, client_settings) as model:
+        run = SuiteRun(loaded, model, parser_for(format), chosen, out=out, resume=resume)
+        return await run.run()
+
+
+_FIELDS = frozenset(field.name for field in fields(RunOptions))
+
+
+def _blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
+    """The same for code without an event loop; inside a running one it names what to await."""
+
+    @wraps(work)
+    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work(*args, **kwargs))
+        raise UsageError(
+            f"tunaeval.{blocking.__name__}() runs an event loop of its own, and one is running "
+            f"here already, as in a notebook or an async test; use: {instead}"
+        )
+
+    return blocking
+
+
+run = _blocking(arun, "await tunaeval.arun(...)")
+run.__name__ = run.__qualname__ = "run"
+
+
+def _options(
+    options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
+) -> RunOptions:
+    if options is not None and not isinstance(options, RunOptions):
+        raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
+    named = {name: value for name, value in given.items() if value is not _UNSET}
+    return replace(options or _usual(client), **named)
+
+
+def _usual(client: Client | str) -> RunOptions:
+    name = client if isinstance(client, str) else getattr(client, "name", None)
+    return EMBEDDED if name == "llamacpp" else RunOptions()
+
+
+@asynccontextmanager
+async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterator[Client]:
+    """The client; one that was made here is closed here."""
+    model = _made(client, settings)
+    try:
+        yield model
+    finally:
+        if isinstance(client, str):
+            await model.close()
+
+
+def _made(client: Client | str, settings: dict[str, Any]) -> Client:
+    known = registries()["clients"]
+    if not isinstance(client, str):
+        if not isinstance(client, Client):
+            raise UsageError(
+                f"client is {client!r:.60}; wanted a name ({', '.join(known.names())}), or an "
+                "object with name, async complete(request) and async close()"
+            )
+        if settings:
+            raise UsageError(
+                f"{_unknown(settings)}; the client is made already, so it takes nothing more"
+            )
+        return client
+    maker = known.get(client)
+    takes = _keywords(maker)
+    if takes is not None and settings.keys() - takes:
+        raise UsageError(_unknown(settings, client, takes))
+    try:
+        made: Client = maker(**settings)
+    except TunaevalError:
+        raise
+    except TypeError as error:
+        raise UsageError(
+            f"client {client!r} cannot be made with {sorted(settings)}: {error}"
+        ) from error
+    return made
+
+
+def _keywords(maker: object) -> frozenset[str] | None:
+    """The keywords that a client is made with; None where it takes any."""
+    try:
+        parameters = inspect.signature(maker).parameters.values()  # type: ignore[arg-type] # as below
+    except (TypeError, ValueError):  # what is no callable, or one of C's
+        return None
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return None
+    return frozenset(one.name for one in parameters)
+
+
+def _unknown(settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()) -> str:
+    """A sentence on the first keyword that nobody knows, with what it may have meant."""
+    own = inspect.signature(arun).parameters.keys() - {"client_settings"}
+    wrong = min(settings.keys() - set(takes))
+    kind = "parameter of run()" + (f" or of client {client!r}" if client else "")
+    return str(UnknownNameError(kind, wrong, [*own, *takes]))

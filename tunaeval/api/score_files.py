@@ -1,0 +1,70 @@
+"""Files of scores: a JSON line for each task that a session scored."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tunaeval.errors import RecordError
+from tunaeval.records import append, read
+from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
+from tunaeval.wanted import wanted_path
+
+
+def append_score(
+    path: Path,
+    query: str,
+    result: ScoreResult | None,
+    *,
+    failure: str | None = None,
+    ended_by: str | None = None,
+) -> None:
+    """Append one line: query, score (null where there is none), timestamp, and what failed.
+
+    Threads and processes may append to one file at the same time. The directory is made when it
+    is missing. Raises RecordError for a file that cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = ScoreRecord(
+        schema_version=SCORES_VERSION,
+        query=query,
+        score=result,
+        timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        failure=failure,
+        ended_by=ended_by,
+    )
+    unsaid = {name for name in ("failure", "ended_by") if getattr(record, name) is None}
+    append(path, record.model_dump(mode="json", exclude=unsaid))
+
+
+def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
+    """The lines of a file of scores, those of earlier versions too, in the order of the file.
+
+        totals = [line.score.weighted_total for line in tunaeval.read_scores("scores.jsonl")
+                  if line.score is not None]
+
+    A last line that was torn is left out. Raises RecordError for a file that cannot be read, and
+    for a line that is no score.
+    """
+    file = wanted_path(path, "path")
+    return tuple(_record(line, f"{file}, score {n}") for n, line in enumerate(read(file), start=1))
+
+
+def _record(line: dict[str, object], where: str) -> ScoreRecord:
+    version = line.get("schema_version", 1)
+    if version not in range(1, SCORES_VERSION + 1):
+        raise RecordError(
+            f"{where}: schema_version is {version!r}, this tunaeval reads 1 to {SCORES_VERSION}; "
+            "use the version that wrote it"
+        )
+    try:
+        return ScoreRecord.model_validate(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RecordError(
+            f"{where}: {field or 'the line'}: {first['msg']}; wanted a line that a scoring session "
+            "wrote"
+        ) from error

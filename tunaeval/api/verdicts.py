@@ -1,0 +1,111 @@
+"""`match` for users: calls may be given in every shape that people have them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from tunaeval import matching
+from tunaeval.errors import UsageError
+from tunaeval.matching import Verdict
+from tunaeval.parsing import parse_message
+from tunaeval.tools import ToolLike, to_tools
+from tunaeval.types import Diagnosis, ParseResult, ToolCall, Tools
+from tunaeval.types.runs import Expectation
+
+Calls: TypeAlias = ParseResult | ToolCall | Mapping[str, Any] | Sequence[ToolCall | Any] | object
+"""A parse's result, calls, a server's `tool_calls` (dictionaries or objects), or a message."""
+
+_WANTED = (
+    "wanted a ParseResult, a list of ToolCalls, a list of OpenAI-style tool_calls, or a message "
+    "(a dict or an object with content and tool_calls)"
+)
+
+
+def match(
+    expect: Expectation | Mapping[str, Any],
+    calls: Calls,
+    *,
+    profile: str | None = None,
+    tools: Tools | Iterable[ToolLike] | None = None,
+) -> Verdict:
+    """Whether `calls` are what `expect` wants; the verdict is true when they are.
+
+        assert tunaeval.match({"calls": [{"name": "ls"}]}, tunaeval.parse(text))
+        assert tunaeval.match(expect, response.choices[0].message)
+
+    `calls` is what `tunaeval.parse` gives, a list of `ToolCall`s, a message of OpenAI's API, or the
+    list of its `tool_calls` (dictionaries or the SDK's objects). A message is read as by
+    `parse_message`; one whose call is malformed or cut off is no abstention.
+
+    `tools` gives the schemas (defaults, number types) and the arguments that are paths; whoever
+    matches often should hand in `Tools`, and an `Expectation` that was read once. `profile` says by
+    which rules arguments are compared, "strict" where none is named; the verdict has its name.
+
+    Never raises on what a model wrote. Raises `UnknownNameError` for an unknown profile,
+    `ExpectationError` for an impossible expectation, `ToolsError` for tools that cannot be
+    understood, and `UsageError` for what holds no calls by its shape.
+    """
+    known = to_tools(tools)
+    read = _read(calls, known)
+    verdict = matching.match(expect, read.calls, profile=profile, tools=known)
+    if not read.calls:
+        verdict = matching.without_calls(verdict, read.outcome)
+    return verdict if verdict.ok else _explained(verdict, read.diagnoses)
+
+
+def _read(calls: Calls, tools: Tools | None) -> ParseResult:
+    """What was given, as a parse's result."""
+    match calls:
+        case ParseResult():
+            return calls
+        case ToolCall():
+            return ParseResult((calls,), outcome="calls")
+        case None | str() | bytes():
+            raise UsageError(
+                f"calls is {calls!r:.60}; {_WANTED}; a text is parsed first: "
+                "tunaeval.match(expect, tunaeval.parse(text))"
+            )
+        case Mapping() if _is_call(calls):
+            return parse_message({"tool_calls": [calls]}, tools=tools)
+        case Mapping():
+            return _message(calls, tools)
+        case Iterable() if not hasattr(calls, "role"):
+            return _listed(list(calls), tools)
+    return _message(calls, tools)
+
+
+def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
+    """Calls of our own as they are, and a server's as its message would be read."""
+    if all(isinstance(item, ToolCall) for item in items):
+        return ParseResult(tuple(items), outcome="calls" if items else "no_call")
+    for index, item in enumerate(items):
+        if isinstance(item, ToolCall) or not (_is_call(item)):
+            raise UsageError(f"calls[{index}] is {item!r:.60}; {_WANTED}")
+    return parse_message({"tool_calls": items}, tools=tools)
+
+
+def _message(message: object, tools: Tools | None) -> ParseResult:
+    told = message.keys() if isinstance(message, Mapping) else {*dir(message)}
+    if not told & _OF_A_MESSAGE:
+        raise UsageError(f"calls is {message!r:.60}; {_WANTED}")
+    return parse_message(message, tools=tools)
+
+
+_OF_A_MESSAGE = frozenset({"role", "content", "tool_calls", "function_call"})
+
+
+def _is_call(item: object) -> bool:
+    """Whether this is one call as OpenAI's API writes it, or just its function."""
+    if isinstance(item, Mapping):
+        return "role" not in item and bool({"function", "name"} & item.keys())
+    return hasattr(item, "function") or (hasattr(item, "name") and hasattr(item, "arguments"))
+
+
+def _explained(verdict: Verdict, diagnoses: Sequence[Diagnosis]) -> Verdict:
+    """With the first reason why something that looked like a call was not read as one."""
+    if not diagnoses:
+        return verdict
+    first = diagnoses[0]
+    return replace(verdict, reason=f"{verdict.reason} ({first.code}: {first.message})")

@@ -1,0 +1,64 @@
+"""The error budget of every gate: how many failures of infrastructure it puts up with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tunaeval.errors import UsageError
+
+from .output import Output
+
+if TYPE_CHECKING:
+    # At run time it is imported when a budget is read, not for --help.
+    from tunaeval.reports import ErrorBudget
+
+TOO_MANY_FAILURES = 3
+"""The exit code of a gate that cannot judge."""
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--max-errors",
+        type=_budget,
+        metavar="N|P%%",
+        help="exit 3, with nothing judged, when more results than these got no answer: a number, "
+        "or a share of all (0 where a gate is asked for)",
+    )
+
+
+def is_over(
+    arguments: argparse.Namespace,
+    causes: Mapping[str, int],
+    output: Output,
+    *,
+    gate: object,
+    of: int,
+    whose: str = "",
+) -> bool:
+    """Whether so much failed that nothing can be judged, which is then said.
+
+    Without a gate, and without a budget of its own, a run may fail as it likes. `whose` names the
+    run where there are several.
+    """
+    from tunaeval.reports import ErrorBudget, over_budget, visible  # noqa: PLC0415 - not for --help
+
+    budget: ErrorBudget | None = arguments.max_errors
+    if budget is None:
+        if gate is None:
+            return False
+        budget = ErrorBudget()
+    words = over_budget(budget, causes, of=of)
+    if words:
+        output.note(f"tunaeval: {visible(whose + words)}")
+    return words is not None
+
+
+def _budget(text: str) -> ErrorBudget:
+    from tunaeval.reports import ErrorBudget  # noqa: PLC0415 - not for --help
+
+    try:
+        return ErrorBudget.read(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

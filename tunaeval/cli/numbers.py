@@ -1,0 +1,47 @@
+"""Numbers in options: read, held within their bounds, and refused in words."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Reads a whole number within these bounds."""
+    bounds = f"{least} or more" if most is None else f"{least} to {most}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            raise ArgumentTypeError(f"found {text!r}; wanted a whole number, {bounds}")
+        return number
+
+    return read
+
+
+POSITIVE = whole_number(1)
+
+
+def percentage(text: str) -> float:
+    """Reads "70" or "70%" as 70.0. Less than one percent wants its sign: 0.7 may be a share."""
+    digits = text.removesuffix("%")
+    try:
+        number = float(digits)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 100:
+        raise ArgumentTypeError(f"found {text!r}; wanted a percentage from 0 to 100, as 70 or 70%")
+    if 0 < number < 1 and digits == text:
+        raise ArgumentTypeError(
+            f"found {text!r}, which may be a share; write {100 * number:g}% for it, or {text}% for "
+            "less than one percent"
+        )
+    return number
+
+
+def share(text: str) -> float:
+    """Reads a percentage as a share: "2%" as 0.02."""
+    return percentage(text) / 100

@@ -1,0 +1,56 @@
+"""How many failures of infrastructure a gate puts up with, before it says that it cannot judge.
+
+A scenario that got no answer is no answer of the model's: it stands in no score. So a gate that
+looks at the score alone opens on the few that were answered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tunaeval.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBudget:
+    """At most so many failures: a number of them, or a percentage of all results."""
+
+    most: float = 0
+    is_percentage: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> ErrorBudget:
+        """Read "3" or "5%". Raises UsageError for anything else."""
+        is_percentage = text.strip().endswith("%")
+        try:
+            number = float(text.strip().removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        top = 100.0 if is_percentage else math.inf
+        if not 0 <= number <= top or not (is_percentage or number.is_integer()):
+            raise UsageError(
+                f"found {text!r}, wanted how many failures are put up with: a whole number such "
+                "as 3, or a share such as 5%"
+            )
+        return cls(number, is_percentage)
+
+    def allows(self, failed: int, of: int) -> bool:
+        """Whether so many failures of so many results are within the budget."""
+        return failed * 100 <= self.most * of if self.is_percentage else failed <= self.most
+
+    def __str__(self) -> str:
+        return f"{self.most:g}{'%' if self.is_percentage else ''}"
+
+
+def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> str | None:
+    """Why nothing can be judged, in a sentence; None where the failures are within the budget."""
+    failed = sum(causes.values())
+    if budget.allows(failed, of):
+        return None
+    listed = "; ".join(f"{count} x {cause}" for cause, count in causes.items())
+    return (
+        f"{failed} of {of} results failed, more than --max-errors {budget} allows, so nothing is "
+        f"judged; by cause: {listed}"
+    )

@@ -1,0 +1,166 @@
+"""Whether the goal was reached: the first category of the preset `default`, and what decides it.
+
+    a forbidden call        0, whatever else
+    nothing was done        0: no call, and no word
+    a check                 1 when it passed, 0 when it failed
+    else an expectation     1 when the calls meet it, 0 when they do not
+    else                    unknown: None, with what the transcript shows of it
+
+A judge, where one is asked, gives its verdict in the place of this category. What an agent says of
+its own work is a signal and decides nothing: whoever only claims to be done looks the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tunaeval.matching import match
+from tunaeval.types import Message, ToolCall
+from tunaeval.types.runs import Expectation, ExpectedCall
+
+from .categories import Category, Finding, where
+from .history import CallRun, History
+from .running_tests import runs_tests
+
+GOAL = "goal-completion"
+
+
+class Signal(NamedTuple):
+    """Something that a transcript shows of its end, in words, and where."""
+
+    words: str
+    evidence: tuple[int, ...] = ()
+
+
+def _goal_completion(history: History) -> Finding:
+    if forbidden := forbidden_calls(history):
+        return Finding(0.0, forbidden_words(forbidden), where(forbidden))
+    if _is_idle(history):
+        return Finding(0.0, "nothing was done: no call, and no word")
+    signals = list(_signals(history))
+    shown = tuple(sorted({at for signal in signals for at in signal.evidence}))
+    seen = f"; signals: {'; '.join(signal.words for signal in signals)}" if signals else ""
+    if (checked := history.transcript.checked) is not None:
+        if checked.ok is None:
+            return Finding(None, str(checked), failure=checked.words)
+        return Finding(float(checked.ok), f"{checked}{seen}", shown)
+    if (expect := history.settings.wanted) is not None:
+        return _as_expected(history, expect, seen)
+    words = "unknown: no check, no expectation and no judge decides it"
+    return Finding(None, words + seen, shown)
+
+
+def is_decided(history: History) -> bool:
+    """Whether the total is known before anything is checked: it is 0."""
+    return bool(forbidden_calls(history)) or _is_idle(history)
+
+
+def _is_idle(history: History) -> bool:
+    return not history.runs and not any(map(_speaks, history.transcript.messages))
+
+
+def _as_expected(history: History, expect: Expectation, seen: str) -> Finding:
+    settings = history.settings
+    calls = [call for message in history.transcript.messages for call in message.tool_calls]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    met = {call for _, call in verdict.pairs}
+    evidence = where(run for index, run in enumerate(history.runs) if index in met)
+    words = f"{'as' if verdict.ok else 'not as'} expected ({verdict.profile}): {verdict.reason}"
+    return Finding(float(verdict.ok), words + seen, evidence)
+
+
+def forbidden_calls(history: History) -> list[CallRun]:
+    """The calls that the settings forbid, by name or by what they are called with."""
+    settings = history.settings
+    names = {one for one in settings.forbid if isinstance(one, str)}
+    calls = [one for one in settings.forbid if isinstance(one, ExpectedCall)]
+    return [
+        run
+        for run in history.runs
+        if run.tool in names or any(_is_like(run, one, history) for one in calls)
+    ]
+
+
+def forbidden_words(runs: list[CallRun]) -> str:
+    """Which forbidden tools were called, and how often."""
+    names = list(dict.fromkeys(run.tool for run in runs))
+    often = "" if len(runs) == 1 else f" ({len(runs)} calls)"
+    return f"forbidden: {', '.join(map(repr, names))} was called{often}"
+
+
+def _is_like(run: CallRun, forbidden: ExpectedCall, history: History) -> bool:
+    """Whether a call is of a tool and arguments that are forbidden; further arguments may stand
+    beside them.
+    """
+    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
+    call = ToolCall(run.tool, run.arguments)
+    return match(expect, [call], profile="tunacode", tools=history.settings.tools).ok
+
+
+def _signals(history: History) -> Iterator[Signal]:
+    """What a reader would look at first, none of which decides anything."""
+    messages = history.transcript.messages
+    claim = _claim(history)
+    if claim is not None:
+        yield claim
+    elif messages and _speaks(messages[-1]):
+        yield Signal("the assistant had the last word", (len(messages) - 1,))
+    elif history.runs:
+        yield Signal("it stopped in the middle: no claim to be done, and no answer")
+    work = list(work_of(history))
+    if work and not any(run.worked for run in work):
+        yield Signal("no tool did its work")
+    elif not work:
+        yield Signal("no work was tried")
+    commands = history.settings.test_commands
+    last = next((r for r in reversed(work) if runs_tests(r.tool, r.arguments, commands)), None)
+    if last is not None and not last.dangles:
+        yield Signal(
+            f"the last run of tests {'passed' if last.succeeded else 'failed'}", where([last])
+        )
+
+
+def _claim(history: History) -> Signal | None:
+    """What says that the task is done, if no other call was made after it."""
+    settings = history.settings
+    calls = [run for run in closing_calls(history) if not run.failed]
+    if calls:
+        return Signal(f"{calls[-1].tool!r} was called at the end, a claim", where(calls))
+    messages = history.transcript.messages
+    begin = history.runs[-1].message + 1 if history.runs else 0
+    for index in range(begin, len(messages)):
+        for phrase in settings.completion_phrases if _speaks(messages[index]) else ():
+            if f"\n{phrase}" in f"\n{messages[index].content}":
+                return Signal(f"it said {phrase!r} at the end, a claim", (index,))
+    if settings.last_word_ends and (at := _last_word(messages)) is not None:
+        return Signal("it ended with a word and no call, a claim", (at,))
+    return None
+
+
+def _last_word(messages: Sequence[Message]) -> int | None:
+    """Where the assistant's last message is, if it has words and no call."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role == "assistant":
+            return at if _speaks(messages[at]) and not messages[at].tool_calls else None
+    return None
+
+
+def closing_calls(history: History) -> list[CallRun]:
+    """The calls of the last step that say that the task is done."""
+    ends = history.settings.completion_tools
+    last = history.runs[-1].batch if history.runs else 0
+    return [run for run in history.runs if run.batch == last and run.tool in ends]
+
+
+def work_of(history: History) -> Iterator[CallRun]:
+    """The calls that do more than plan or say that all is done."""
+    ends, planners = history.settings.completion_tools, history.settings.planners
+    return (run for run in history.runs if run.tool not in ends and run.tool not in planners)
+
+
+def _speaks(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.content.strip())
+
+
+goal_completion = Category(GOAL, 0.50, _goal_completion)
