@@ -2,7 +2,7 @@
 
 A reader is a generator: it reads `text` from `pos`, moves `pos` over what it has understood, and
 yields when only more text can tell. After a yield it looks at `text` and `pos` again, for `feed`
-drops what was passed, but for the last `MARGIN` characters, to which a reader may go back. When
+drops what was passed, but for the last `KEPT` characters; a reader may go back by `MARGIN`. When
 `final` is true nothing more comes and a reader must not yield. `base` is where `text[0]` stands in
 the whole.
 """
@@ -13,7 +13,10 @@ from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
 MARGIN = 160
-"""Characters behind the position that can still be seen, and gone back to."""
+"""Characters behind the position that a reader may go back to."""
+
+KEPT = 240
+"""Characters behind the position that can still be seen: the end of a line, for what it says."""
 
 T = TypeVar("T")
 Reading: TypeAlias = Generator[None, None, T]
@@ -33,10 +36,10 @@ class Window:
 
     def feed(self, chunk: str) -> None:
         """Drop what was read, but for the margin, and add `chunk`."""
-        dropped = self.pos - MARGIN
+        dropped = self.pos - KEPT
         if dropped > 0:
             self.base += dropped
-            self.pos = MARGIN
+            self.pos = KEPT
             self.text = self.text[dropped:] + chunk
         else:
             self.text += chunk

@@ -5,17 +5,22 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
 
 from .events import Event, event
+from .fast.made import result_of
 from .live import LiveCall
 from .live_objects import LiveObject
 from .tiling import Kind, Tiling
 
-JOINTS = " \t\r\n;"
-"""What stands between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
+_JOINTS = re.compile(r"[\s;]*+")
+"""What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
 
 MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
@@ -28,24 +33,25 @@ MAX_TEXT = 16 * 1024 * 1024
 class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""
 
+    truncated = False
+    has_reasoning = False
+    bare = False
+    """The last block that was read had no markers."""
+    full = False
+    """As many calls as are read at the most have been read, and another follows."""
+    live: LiveObject | None = None
+    """The object of a call that is being read, if anybody listens."""
+    _blank: tuple[int, int] | None = None
+    _attempted: Mapping[bool, int] = MappingProxyType({})
+    """Where the first attempt began that was cut off, and the first that was not."""
+    _settled = 0
+
     def __init__(self, *, listened: bool) -> None:
         self.pieces = Tiling()
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
-        self.truncated = False
-        self.has_reasoning = False
-        self.bare = False
-        """The last block that was read had no markers."""
-        self.full = False
-        """As many calls as are read at the most have been read, and another follows."""
-        self.live: LiveObject | None = None
-        """The object of a call that is being read, if anybody listens."""
-        self._started: dict[int, LiveCall] = {}
-        self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
-        self._attempted: dict[bool, int] = {}
-        """Where the first attempt began that was cut off, and the first that was not."""
-        self._settled = 0
+        self._started: dict[int, LiveCall] = {}
 
     @property
     def end(self) -> int:
@@ -55,13 +61,16 @@ class Collector:
     @property
     def last(self) -> Kind | None:
         """What the last piece was."""
-        return self.pieces.last
+        kinds = self.pieces.kinds
+        return kinds[-1] if kinds else None
 
     def may_be_blank(self, said: str) -> bool:
         """Whether this is white space behind anything but content; or what joins bare calls."""
-        if self.bare and self.last == "call":
-            return not said.strip(JOINTS)
-        return self.last != "content" and said.isspace()
+        kinds = self.pieces.kinds
+        last = kinds[-1] if kinds else None
+        if last == "content":
+            return False
+        return said.isspace() or (self.bare and _JOINTS.fullmatch(said) is not None)
 
     def blank(self, start: int, end: int) -> None:
         """White space that is content if more content follows and markup if anything else does."""
@@ -79,7 +88,12 @@ class Collector:
             return
         if self._blank:
             self.settle_blank("content" if kind == "content" else "markup")
-        self.pieces.add(kind, end)
+        kinds, ends = self.pieces.kinds, self.pieces.ends
+        if kind != "call" and kinds and kinds[-1] == kind:
+            ends[-1] = end
+        else:
+            kinds.append(kind)
+            ends.append(end)
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
@@ -125,6 +139,13 @@ class Collector:
             live.finish(call)
         self.calls.append(call)
 
+    def call_behind(self, start: int, call: ToolCall) -> int:
+        """A call, and the markup before it from `start` on; where the call ends."""
+        span = call.span or Span(start, start)
+        self.piece("markup", start, span.start)
+        self.call(call)
+        return span.end
+
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
         room = MAX_DIAGNOSES - len(self._diagnoses)
@@ -138,9 +159,16 @@ class Collector:
         if self.events is not None:
             self.events.append(event("diagnosis", start, end, diagnosis=diagnosis))
 
+    def too_long(self, length: int) -> None:
+        """What is behind `MAX_TEXT` characters of so many is content."""
+        message = f"only the first {MAX_TEXT} characters were looked at"
+        self.diagnose("too-long", message, MAX_TEXT, length)
+        self.piece("content", MAX_TEXT, length)
+
     def attempt(self, start: int, *, cut: bool = False) -> None:
         """Something tried to be a call and is none; `cut` when the text ended inside it."""
-        self._attempted[cut] = min(start, self._attempted.get(cut, start))
+        first = min(start, self._attempted.get(cut, start))
+        self._attempted = {**self._attempted, cut: first}
         self.truncated = self.truncated or cut
 
     def reclassify(self, start: int, marker: int = 0) -> None:
@@ -177,17 +205,14 @@ class Collector:
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
-        return ParseResult(
-            calls=tuple(self.calls),
-            content=self._said("content", text),
-            reasoning=self._said("reasoning", text) if self.has_reasoning else None,
-            diagnoses=tuple(self._diagnoses),
+        return result_of(
+            tuple(self.calls),
+            self.pieces.text_of("content", text),
+            self.pieces.text_of("reasoning", text) if self.has_reasoning else None,
+            tuple(self._diagnoses),
+            self._outcome(),
             truncated=self.truncated,
-            outcome=self._outcome(),
         )
-
-    def _said(self, kind: Kind, text: str) -> str:
-        return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
 
     def _outcome(self) -> Outcome:
         if self.calls:

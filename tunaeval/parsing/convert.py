@@ -8,7 +8,7 @@ a format cannot say (a text "5", where only bare text is written and no schema t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 from typing import NamedTuple
@@ -18,7 +18,8 @@ from tunaeval.grammar import THINK, Format, Reasoning
 from tunaeval.types import Diagnosis, Level, ParseResult, ToolCall, Tools
 
 from .live import arguments_text
-from .reader import Reader, Stream, reader_of
+from .reader import Reader, reader_of
+from .tiling import Kind
 from .writing import render_calls
 
 _HARMLESS = frozenset({
@@ -143,19 +144,18 @@ _Run = tuple[str, int, int, list[ToolCall]]
 def _read(
     text: str, source: Reader, route: Route
 ) -> tuple[ParseResult, list[_Part]] | Unconvertible:
-    stream = source.stream(tools=route.tools, level=route.level)
-    result = stream.read_whole(text)
-    return lost_call(result.diagnoses) or (result, [*_parts(text, _runs(stream, result), source)])
+    result, tiles = source.read_tiled(text, route.tools, route.level)
+    return lost_call(result.diagnoses) or (result, [*_parts(text, _runs(tiles, result), source)])
 
 
-def _runs(stream: Stream, result: ParseResult) -> list[_Run]:
+def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:
     """Content, reasoning, and frames: markup and the calls in it."""
     waiting = iter(result.calls)
     runs: list[_Run] = []
-    for kind, group in groupby(stream.tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
-        tiles = list(group)
-        calls = [next(waiting) for tile in tiles if tile[0] == "call"]
-        runs.append((kind, tiles[0][1], tiles[-1][2], calls))
+    for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
+        run = list(group)
+        calls = [next(waiting) for tile in run if tile[0] == "call"]
+        runs.append((kind, run[0][1], run[-1][2], calls))
     return runs
 
 

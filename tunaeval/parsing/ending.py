@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from .collect import Collector
 
+ELLIPSES = ("...", "…")
+
 
 def tell_end(
     collector: Collector,
     end: int,
-    line: str,
     *,
-    cut: str = "",
-    announced: int | None = None,
-    in_code: bool = False,
+    cut: str,
+    announced: int | None,
+    in_code: bool,
+    trails_off: bool,
 ) -> None:
-    """Diagnose a cut at `end`, where the present line is `line`.
+    """Diagnose a cut at `end`: in code, behind an announcement, or in an ellipsis.
 
     `cut` is the beginning of an opener that the text ends in, `announced` where calls were
     announced and have not come yet.
@@ -28,6 +30,6 @@ def tell_end(
     elif cut:
         collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
         collector.attempt(end - len(cut), cut=True)
-    elif line.rstrip().endswith(("...", "…")):
+    elif trails_off:
         collector.truncated = True
         collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)

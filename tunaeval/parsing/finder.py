@@ -7,17 +7,17 @@ with a fixed character; a bare object is looked at only when a bounded probe fit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
+from tunaeval.window import Window
 
 from .chains import start_of
-
-FENCE = "```"
+from .fast import FENCE, BlockReader, block_reader
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
@@ -52,6 +52,18 @@ class Token:
     reasoning: Reasoning | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A format whose opener a token may be: what has to follow it, and its fast reader."""
+
+    form: Format
+    follows: Callable[[str, int], re.Match[str] | None]
+    fast: BlockReader
+
+
+_PROBED = 320
+"""Characters behind an opener that decide whose it is."""
+
 _WORTH_A_LOOK = 512
 """From so many characters on it pays to look first whether words are there that begin something."""
 
@@ -64,6 +76,10 @@ class Finder:
     search: re.Pattern[str] = field(init=False, compare=False)
     tokens: dict[str, Token] = field(init=False, compare=False)
     _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
+    _choices: dict[int, tuple[Choice, ...]] = field(
+        init=False, compare=False, default_factory=dict
+    )
+    """By the identity of a token: to hash one costs more than to read a short call."""
 
     def __post_init__(self) -> None:
         rows = tuple(
@@ -125,6 +141,33 @@ class Finder:
         if known:
             return known
         return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
+
+    def choices(self, token: Token) -> tuple[Choice, ...]:
+        """The formats that begin with this token, in order; made when first asked for."""
+        made = self._choices.get(id(token))
+        if made is None:
+            probes = token.probes or ("",) * len(token.formats)
+            made = self._choices[id(token)] = tuple(
+                Choice(form, re.compile(probe).match, block_reader(form))
+                for form, probe in zip(token.formats, probes, strict=True)
+            )
+        return made
+
+    def choose(self, token: Token, text: str, at: int) -> Choice | None:
+        """The first of them whose next words follow at `at`; a single one without a look."""
+        choices = self._choices.get(id(token)) or self.choices(token)
+        if len(choices) == 1 and not token.around:
+            return choices[0]
+        for choice in choices:
+            if choice.follows(text, at):
+                return choice
+        return None
+
+    def waits(self, token: Token, window: Window) -> bool:
+        """Whether more text could tell whose opener the token at the window's position is."""
+        if window.final or (len(token.formats) == 1 and not token.around):
+            return False
+        return len(window.text) - window.pos - len(token.text) <= _PROBED
 
     def alone(self, text: str) -> bool:
         """Whether no other token begins with this one, so that it is found where it stands."""

@@ -16,9 +16,9 @@ from .collect import MAX_TEXT, Collector
 from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
 from .finder import Finder
-from .ordinary import OrdinaryReader, ordinary_reader
+from .fast.whole import TextReader, whole_reader
 from .scanner import Scanner
-from .tiling import Kind
+from .tiling import Kind, Tiling
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 
@@ -26,8 +26,8 @@ _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's:
 class Reader:
     """Reads one format, or several side by side; where two begin alike, the first has it.
 
-    A `Parser`, compiled when it is first used. `at_once` reads ordinary texts and says nothing of
-    others; the engine, which reads any, would say the same.
+    A `Parser`, compiled when it is first used. `at_once` reads a text that is one block of the
+    first format as that is written, and says nothing of others.
     """
 
     def __init__(self, name: str, formats: tuple[Format, ...], *, summary: str = "") -> None:
@@ -35,7 +35,7 @@ class Reader:
         self.formats = formats
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
-        self.at_once: OrdinaryReader = self._compiled
+        self.at_once: TextReader = self._compiled
         self._finder: Finder | None = None
 
     def __repr__(self) -> str:
@@ -48,13 +48,21 @@ class Reader:
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
-        """Read a whole text: the ordinary shape at once, anything else through the engine."""
+        """Read a whole text."""
         result = self.at_once(text, tools) if level in LEVELS else None
         return result or self.read(text, tools, level)
 
     def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
-        """Read a whole text through the engine."""
-        return self._engine(tools, level, listened=False).read_whole(text)
+        """Read a whole text."""
+        if level not in LEVELS:
+            wanted_name(level, "level", LEVELS)
+        return read_whole(self._compile(), text, tools, level)[0]
+
+    def read_tiled(
+        self, text: str, tools: Tools | None, level: Level
+    ) -> tuple[ParseResult, Tiling]:
+        """The same, with what each stretch of the text is."""
+        return read_whole(self._compile(), text, tools, level)
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
         """A reader for a text that arrives in pieces."""
@@ -66,12 +74,29 @@ class Reader:
     def _compile(self) -> Finder:
         if self._finder is None:
             self._finder = Finder(self.formats)
-            self.at_once = ordinary_reader(self._finder)
+            self.at_once = whole_reader(self._finder, _nothing)
         return self._finder
 
     def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:
         self._compile()
         return self.at_once(text, tools)
+
+
+def _nothing(_text: str, _tools: Tools | None) -> None:
+    """A text that is not one block as its format writes it."""
+
+
+def read_whole(
+    finder: Finder, text: str, tools: Tools | None, level: Level, *, fast: bool = True
+) -> tuple[ParseResult, Tiling]:
+    """A text that is all there, and what each stretch of it is. Without `fast`, step by step."""
+    window, collector = Window(text[:MAX_TEXT], final=True), Collector(listened=False)
+    scanner = Scanner(finder, window, collector, tools=tools, level=level, fast=fast)
+    for _ in scanner.run():  # pragma: no cover - a final window is never waited for
+        raise AssertionError("the engine asked for more than the whole text")
+    if len(text) > MAX_TEXT:
+        collector.too_long(len(text))
+    return collector.result(text), collector.pieces
 
 
 @lru_cache(maxsize=256)
@@ -152,12 +177,6 @@ class Stream:
         """Each stretch of the text and what it is; all of them once the text is complete."""
         return tuple(self._collector.pieces)
 
-    def read_whole(self, text: str) -> ParseResult:
-        """All at once: the same engine over a window that is final from the start."""
-        self._keep(text)
-        self._window.text = text[:MAX_TEXT]
-        return self.finish()
-
     def _take(self, chunk: str) -> None:
         if self._result is not None:
             raise UsageError("the stream is finished; make a new one for another text")
@@ -192,9 +211,7 @@ class Stream:
         for _ in self._scan:  # pragma: no cover - a final window is never waited for
             raise AssertionError("the engine asked for more than the whole text")
         if self._length > MAX_TEXT:
-            message = f"only the first {MAX_TEXT} characters were looked at"
-            self._collector.diagnose("too-long", message, MAX_TEXT, self._length)
-            self._collector.piece("content", MAX_TEXT, self._length)
+            self._collector.too_long(self._length)
 
     def _keep(self, chunk: str) -> None:
         self._chunks.append(chunk)

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tunaeval.grammar import Channel, Format, Route
+from tunaeval.grammar import Format, Route
 from tunaeval.window import Reading, Window
 
 from .chains import start_of
@@ -47,96 +47,83 @@ class Header:
         )
 
 
-class Router:
-    """Knows the message that is being read. `channel` is None outside of messages.
+def read_header(window: Window, token: Token) -> Generator[None, None, Header | None]:
+    """The header that begins with this token here; None if there is none."""
+    while True:
+        ahead = len(window.text) - window.pos - len(token.text)
+        fitting = list(_headers(window.text, window.pos, token.formats))
+        proven = [header for header in fitting if _is_proven(header, window)]
+        if len(fitting) == 1 or proven or window.final or ahead > _HEADER:
+            return next(iter(proven or fitting), None)
+        yield
 
-    `announced` is where calls were announced, by a header or by what stands around them, as long
-    as none has begun.
-    """
 
-    def __init__(self, finder: Finder, window: Window, collector: Collector) -> None:
-        self.channel: Channel | None = None
-        self.announced: int | None = None
-        self._finder = finder
-        self._window = window
-        self._collector = collector
+def is_cut(window: Window, collector: Collector, token: Token) -> bool:
+    """Whether the text ends inside a header that begins with this token here."""
+    behind = window.pos + len(token.text)
+    if len(window.text) - behind > _HEADER or not _UNFINISHED.match(window.text, behind):
+        return False
+    start, end = window.offset, window.base + len(window.text)
+    message = "the text ends in the header of a message"
+    collector.diagnose("truncated", message, start, end)
+    collector.attempt(start, cut=True)
+    return True
 
-    def bars(self, form: Format) -> bool:
-        """Whether a call of this format cannot stand in the present message."""
-        return form.envelope is not None and self.channel not in (None, "call")
 
-    def header(self, token: Token) -> Generator[None, None, Header | None]:
-        """The header that begins with this token here; None if there is none."""
-        window = self._window
-        while True:
-            ahead = len(window.text) - window.pos
-            fitting = list(_headers(window.text, window.pos, token.formats))
-            proven = [header for header in fitting if _is_proven(header, window)]
-            if len(fitting) == 1 or proven or window.final or ahead > _HEADER:
-                return next(iter(proven or fitting), None)
-            yield
-
-    def is_cut(self, token: Token) -> bool:
-        """Whether the text ends inside a header that begins with this token here."""
-        window = self._window
-        behind = window.pos + len(token.text)
-        if len(window.text) - behind > _HEADER or not _UNFINISHED.match(window.text, behind):
-            return False
-        start, end = window.offset, window.base + len(window.text)
-        message = "the text ends in the header of a message"
-        self._collector.diagnose("truncated", message, start, end)
-        self._collector.attempt(start, cut=True)
-        return True
-
-    def think(self) -> Reading[None]:
-        """Pass over the body of a message that is reasoning, up to its end or a next header."""
-        window, finder, start = self._window, self._finder, self._window.offset
-        self._collector.has_reasoning = True
-        while True:
-            hit = finder.search.search(window.text, window.pos)
-            held = len(window.text) if window.final else finder.held(window.text, window.pos)
-            if hit is None or held <= hit.start():
-                self._reason(held)
-                if window.final:
-                    self._unclosed("no end of this message", start)
-                    return
-                yield
-                continue
-            token, size = finder.token(hit), hit.end() - hit.start()
-            self._reason(hit.start())
-            if token.kind == "end" or (
-                token.kind == "message" and (yield from self.header(token)) is not None
-            ):
-                return
-            self._reason(window.pos + size)
-
-    def think_until(self, closer: str, start: int) -> Generator[None, None, bool]:
-        """Pass over reasoning whose marker began at `start`; whether its closer was found."""
-        window = self._window
-        self._collector.has_reasoning = True
-        while (end := window.text.find(closer, window.pos)) < 0:
-            self._reason(len(window.text) - (0 if window.final else self._partial(closer)))
+def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]:
+    """Pass over the body of a message that is reasoning, up to its end or a next header."""
+    start = window.offset
+    collector.has_reasoning = True
+    while True:
+        hit = finder.search.search(window.text, window.pos)
+        held = len(window.text) if window.final else finder.held(window.text, window.pos)
+        if hit is None or held <= hit.start():
+            _reason(window, collector, held)
             if window.final:
-                self._unclosed(f"no {closer!r}", start)
-                return False
+                _unclosed(window, collector, "no end of this message", start)
+                return
             yield
-        self._reason(end)
-        return True
+            continue
+        token, size = finder.token(hit), hit.end() - hit.start()
+        _reason(window, collector, hit.start())
+        if token.kind == "end" or (
+            token.kind == "message" and (yield from read_header(window, token)) is not None
+        ):
+            return
+        _reason(window, collector, window.pos + size)
 
-    def _partial(self, closer: str) -> int:
-        """How many characters at the window's end could be the beginning of `closer`."""
-        text = self._window.text
-        most = min(len(closer) - 1, len(text) - self._window.pos)
-        return next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
 
-    def _unclosed(self, message: str, start: int) -> None:
-        self._collector.truncated = True
-        self._collector.diagnose("unclosed-reasoning", message, start, self._window.offset)
+def think_until(
+    window: Window, collector: Collector, closer: str, start: int
+) -> Generator[None, None, bool]:
+    """Pass over reasoning whose marker began at `start`; whether its closer was found."""
+    collector.has_reasoning = True
+    while (end := window.text.find(closer, window.pos)) < 0:
+        held = 0 if window.final else _partial(window, closer)
+        _reason(window, collector, len(window.text) - held)
+        if window.final:
+            _unclosed(window, collector, f"no {closer!r}", start)
+            return False
+        yield
+    _reason(window, collector, end)
+    return True
 
-    def _reason(self, end: int) -> None:
-        window = self._window
-        self._collector.piece("reasoning", window.offset, window.base + end)
-        window.pos = end
+
+def _partial(window: Window, closer: str) -> int:
+    """How many characters at the window's end could be the beginning of `closer`."""
+    text = window.text
+    most = min(len(closer) - 1, len(text) - window.pos)
+    return next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
+
+
+def _unclosed(window: Window, collector: Collector, message: str, start: int) -> None:
+    collector.truncated = True
+    collector.diagnose("unclosed-reasoning", message, start, window.offset)
+
+
+def _reason(window: Window, collector: Collector, end: int) -> None:
+    collector.piece("reasoning", window.offset, window.base + end)
+    window.pos = end
 
 
 def _headers(text: str, start: int, formats: tuple[Format, ...]) -> Iterator[Header]:

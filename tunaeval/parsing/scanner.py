@@ -2,8 +2,12 @@
 
 Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
 passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
-look ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
-stands before it reasoning, as templates open reasoning without the model writing it.
+look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
+is before it reasoning, as templates open reasoning without the model writing it.
+
+A block is first given to the fast reader of its format, which answers only where it is certain;
+where it is not, the recovering reader reads that block, and no more. A handler of a token returns
+None when it has done all, or a reading when more text may be needed.
 """
 
 from __future__ import annotations
@@ -13,26 +17,46 @@ from collections.abc import Callable, Generator
 from typing import TypeAlias
 
 from tunaeval.grammar import Format
-from tunaeval.types import Level, Tools
-from tunaeval.window import Reading, Window
+from tunaeval.types import Level, ToolCall, Tools
+from tunaeval.window import KEPT, Reading, Window
 
 from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
-from .ending import tell_end
-from .finder import FENCE, Finder, Token, TokenKind, closers_of
+from .ending import ELLIPSES, tell_end
+from .fast.made import moved
+from .finder import FENCE, LEAST_CUT, Choice, Finder, Token, closers_of
 from .mention import Mention
 from .python_block import PythonBlock
-from .quoting import LINE, Quoting, in_ticks
-from .routing import Router
+from .quoting import in_ticks, is_quote
+from .routing import Header, is_cut, read_header, think, think_until
 from .tagged import TaggedBlock
 
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
-_PROBED = 320
-"""Characters behind an opener that decide whose it is."""
 
 
 class Scanner:
-    """Reads the window to its end; used once."""
+    """Reads the window to its end; used once.
+
+    What a text may need and most do not is a class attribute until it is needed: `_in_code` (a code
+    fence is open), `_mention` (an opener that nothing like a call followed), `_refused` (the
+    opener of a block that could not be read: what follows is the inside of it), `_thought_at`
+    (where a reasoning marker was passed over as content), `_after_reasoning` (white space still
+    belongs to the reasoning before it), `_quote_open` (inline code began right before a marker),
+    `channel` (of the message that is being read), `announced` (where calls were announced and have
+    not come yet), `_line_at` (since where the present line counts, as an offset).
+    """
+
+    channel = None
+    announced: int | None = None
+    _mention: Mention | None = None
+    _refused: Token | None = None
+    _in_code = False
+    _quote_open = False
+    _thought_at: int | None = None
+    _thought_marker = 0
+    _after_reasoning = False
+    _line_at = 0
+    _setting: Setting | None = None
 
     def __init__(
         self,
@@ -42,28 +66,24 @@ class Scanner:
         *,
         tools: Tools | None,
         level: Level,
+        fast: bool = True,
     ) -> None:
-        self._finder = finder
-        self._window = window
-        self._collector = collector
-        self._setting = Setting(window, collector, tools, level)
-        self._router = Router(finder, window, collector)
-        self._line = ""
-        self._mention: Mention | None = None
-        self._refused: Token | None = None
-        self._in_code = False
-        self._quoting = Quoting()
-        self._thought_at: int | None = None
-        self._thought_marker = 0
-        self._after_reasoning = False
+        self.finder = finder
+        self.window = window
+        self.collector = collector
+        self.tools = tools
+        self.level = level
+        self._fast = fast
 
     def run(self) -> Reading[None]:
         """Collect everything."""
-        window, search = self._window, self._finder.search.search
-        while not self._collector.full:
+        window, collector, finder = self.window, self.collector, self.finder
+        known, calls = finder.tokens.get, collector.calls
+        search = finder.search_of(window.text).search if window.final else finder.search.search
+        while not collector.full:
             hit = search(window.text, window.pos)
             if not window.final:
-                held = self._finder.held(window.text, window.pos)
+                held = finder.held(window.text, window.pos)
                 if hit is None or held <= hit.start():
                     self._say(held)
                     yield
@@ -71,14 +91,16 @@ class Scanner:
             if hit is None:
                 break
             self._say(hit.start())
-            token = self._finder.token(hit)
-            if token.kind in ("open", "bare") and len(self._collector.calls) >= MAX_CALLS:
-                self._collector.full = True
+            token = known(hit.group()) or finder.token(hit)
+            if len(calls) >= MAX_CALLS and token.kind in ("open", "bare"):
+                collector.full = True
                 continue
-            yield from _HANDLERS[token.kind](self, token)
+            reading = _HANDLERS[token.kind](self, token)
+            if reading is not None:
+                yield from reading
         else:
             at = window.offset
-            self._collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+            collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
         while not window.final:
             self._say(len(window.text))
             yield
@@ -89,12 +111,13 @@ class Scanner:
 
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""
-        window, collector = self._window, self._collector
-        text, start, offset = window.text, window.pos, window.offset
+        window, collector = self.window, self.collector
+        text, start = window.text, window.pos
         if start >= end:
             return
+        offset = window.base + start
         window.pos = end
-        said = text[start:end] if end - start < len(text) else text
+        said = text[start:end]
         if self._after_reasoning:
             blank = len(said) - len(said.lstrip())
             collector.piece("markup", offset, offset + blank)
@@ -102,57 +125,137 @@ class Scanner:
             offset += blank
         if self._mention:
             self._mention.hear(said)
-        self._quoting.hear(said)
-        self._line = (self._line + said[-LINE:])[-LINE:]
+        if self._quote_open:
+            self._quote_open = "`" not in said and "\n" not in said
         if collector.may_be_blank(said):
             if offset < window.offset:
                 collector.blank(offset, window.offset)
         else:
             collector.piece("content", offset, window.offset)
 
-    def _markup(self, text: str) -> None:
+    @property
+    def _line(self) -> str:
+        """The end of the present line, and perhaps of those before it: `KEPT` characters."""
+        window = self.window
+        start = max(self._line_at - window.base, window.pos - KEPT, 0)
+        return window.text[start : window.pos]
+
+    def _markup(self, size: int) -> None:
         """A marker, passed over; a new line begins, as far as content goes."""
-        start = self._window.offset
-        self._window.pos += len(text)
-        self._collector.piece("markup", start, self._window.offset)
-        self._line = ""
+        window = self.window
+        start = window.offset
+        window.pos += size
+        self._line_at = start + size
+        self.collector.piece("markup", start, self._line_at)
+        self.collector.bare = False
 
     def _only_text(self, text: str) -> None:
         """A marker that marks nothing."""
-        self._say(self._window.pos + len(text))
+        self._say(self.window.pos + len(text))
 
     def _finish(self) -> None:
-        collector, line, at = self._collector, self._line, self._window.offset
+        collector, finder, line = self.collector, self.finder, self._line
         collector.settle_blank("markup" if collector.last else "content")
-        cut, announced = self._finder.cut(line), self._router.announced
-        tell_end(collector, at, line, cut=cut, announced=announced, in_code=self._in_code)
+        cut = finder.cut(line) if line[-LEAST_CUT:] in finder.cut_ends else ""
+        announced, in_code = self.announced, self._in_code
+        trails_off = line.rstrip().endswith(ELLIPSES)
+        if in_code or announced is not None or cut or trails_off:
+            tell_end(
+                collector,
+                self.window.offset,
+                cut=cut,
+                announced=announced,
+                in_code=in_code,
+                trails_off=trails_off,
+            )
+
+    def _quoted(self) -> bool:
+        """Whether what begins here is in inline code; if so, what follows is as well."""
+        if not self._quote_open:
+            self._quote_open = is_quote(self.window)
+        return self._quote_open
 
     # --- blocks ------------------------------------------------------------------------------
 
-    def _open(self, token: Token) -> Reading[None]:
+    def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
-        window, fence = self._window, token.text == FENCE
+        fence = token.text == FENCE
         if fence and self._in_code:
             self._in_code = False
             self._only_text(FENCE)
-            return
-        start, quoted = window.offset, not fence and self._quoted()
+            return None
+        quoted = not fence and self._quoted()
         # A bare object has no marker that would announce it, so it may be only part of some code.
         quoted = quoted or (token.kind == "bare" and in_ticks(self._line))
-        form = yield from self._chosen(token)
-        if form is None:
-            yield from self._around(token)
-            return
-        if self._router.bars(form):
+        choice = self.finder.choose(token, self.window.text, self.window.pos + len(token.text))
+        if choice is None and not self.window.final and self.finder.waits(token, self.window):
+            return self._open_later(token, quoted=quoted)
+        return self._opened(token, choice, quoted=quoted)
+
+    def _open_later(self, token: Token, *, quoted: bool) -> Reading[None]:
+        """The same once enough of the text has arrived to know whose opener it is."""
+        window, choice = self.window, None
+        while choice is None and self.finder.waits(token, window):
+            yield
+            choice = self.finder.choose(token, window.text, window.pos + len(token.text))
+        reading = self._opened(token, choice, quoted=quoted)
+        if reading is not None:
+            yield from reading
+
+    def _opened(
+        self, token: Token, choice: Choice | None, *, quoted: bool
+    ) -> Reading[None] | None:
+        """An opener of the format that was chosen; the first one's, or around calls, if none."""
+        if choice is None:
+            if token.around:
+                return self._around(token)
+            choice = self.finder.choices(token)[0]
+        form = choice.form
+        if form.envelope is not None and self.channel not in (None, "call"):
             self._only_text(token.text)
-            return
+            return None
+        window = self.window
+        start = window.pos
         window.pos += len(token.text)
-        yield from self._read(token, form, start, quoted=quoted)
+        if not quoted and window.final and self._fast:
+            end = choice.fast(window.text, start, window.pos, self.tools, found := [])
+            if self._taken(token, form, start, end, found):
+                return None
+        return self._read(token, form, window.base + start, quoted=quoted)
+
+    def _taken(
+        self, token: Token, form: Format, start: int, end: int, found: list[ToolCall]
+    ) -> bool:
+        """Whether the fast reader's answer stands; then it is handed on."""
+        window, collector = self.window, self.collector
+        if end < 0 or len(collector.calls) + len(found) > MAX_CALLS:
+            return False
+        if not (found or form.marked or token.kind == "bare" or token.text == FENCE):
+            return False  # whether a mention or an object that is none, it does not say
+        base = window.base
+        self.announced = self._refused = None
+        collector.bare = form.opener is None
+        self._line_at = base + end
+        window.pos = end
+        if not found:
+            collector.piece("content", base + start, base + end)
+            if token.text == FENCE:
+                self._in_code = True
+            elif token.kind == "open":
+                self._mention = Mention(base + start, token, form, len(collector.calls))
+            return True
+        at = base + start
+        for call in found:
+            at = collector.call_behind(at, moved(call, base) if base else call)
+        collector.piece("markup", at, base + end)
+        return True
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
     ) -> Block | PythonBlock | TaggedBlock:
-        """What reads a block of this format."""
+        """What recovers a block of this format."""
+        if self._setting is None:
+            self._setting = Setting(self.window, self.collector, self.tools, self.level)
         if form.call:
             return Block(self._setting, form, start, quoted=quoted)
         if form.python:
@@ -171,136 +274,125 @@ class Scanner:
     ) -> Reading[None]:
         """A block that began at offset `start`, from behind its opener on."""
         self._refused, fence = None, token.text == FENCE
-        self._router.announced = None
+        self.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
         yield from block.read()
-        self._collector.bare, self._line = form.opener is None, ""
+        collector, end = self.collector, self.window.offset
+        collector.bare, self._line_at = form.opener is None, end
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return
-        self._collector.piece("content", max(start, self._collector.end), self._window.offset)
+        collector.piece("content", max(start, collector.end), end)
         if fence:
             self._in_code = True
         elif not quoted:
-            self._mention = Mention(start, token, form, len(self._collector.calls))
+            self._mention = Mention(start, token, form, len(collector.calls))
 
-    def _chosen(self, token: Token) -> Generator[None, None, Format | None]:
-        """The format of those that begin with this token whose next words stand behind it.
-
-        The first of them if none fits, or None if the token may stand around calls instead.
-        """
-        window, size = self._window, len(token.text)
-        if len(token.formats) == 1 and not token.around:
-            return token.formats[0]
-        probes = [re.compile(probe) for probe in token.probes]
-        while True:
-            for form, probe in zip(token.formats, probes, strict=True):
-                if probe.match(window.text, window.pos + size):
-                    return form
-            if window.final or len(window.text) - window.pos - size > _PROBED:
-                return None if token.around else token.formats[0]
-            yield
-
-    def _bare(self, token: Token) -> Reading[None]:
+    def _bare(self, token: Token) -> Reading[None] | None:
         """A bare object: a call only outside of code and of what was refused before."""
         if self._in_code or (self._refused and not self._past_refusal()):
             self._only_text("{")
-            return
-        yield from self._open(token)
+            return None
+        return self._open(token)
 
     def _past_refusal(self) -> bool:
         """Whether the inside of what was refused is behind us: its closer, or a line's start."""
         bare = self._refused is not None and self._refused.kind == "bare"
-        return bare and self._window.preceding(self._window.pos).endswith("\n")
+        return bare and self.window.preceding(self.window.pos).endswith("\n")
 
-    def _close(self, token: Token) -> Reading[None]:
+    def _close(self, token: Token) -> Reading[None] | None:
         """A closer that no block read: of a mention, of something refused, or one too many."""
-        collector, mention = self._collector, self._mention
-        framed = (self._refused and token.text in closers_of(self._refused.formats)) or mention
-        if mention and token.text in closers_of((mention.format,)) and not self._quoted():
-            mention.closed(collector, token.text, self._window.offset + len(token.text))
+        collector, mention, text = self.collector, self._mention, token.text
+        framed = (self._refused and text in closers_of(self._refused.formats)) or mention
+        if mention and text in closers_of((mention.format,)) and not self._quoted():
+            mention.closed(collector, text, self.window.offset + len(text))
             self._mention = None
         self._refused = None
         if token.around and not framed:
-            yield from self._around(token)
-        elif collector.last in ("call", "markup") and not framed:
+            return self._around(token)
+        if collector.last in ("call", "markup") and not framed:
             self._diagnose_stray(token)
-            self._markup(token.text)
+            self._markup(len(text))
         else:
-            self._only_text(token.text)
+            self._only_text(text)
+        return None
 
     def _diagnose_stray(self, token: Token) -> None:
-        start, message = self._window.offset, f"{token.text!r} closes nothing"
-        self._collector.diagnose("stray-closer", message, start, start + len(token.text))
+        start, message = self.window.offset, f"{token.text!r} closes nothing"
+        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
-    def _around(self, token: Token) -> Reading[None]:
-        """What stands around all calls of a format, if it does stand around any."""
+    def _around(self, token: Token) -> None:
+        """What is around all calls of a format, if it is around any."""
         if self._quoted():
             self._only_text(token.text)
         else:
-            self._router.announced = self._window.offset if token.announces else None
-            self._markup(token.text)
-        return
-        yield  # a handler is a reading, even one that never waits
-
-    def _quoted(self) -> bool:
-        return self._quoting.before(self._window)
+            self.announced = self.window.offset if token.announces else None
+            self._markup(len(token.text))
 
     # --- messages ----------------------------------------------------------------------------
 
     def _message(self, token: Token) -> Reading[None]:
-        """A message, if a header stands here; what may stand in it depends on where it goes."""
-        window, router, start = self._window, self._router, self._window.offset
+        """A message, if a header is here; what it may hold depends on where it goes."""
+        window, collector, start = self.window, self.collector, self.window.offset
         quoted = self._quoted()
-        header = None if quoted else (yield from router.header(token))
+        header = None if quoted else (yield from read_header(window, token))
         if header is None:
-            cut = not quoted and router.is_cut(token)
+            cut = not quoted and is_cut(window, collector, token)
             self._say(len(window.text) if cut else window.pos + len(token.text))
-            self._line = "" if cut else self._line
+            self._line_at = window.offset if cut else self._line_at
             return
         self._mention = self._refused = None
         self._in_code = False
-        router.channel = header.route.channel
+        self.channel = header.route.channel
         if header.opens_call:
-            window.pos += header.length
-            yield from self._read(token, header.form, start, name=header.name)
+            yield from self._addressed(token, header)
             return
-        router.announced = start if router.channel == "call" else None
-        self._markup(window.text[window.pos : window.pos + header.length])
-        if router.channel == "reasoning":
-            yield from router.think()
+        self.announced = start if self.channel == "call" else None
+        self._markup(header.length)
+        if self.channel == "reasoning":
+            yield from think(window, collector, self.finder)
+            self._line_at = window.offset
             self._after_reasoning = True
 
-    def _end_message(self, token: Token) -> Reading[None]:
+    def _addressed(self, token: Token, header: Header) -> Reading[None]:
+        """A call whose tool's name is in the header before it."""
+        window, start = self.window, self.window.offset
+        window.pos += header.length
+        yield from self._read(token, header.form, start, name=header.name)
+
+    def _end_message(self, token: Token) -> None:
         """What ends a message; outside of all of them it is markup too."""
-        self._router.channel, mention = None, self._mention
+        self.channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
             mention.body, self._mention = True, None
-            mention.closed(self._collector, token.text, self._window.offset + len(token.text))
-        yield from self._around(token)
+            mention.closed(self.collector, token.text, self.window.offset + len(token.text))
+        self._around(token)
 
     # --- reasoning ---------------------------------------------------------------------------
 
-    def _reasoning(self, token: Token) -> Reading[None]:
-        """Everything up to the closer is reasoning, if the opener stands at a line's start."""
-        if token.reasoning is None:
-            return
-        window = self._window
+    def _reasoning(self, token: Token) -> Reading[None] | None:
+        """Everything up to the closer is reasoning, if the opener begins its line."""
         if self._in_code or self._quoted() or not _LINE_START.search(self._line):
             if not self._quoted() and self._thought_at is None:
-                self._thought_at, self._thought_marker = window.offset, len(token.text)
+                self._thought_at = self.window.offset
+                self._thought_marker = len(token.text)
             self._only_text(token.text)
-            return
-        start = window.offset
-        self._markup(token.text)
-        if (yield from self._router.think_until(token.reasoning.close, start)):
-            self._markup(token.reasoning.close)
+            return None
+        return self._think(token)
+
+    def _think(self, token: Token) -> Reading[None]:
+        start, closer = self.window.offset, token.reasoning.close if token.reasoning else ""
+        self._markup(len(token.text))
+        closed = yield from think_until(self.window, self.collector, closer, start)
+        self._line_at = self.window.offset
+        if closed:
+            self._markup(len(closer))
             self._after_reasoning = True
 
-    def _end_reasoning(self, token: Token) -> Reading[None]:
+    def _end_reasoning(self, token: Token) -> None:
         """A closer without its opener: all before it was reasoning, once."""
-        collector = self._collector
+        collector = self.collector
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
                 self._diagnose_stray(token)
@@ -310,15 +402,13 @@ class Scanner:
         self._thought_marker = 0
         self._mention = self._refused = self._thought_at = None
         self._in_code = False
-        self._markup(token.text)
+        self._markup(len(token.text))
         self._after_reasoning = True
-        return
-        yield  # as in _around
 
 
-_Handler: TypeAlias = Callable[[Scanner, Token], Reading[None]]
+_Handler: TypeAlias = Callable[[Scanner, Token], "Reading[None] | None"]
 
-_HANDLERS: dict[TokenKind, _Handler] = {
+_HANDLERS: dict[str, _Handler] = {
     "open": Scanner._open,  # noqa: SLF001 - the scanner's own table
     "bare": Scanner._bare,  # noqa: SLF001 - as above
     "close": Scanner._close,  # noqa: SLF001 - as above

@@ -14,44 +14,49 @@ Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
 
 class Tiling:
-    """The tiles so far."""
+    """The tiles so far: `kinds`, and where each ends."""
 
-    __slots__ = ("_ends", "_kinds")
+    __slots__ = ("ends", "kinds")
 
     def __init__(self) -> None:
-        self._kinds: list[Kind] = []
-        self._ends = array("q")
+        self.kinds: list[Kind] = []
+        self.ends = array("q")
 
     def __iter__(self) -> Iterator[tuple[Kind, int, int]]:
         """Each tile's kind, start and end."""
         start = 0
-        for kind, end in zip(self._kinds, self._ends, strict=True):
+        for kind, end in zip(self.kinds, self.ends, strict=True):
             yield kind, start, end
             start = end
+
+    def text_of(self, kind: Kind, text: str) -> str:
+        """All of `text` that is of this kind."""
+        if len(self.kinds) == 1:
+            return text if self.kinds[0] == kind else ""
+        ends = self.ends
+        found = [
+            text[ends[at - 1] if at else 0 : ends[at]]
+            for at, each in enumerate(self.kinds)
+            if each == kind
+        ]
+        return found[0] if len(found) == 1 else "".join(found)
 
     @property
     def end(self) -> int:
         """Up to where the text is covered."""
-        return self._ends[-1] if self._ends else 0
+        return self.ends[-1] if self.ends else 0
 
     @property
     def last(self) -> Kind | None:
         """What the last tile is."""
-        return self._kinds[-1] if self._kinds else None
-
-    def add(self, kind: Kind, end: int) -> None:
-        """What follows is of this kind, up to `end`. Each call is a tile of its own."""
-        if self._kinds and self._kinds[-1] == kind != "call":
-            self._ends[-1] = end
-        else:
-            self._kinds.append(kind)
-            self._ends.append(end)
+        return self.kinds[-1] if self.kinds else None
 
     def cut(self, start: int) -> None:
         """Take back all that was covered behind `start`."""
         kind = self.last
         while self.end > start:
-            kind = self._kinds.pop()
-            self._ends.pop()
+            kind = self.kinds.pop()
+            self.ends.pop()
         if kind and self.end < start:
-            self.add(kind, start)
+            self.kinds.append(kind)
+            self.ends.append(start)

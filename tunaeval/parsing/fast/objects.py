@@ -15,10 +15,9 @@ from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.repair import MAX_FAST
 from tunaeval.types import ToolCall, Tools
 
-from ..finder import FENCE
 from .claims import Claim, claim_of
 from .patterns import SPACE, row
-from .promise import ENGINE, BlockReader
+from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
@@ -94,7 +93,7 @@ def _behind(form: Format, words: tuple[Word, ...], read: BlockReader) -> BlockRe
     def behind(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         found = match(text, body)
         if found is None:
-            return ENGINE
+            return UNSURE
         at = found.end()
         if fence and text[at : at + 1] not in ("{", "["):
             return at

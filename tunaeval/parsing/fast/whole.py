@@ -10,7 +10,7 @@ function called for it would cost a tenth of the decoding of a short call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
@@ -18,18 +18,20 @@ from tunaeval.grammar import CallObject, Format, Literal, Space, Word
 from tunaeval.repair import MAX_DIGITS
 from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
-from ..finder import Finder
 from .fits import fits
 from .made import Call, result_of
 from .sound import flat_texts
 
-OrdinaryReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
+if TYPE_CHECKING:
+    from ..finder import Finder
+
+TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
 
-def whole_reader(finder: Finder, otherwise: OrdinaryReader) -> OrdinaryReader:
+def whole_reader(finder: Finder, otherwise: TextReader) -> TextReader:
     """The reader of such texts of the set's first format; `otherwise` reads all others."""
     form = finder.formats[0]
     word, opener = form.call, form.opener
@@ -50,8 +52,8 @@ def _written(words: tuple[Word, ...]) -> str | None:
 
 
 def _reader(
-    form: Format, word: CallObject, ends: tuple[str, str], otherwise: OrdinaryReader
-) -> OrdinaryReader:
+    form: Format, word: CallObject, ends: tuple[str, str], otherwise: TextReader
+) -> TextReader:
     name_key, arguments_key, format_name = word.name, word.arguments, form.name
     (beginning, ending), size, behind = ends, len(ends[0]), len(ends[1]) - 1
     first, spans = size - 1, _Spans(size - 1)

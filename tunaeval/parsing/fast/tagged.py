@@ -22,7 +22,7 @@ from .claims import scanned
 from .fits import fits, signature_of
 from .made import call_of
 from .patterns import NEAR_SPACE, SPACE, row
-from .promise import ENGINE, BlockReader
+from .promise import UNSURE, BlockReader
 from .sound import nothing_hidden
 from .values import ODD, value_of
 
@@ -63,7 +63,7 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         named = head(text, body)
         if named is None:
-            return ENGINE
+            return UNSURE
         name, at = named[1], named.end()
         stop = text.find(mark, at)
         if stop < 0:
@@ -80,9 +80,9 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
                 stop -= len(piece) - len(piece.rstrip(_SPACES))
             end = stop + size if last and text.startswith(mark, stop) else _end(tail(text, stop))
             if type(arguments) is dict and not nothing_hidden(arguments, piece, ()):
-                return ENGINE
+                return UNSURE
         if not _stands(name, arguments, tools) or end < 0:
-            return ENGINE
+            return UNSURE
         calls.append(call_of(name, arguments, format_name, (start, end), None))
         return end
 
@@ -96,7 +96,7 @@ def _decoded(piece: str) -> JsonValue:
 
 
 def _end(found: re.Match[str] | None) -> int:
-    return found.end() if found else ENGINE
+    return found.end() if found else UNSURE
 
 
 def _stands(name: str, arguments: object, tools: Tools | None) -> bool:
@@ -123,11 +123,11 @@ def _pairs_reader(
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         here = head(text, body)
         if here is None:
-            return ENGINE
+            return UNSURE
         name, key = here[1], here[2]
         signature = None if tools is None else signature_of(name, tools)
         if signature is None and tools is not None:
-            return ENGINE
+            return UNSURE
         arguments: JsonObject = {}
         while key is not None:
             said = _said(attribute, here[here.re.groups]) if attribute else None
@@ -135,16 +135,16 @@ def _pairs_reader(
             end = text.find(closer, at)
             here = step(text, end) if end >= 0 else None
             if here is None or not key or key in arguments:
-                return ENGINE
+                return UNSURE
             value = text[at:end]
             if end_of_call in value:  # perhaps the argument was never closed
-                return ENGINE
+                return UNSURE
             value = value_of(trimmed(value, word) if trims else value, key, signature, said)
             if value is ODD:
-                return ENGINE
+                return UNSURE
             arguments[key], key = value, here[1]
         if not _stands(name, arguments, tools):
-            return ENGINE
+            return UNSURE
         calls.append(call_of(name, arguments, format_name, (start, here.end()), None))
         return here.end()
 

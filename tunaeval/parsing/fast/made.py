@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunaeval.types import JsonObject, ParseResult, Repair, Span, ToolCall
+from tunaeval.types import (
+    Diagnosis, JsonObject, Outcome, ParseResult, Repair, Span, ToolCall,
+)
 
 _new_tuple = tuple.__new__
 
@@ -33,7 +35,7 @@ class Result:
     calls: tuple[ToolCall, ...]
     content: str
     reasoning: str | None
-    diagnoses: tuple[()]
+    diagnoses: tuple[Diagnosis, ...]
     truncated: bool
     outcome: str
 
@@ -53,14 +55,29 @@ def call_of(
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 
 
-def result_of(calls: tuple[ToolCall, ...], content: str, reasoning: str | None) -> ParseResult:
-    """A result in which nothing is odd."""
+def moved(call: ToolCall, offset: int) -> ToolCall:
+    """A call without repairs, `offset` characters further on."""
+    start, end = call.span or (0, 0)
+    where = start + offset, end + offset
+    return call_of(call.name, call.arguments, call.format or "", where, call.id)
+
+
+def result_of(
+    calls: tuple[ToolCall, ...],
+    content: str,
+    reasoning: str | None,
+    diagnoses: tuple[Diagnosis, ...] = (),
+    outcome: Outcome = "calls",
+    *,
+    truncated: bool = False,
+) -> ParseResult:
+    """A result, cheaply."""
     result: Any = Result()
     result.calls = calls
     result.content = content
     result.reasoning = reasoning
-    result.diagnoses = ()
-    result.truncated = False
-    result.outcome = "calls" if calls else "no_call"
+    result.diagnoses = diagnoses
+    result.truncated = truncated
+    result.outcome = outcome
     result.__class__ = ParseResult
     return result  # type: ignore[no-any-return]  # its class is ParseResult by now

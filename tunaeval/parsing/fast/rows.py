@@ -11,7 +11,7 @@ from tunaeval.types import ToolCall, Tools
 
 from .claims import Claim, names_nothing, scanned
 from .patterns import SPACE, row
-from .promise import ENGINE, BlockReader
+from .promise import UNSURE, BlockReader
 
 _skip = re.compile(SPACE).match
 _Tail = Callable[[str, int], int]
@@ -46,7 +46,7 @@ def row_reader(form: Format, word: CallObject, claim: Claim) -> BlockReader | No
                 at, comma = at + 1, True
                 continue
             break
-        return ENGINE if comma or listed or len(calls) == before else tail(text, at)
+        return UNSURE if comma or listed or len(calls) == before else tail(text, at)
 
     return _unless_mentioned(form.opener.text, read) if form.opener else read
 
@@ -72,14 +72,14 @@ def _one_reader(
     def read(text: str, at: int, before: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         found = scanned(text, at)
         if found is None:
-            return ENGINE
+            return UNSURE
         value, end = found
         call = claim(value, None, at, end, tools)
         if call:
             calls.append(call)
             return end
         content = not form.marked and len(calls) == before and names_nothing(value)
-        return end if content else ENGINE
+        return end if content else UNSURE
 
     return read
 
@@ -91,13 +91,13 @@ def behind_space(text: str, at: int) -> int:
 
 
 def _tail(form: Format, word: CallObject) -> _Tail | None:
-    """Where a block ends whose objects end there, or `ENGINE`: behind its closer, if it has one.
+    """Where a block ends whose objects end there, or `UNSURE`: behind its closer, if it has one.
 
     Without one, a bracket too many is a mend, and a quote behind a row may be.
     """
     if form.closer is None:
         odd = ("{", "}") if word.opens else ("{", "}", *QUOTES)
-        return lambda text, at: ENGINE if text.startswith(odd, at) else at
+        return lambda text, at: UNSURE if text.startswith(odd, at) else at
     pattern = row(form.words[form.words.index(word) + 1 :])
     if pattern is None:
         return None
@@ -105,6 +105,6 @@ def _tail(form: Format, word: CallObject) -> _Tail | None:
 
     def behind(text: str, at: int) -> int:
         found = match(text, at)
-        return found.end() if found else ENGINE
+        return found.end() if found else UNSURE
 
     return behind

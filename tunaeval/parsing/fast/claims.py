@@ -10,14 +10,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import JsonReader, Unreadable, has_long_number, scan
+from tunaeval.repair import Unreadable, has_long_number, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
-from tunaeval.window import Window, read_all
 
-from ..judge import looks_like_a_call
 from .fits import fits
 from .made import call_of
-from .promise import ENGINE
 from .sound import nothing_hidden
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
@@ -76,20 +73,6 @@ def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
         return None
     value, end, _ = found
     return None if has_long_number(text, start, end) else (value, end)
-
-
-def passed_over(text: str, start: int) -> tuple[int, bool]:
-    """Where a bare object or array ends that is no attempt at a call, though it may be broken.
-
-    `ENGINE` if it may be one. Also whether it could not be read, so that we may be inside of it.
-    """
-    window = Window(text, final=True)
-    window.pos = text.find("{", start)
-    read = read_all(text, JsonReader(window).read())
-    if isinstance(read, Unreadable):
-        return (ENGINE if looks_like_a_call(read.so_far) else window.pos), True
-    harmless = not read.truncated and names_nothing(read.value)
-    return (window.pos if harmless else ENGINE), False
 
 
 def names_nothing(value: JsonValue) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from tunaeval.grammar import Format
 
 from .objects import object_reader
-from .promise import ENGINE, BlockReader
+from .promise import UNSURE, BlockReader
 from .tagged import tagged_reader
 
 
@@ -21,4 +21,4 @@ def block_reader(form: Format) -> BlockReader:
 
 def _never(*_: object) -> int:
     """A format with words that no ordinary reader knows."""
-    return ENGINE
+    return UNSURE

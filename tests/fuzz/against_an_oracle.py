@@ -1,0 +1,231 @@
+"""This engine against an older one: the same texts, the same results, or each difference shown.
+
+    python tests/fuzz/against_an_oracle.py [--commit C] [--texts N] [--seed S] [--streams]
+
+The library of the older commit is written into a directory of its own and read by a process of its
+own. Texts are fixtures, damaged and hostile texts of every format, and mixes of several formats,
+loops and prose; each is read by name or by `auto`, at one level, with tools or without. With
+`--streams` this engine reads them in random chunks. Prints the first differences and how many there
+were, by format and field; exit code 1 if there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent
+COMMIT = "817153f"
+"""The last commit with two engines."""
+_BATCH = 2000
+_SHOWN = 20
+
+
+class Question(NamedTuple):
+    """One text and how it is read; `cuts` are the lengths of chunks, none for a whole text."""
+
+    format: str
+    text: str
+    tools: bool
+    level: str
+    cuts: tuple[int, ...] = ()
+
+
+def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str, Any]:  # noqa: ANN401 - two versions of the library
+    """What the library that is imported here makes of it, as values that any version has."""
+    reader = readers[question.format]
+    known = tools if question.tools else None
+    if question.cuts:
+        stream, at = reader.stream(tools=known, level=question.level), 0
+        for size in question.cuts:
+            stream.feed(question.text[at : at + size])
+            at += size
+        stream.feed(question.text[at:])
+        result = stream.finish()
+    else:
+        result = reader.parse(question.text, tools=known, level=question.level)
+    return {
+        "calls": [
+            (c.name, repr(c.arguments), c.id, c.format, c.span and tuple(c.span), _repairs(c))
+            for c in result.calls
+        ],
+        "content": result.content,
+        "reasoning": result.reasoning,
+        "diagnoses": [(d.code, d.message, d.span and tuple(d.span)) for d in result.diagnoses],
+        "truncated": result.truncated,
+        "outcome": result.outcome,
+    }
+
+
+def _repairs(call: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
+    return [(r.code, r.message, r.span and tuple(r.span), r.level) for r in call.repairs]
+
+
+def serve() -> None:
+    """The older library's process: batches of questions in, their answers out."""
+    readers, tools = _library()
+    while True:
+        try:
+            questions = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own process
+        except EOFError:
+            return
+        pickle.dump([answer(Question(*q), readers, tools) for q in questions], sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def _library() -> tuple[dict[str, Any], Any]:
+    from tunaeval.parsing import parser_for  # noqa: PLC0415 - which version, PYTHONPATH says
+    from tunaeval.selftest.texts import TOOLS  # noqa: PLC0415 - as above
+
+    class Readers(dict[str, Any]):
+        def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as above
+            from tunaeval.grammar import Format  # noqa: PLC0415 - as above
+            from tunaeval.parsing import reader_of  # noqa: PLC0415 - as above
+
+            parser = parser_for(name)
+            made = self[name] = reader_of(parser) if isinstance(parser, Format) else parser
+            return made
+
+    return Readers(), TOOLS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = _arguments(argv)
+    chance = random.Random(arguments.seed)  # noqa: S311 - texts, not secrets
+    readers, tools = _library()
+    differences: Counter[tuple[str, str]] = Counter()
+    with TemporaryDirectory() as folder:
+        process = _oracle(arguments.commit, Path(folder))
+        made, done = _questions(chance, arguments.seed, streams=arguments.streams), 0
+        while done < arguments.texts:
+            questions = [next(made) for _ in range(min(_BATCH, arguments.texts - done))]
+            done += len(questions)
+            whole = [tuple(q._replace(cuts=())) for q in questions]
+            assert process.stdin is not None  # noqa: S101 - both are pipes
+            assert process.stdout is not None  # noqa: S101 - as above
+            pickle.dump(whole, process.stdin)
+            process.stdin.flush()
+            own = [answer(q, readers, tools) for q in questions]
+            theirs = pickle.load(process.stdout)  # noqa: S301 - from our own process
+            for question, ours, old in zip(questions, own, theirs, strict=True):
+                _compare(question, ours, old, differences)
+        process.stdin.close()  # type: ignore[union-attr]  # a pipe
+    print(f"{done} texts, {sum(differences.values())} differences in fields")
+    for (name, field), count in differences.most_common():
+        print(f"{count:6} {name:20} {field}")
+    return 1 if differences else 0
+
+
+def _compare(
+    question: Question,
+    ours: dict[str, Any],
+    old: dict[str, Any],
+    differences: Counter[tuple[str, str]],
+) -> None:
+    for field, wanted in old.items():
+        if ours[field] == wanted:
+            continue
+        if field == "content" and _words(ours[field]) == _words(wanted):
+            differences[question.format, "white space and semicolons of content"] += 1
+            return
+        if sum(differences.values()) < _SHOWN:
+            print(f"{question!r:.1500}\n  {field} old {wanted!r:.900}\n  {field} new {ours[field]!r:.900}\n")
+        differences[question.format, field] += 1
+        return
+
+
+def _words(content: str) -> str:
+    """Content without what may be between bare calls."""
+    return "".join(content.replace(";", "").split())
+
+
+def _oracle(commit: str, folder: Path) -> subprocess.Popen[bytes]:
+    packed = subprocess.run(
+        ["git", "archive", commit, "tunaeval"],  # noqa: S607 - git, wherever it is
+        cwd=ROOT, capture_output=True, check=True,
+    )  # fmt: skip
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return subprocess.Popen(
+        [sys.executable, __file__, "--serve"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+    )  # fmt: skip
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+_LOOPS = ("<|channel|>", "<tool_call>", "</tool_call>", "<think>", "```", "<|start|>", "{", "[", "...")
+_PROSE = ("Let me look. ", "\n", "; ", " `", "`", "\u3000", "é ", "  ", "x = [f(1)]\n", "Done...", "")
+
+
+def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Question]:
+    """Texts without end."""
+    from tunaeval.selftest import TextMaker, subjects  # noqa: PLC0415 - as above
+    from tunaeval.types import LEVELS  # noqa: PLC0415 - as above
+
+    makers = [
+        (subject.reader.name, TextMaker(form, seed))
+        for subject in subjects([])
+        if subject.reader is not None
+        for form in subject.forms
+    ]
+    while True:
+        name, maker = chance.choice(makers)
+        kind = chance.random()
+        if kind < 0.45:
+            text = chance.choice((maker.damaged, maker.damaged, maker.hostile))()
+        else:
+            name = chance.choice(("auto", "auto", name))
+            text = _mix(chance, [chance.choice(makers)[1] for _ in range(3)])
+        if chance.random() < 0.2:
+            text = text[: chance.randrange(len(text) + 1)]
+        cuts = _cuts(chance, len(text)) if streams else ()
+        level = chance.choice(LEVELS) if chance.random() < 0.5 else "standard"
+        yield Question(name, text, chance.random() < 0.5, level, cuts)
+
+
+def _mix(chance: random.Random, makers: Sequence[Any]) -> str:
+    pieces = []
+    for maker in makers:
+        pieces.append(chance.choice((maker.damaged, maker.hostile))())
+        pieces.append(chance.choice(_PROSE))
+        if chance.random() < 0.15:
+            pieces.append(chance.choice(_LOOPS) * chance.randrange(1, 40))
+    chance.shuffle(pieces)
+    return "".join(pieces)
+
+
+def _cuts(chance: random.Random, size: int) -> tuple[int, ...]:
+    step = chance.choice((1, 3, 7, 20, 100))
+    cuts: list[int] = []
+    while sum(cuts) < size:
+        cuts.append(chance.randint(1, step))
+    return tuple(cuts) or (1,)
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="This engine against that of an older commit.")
+    parser.add_argument("--commit", default=COMMIT, help=f"the older one ({COMMIT})")
+    parser.add_argument("--texts", type=int, default=10_000, help="so many (10,000)")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same texts (0)")
+    parser.add_argument("--streams", action="store_true", help="read here in random chunks")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    if "--serve" in sys.argv:
+        serve()
+    else:
+        sys.exit(main())
