@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
-from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
+from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable, has_long_number, scan
 from tunaeval.types import JsonValue, Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window
 
@@ -248,7 +248,9 @@ class Block(Begun):
         window, ledger = self._window, self._ledger
         ledger.settle()
         start = window.offset
-        read = yield from self._told(JsonReader(window, stops), word, start)
+        read = self._well_formed() or (
+            yield from self._told(JsonReader(window, stops), word, start)
+        )
         span = Span(start, window.offset)
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
@@ -264,6 +266,17 @@ class Block(Begun):
             frame=self._frame,
         )
         return self._judged(verdict, read, span)
+
+    def _well_formed(self) -> Read | None:
+        """The object here if it is sound JSON: no frame around it can change where it ends."""
+        window = self._window
+        if not window.final or self._setting.collector.events is not None:
+            return None
+        found = scan(window.text, window.pos)
+        if isinstance(found, Unreadable) or has_long_number(window.text, window.pos, found[1]):
+            return None
+        window.pos = found[1]
+        return Read(found[0], (), found[2])
 
     def _told(
         self, reader: JsonReader, word: CallObject, start: int

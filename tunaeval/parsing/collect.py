@@ -139,12 +139,30 @@ class Collector:
             live.finish(call)
         self.calls.append(call)
 
-    def call_behind(self, start: int, call: ToolCall) -> int:
-        """A call, and the markup before it from `start` on; where the call ends."""
-        span = call.span or Span(start, start)
-        self.piece("markup", start, span.start)
-        self.call(call)
-        return span.end
+    def block(self, start: int, end: int, calls: list[ToolCall]) -> None:
+        """The calls of a block, and the markup around them."""
+        if self.events is not None:
+            for call in calls:
+                self.piece("markup", start, call.span.start if call.span else start)
+                self.call(call)
+                start = self.end
+            self.piece("markup", start, end)
+            return
+        if self._blank:
+            self.settle_blank("markup")
+        kinds, ends = self.pieces.kinds, self.pieces.ends
+        for call in calls:
+            begins, stops = call.span or (start, start)
+            if begins > start:
+                kinds.append("markup")
+                ends.append(begins)
+            kinds.append("call")
+            ends.append(stops)
+            start = stops
+        if end > start:
+            kinds.append("markup")
+            ends.append(end)
+        self.calls += calls
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""

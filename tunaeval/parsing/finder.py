@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
 from tunaeval.window import Window
@@ -23,6 +23,9 @@ TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
 ]
 
+if TYPE_CHECKING:
+    from .routing import HeaderReader
+
 _WORDS = re.compile(r"[\w ]*+")
 
 LEAST_CUT = 5
@@ -33,6 +36,20 @@ _PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A format whose opener a token may be: what has to follow it, and its fast reader.
+
+    `bare`: it has no opener. `excludes`: its calls may stand in some messages only.
+    """
+
+    form: Format
+    follows: Callable[[str, int], re.Match[str] | None]
+    fast: BlockReader
+    bare: bool
+    excludes: bool
+
+
+@dataclass(slots=True, eq=False)
 class Token:
     """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
     stands around them, or a bare object's start.
@@ -50,19 +67,17 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
+    choices: tuple[Choice, ...] = ()
+    headers: tuple[HeaderReader, ...] = ()
+
+    @property
+    def sole(self) -> bool:
+        """Whether it can only be the opener of one format."""
+        return len(self.formats) == 1 and not self.around
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A format whose opener a token may be: what has to follow it, and its fast reader."""
-
-    form: Format
-    follows: Callable[[str, int], re.Match[str] | None]
-    fast: BlockReader
-
-
-_PROBED = 320
-"""Characters behind an opener that decide whose it is."""
+_SHORT, _MOST_MET = 32, 512
+"""How long the beginnings of bare objects are that are remembered, and how many at most."""
 
 _WORTH_A_LOOK = 512
 """From so many characters on it pays to look first whether words are there that begin something."""
@@ -76,11 +91,6 @@ class Finder:
     search: re.Pattern[str] = field(init=False, compare=False)
     tokens: dict[str, Token] = field(init=False, compare=False)
     _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
-    _choices: dict[int, tuple[Choice, ...]] = field(
-        init=False, compare=False, default_factory=dict
-    )
-    """By the identity of a token: to hash one costs more than to read a short call."""
-
     def __post_init__(self) -> None:
         rows = tuple(
             (row, form)
@@ -117,6 +127,11 @@ class Finder:
         return frozenset(text[-LEAST_CUT:] for text in _cut_openers(self.formats))
 
     @cached_property
+    def _met(self) -> dict[str, Token]:
+        """Short beginnings of bare objects that were met, with their tokens."""
+        return {}
+
+    @cached_property
     def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
         made = ((re.compile(_probe(row)), form) for row, form in self._rows)
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
@@ -137,37 +152,14 @@ class Finder:
 
     def token(self, hit: re.Match[str]) -> Token:
         """What was hit."""
-        known = self.tokens.get(hit.group())
-        if known:
-            return known
-        return next(token for probe, token in self._bare if probe.match(hit.string, hit.start()))
-
-    def choices(self, token: Token) -> tuple[Choice, ...]:
-        """The formats that begin with this token, in order; made when first asked for."""
-        made = self._choices.get(id(token))
-        if made is None:
-            probes = token.probes or ("",) * len(token.formats)
-            made = self._choices[id(token)] = tuple(
-                Choice(form, re.compile(probe).match, block_reader(form))
-                for form, probe in zip(token.formats, probes, strict=True)
-            )
-        return made
-
-    def choose(self, token: Token, text: str, at: int) -> Choice | None:
-        """The first of them whose next words follow at `at`; a single one without a look."""
-        choices = self._choices.get(id(token)) or self.choices(token)
-        if len(choices) == 1 and not token.around:
-            return choices[0]
-        for choice in choices:
-            if choice.follows(text, at):
-                return choice
-        return None
-
-    def waits(self, token: Token, window: Window) -> bool:
-        """Whether more text could tell whose opener the token at the window's position is."""
-        if window.final or (len(token.formats) == 1 and not token.around):
-            return False
-        return len(window.text) - window.pos - len(token.text) <= _PROBED
+        found = hit.group()
+        known = self.tokens.get(found) or self._met.get(found)
+        if known is None:
+            text, start = hit.string, hit.start()
+            known = next(token for probe, token in self._bare if probe.match(text, start))
+            if len(found) <= _SHORT and len(self._met) < _MOST_MET:
+                self._met[found] = known
+        return known
 
     def alone(self, text: str) -> bool:
         """Whether no other token begins with this one, so that it is found where it stands."""
@@ -182,6 +174,40 @@ class Finder:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
         found = self._cut.search(text)
         return found.group() if found else ""
+
+
+def choices_of(token: Token) -> tuple[Choice, ...]:
+    """The formats that begin with this token, in order; made when first asked for."""
+    if not token.choices:
+        probes = token.probes or ("",) * len(token.formats)
+        token.choices = tuple(
+            Choice(form, re.compile(probe).match, block_reader(form), form.opener is None,
+                   form.envelope is not None)
+            for form, probe in zip(token.formats, probes, strict=True)
+        )  # fmt: skip
+    return token.choices
+
+
+def chosen(token: Token, text: str, at: int) -> Choice | None:
+    """The first format whose next words follow at `at`; a single one without a look."""
+    choices = token.choices or choices_of(token)
+    if len(choices) == 1 and not token.around:
+        return choices[0]
+    for choice in choices:
+        if choice.follows(text, at):
+            return choice
+    return None
+
+
+_PROBED = 320
+"""Characters behind an opener that decide whose it is."""
+
+
+def undecided(token: Token, window: Window) -> bool:
+    """Whether more text could tell whose opener the token at the window's position is."""
+    if window.final or token.sole:
+        return False
+    return len(window.text) - window.pos - len(token.text) <= _PROBED
 
 
 def _search(

@@ -6,6 +6,7 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json
@@ -22,13 +23,14 @@ from tunaeval.types import (
     Tools,
 )
 
+from .fitting import fits
+
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A call and what is odd about it; or no call, whether it was an attempt, and why."""
 
     call: ToolCall | None
@@ -77,7 +79,7 @@ def judge(
     if isinstance(arguments, Note):
         return Verdict(None, (arguments,), attempt, claim.truncated)
     notes = [*read.notes, *claim.notes]
-    if tools is not None:
+    if tools is not None and not fits(claim.name, arguments, tools):
         fitted = fit(arguments, tools[claim.name].parameters, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
         if level == "strict" or not isinstance(fitted.value, dict):

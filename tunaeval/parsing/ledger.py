@@ -74,6 +74,8 @@ class Ledger:
             self._release()
 
     def _release(self) -> None:
+        if not self._held:
+            return
         calls, self._held = self._held, []
         allowed = LEVELS[1 : LEVELS.index(self._level) + 1]
         mends = [repair for call in calls for repair in call.repairs if repair.level not in allowed]

@@ -7,15 +7,15 @@ message that goes elsewhere nothing is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterator
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import Format, Route
 from tunaeval.window import Reading, Window
 
 from .chains import start_of
 from .collect import Collector
+from .fast import AddressedReader, addressed_reader
 from .finder import Finder, Token
 
 _HEADER = 320
@@ -24,19 +24,35 @@ _HEADER = 320
 _UNFINISHED = re.compile(
     r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z", re.ASCII
 )
-"""What stands behind a message's opener when the text ends in its header."""
+"""What follows a message's opener when the text ends in its header."""
+
+_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class HeaderReader(NamedTuple):
+    """The headers of one format: its routes in order, with what matches each and whether that has
+    the tool's name; what has to follow each; and the fast reader of calls behind a header.
+    """
+
+    form: Format
+    routes: tuple[tuple[Route, _Match, bool], ...]
+    follows: dict[Route, _Match]
+    fast: AddressedReader
+
+
+class Header(NamedTuple):
     """A header that was read: whose it is, its route, the tool's name if it is in there, and its
     length with the text that its body begins with.
     """
 
-    form: Format
+    reader: HeaderReader
     route: Route
     name: str | None
     length: int
+
+    @property
+    def form(self) -> Format:
+        return self.reader.form
 
     @property
     def opens_call(self) -> bool:
@@ -47,15 +63,16 @@ class Header:
         )
 
 
-def read_header(window: Window, token: Token) -> Generator[None, None, Header | None]:
-    """The header that begins with this token here; None if there is none."""
-    while True:
-        ahead = len(window.text) - window.pos - len(token.text)
-        fitting = list(_headers(window.text, window.pos, token.formats))
-        proven = [header for header in fitting if _is_proven(header, window)]
-        if len(fitting) == 1 or proven or window.final or ahead > _HEADER:
-            return next(iter(proven or fitting), None)
-        yield
+def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
+    """The header that begins with this token here, None if there is none; whether that is sure."""
+    text, start = window.text, window.pos
+    fitting = [header for header in _headers(text, start, token)]
+    if len(fitting) == 1:
+        return fitting[0], True
+    proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length)]
+    ahead = len(text) - start - len(token.text)
+    found = next(iter(proven or fitting), None)
+    return found, bool(proven) or window.final or ahead > _HEADER
 
 
 def is_cut(window: Window, collector: Collector, token: Token) -> bool:
@@ -87,10 +104,19 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
         token, size = finder.token(hit), hit.end() - hit.start()
         _reason(window, collector, hit.start())
         if token.kind == "end" or (
-            token.kind == "message" and (yield from read_header(window, token)) is not None
+            token.kind == "message" and (yield from _is_header(window, token))
         ):
             return
         _reason(window, collector, window.pos + size)
+
+
+def _is_header(window: Window, token: Token) -> Generator[None, None, bool]:
+    """Whether a header begins here."""
+    found, sure = header_at(window, token)
+    while not sure:
+        yield
+        found, sure = header_at(window, token)
+    return found is not None
 
 
 def think_until(
@@ -126,42 +152,41 @@ def _reason(window: Window, collector: Collector, end: int) -> None:
     window.pos = end
 
 
-def _headers(text: str, start: int, formats: tuple[Format, ...]) -> Iterator[Header]:
-    """For each format the first of its routes that stands at `start`."""
-    for form in formats:
-        for route, pattern in _patterns(form):
-            if found := pattern.match(text, start):
-                name = found["name"] if "name" in pattern.groupindex else None
-                yield Header(form, route, name, found.end() - start)
+def _headers(text: str, start: int, token: Token) -> Iterator[Header]:
+    """For each format the first of its routes that is at `start`."""
+    for reader in token.headers or _readers_of(token):
+        for route, match, named in reader.routes:
+            if found := match(text, start):
+                name = found["name"] if named else None
+                yield Header(reader, route, name, found.end() - start)
                 break
 
 
-def _is_proven(header: Header, window: Window) -> bool:
-    """Whether what stands behind the header shows that it is of its format."""
-    behind = _behind(header.form, header.route)
-    return bool(behind.match(window.text, window.pos + header.length))
+def _readers_of(token: Token) -> tuple[HeaderReader, ...]:
+    token.headers = tuple(_reader_of(form) for form in token.formats if form.envelope)
+    return token.headers
 
 
-@lru_cache(maxsize=256)
-def _patterns(form: Format) -> tuple[tuple[Route, re.Pattern[str]], ...]:
-    """Each route with the pattern of its header, from what opens the message to its body."""
+def _reader_of(form: Format) -> HeaderReader:
+    """From what opens the message to its body, for each route; and what has to follow that."""
     envelope = form.envelope
-    if envelope is None:
-        return ()
+    assert envelope is not None  # noqa: S101 - its caller has asked
     opener = f"(?:{re.escape(envelope.opens.text)})?"
-    return tuple(
-        (route, re.compile(f"{opener}{route.header}{re.escape(route.body)}"))
-        for route in envelope.routes
+    patterns = [re.compile(f"{opener}{r.header}{re.escape(r.body)}") for r in envelope.routes]
+    routes = tuple(
+        (route, pattern.match, "name" in pattern.groupindex)
+        for route, pattern in zip(envelope.routes, patterns, strict=True)
     )
+    follows = {route: re.compile(_behind(form, route)).match for route in envelope.routes}
+    return HeaderReader(form, routes, follows, addressed_reader(form))
 
 
-@lru_cache(maxsize=256)
-def _behind(form: Format, route: Route) -> re.Pattern[str]:
-    """What has to stand behind a call's header, to tell apart formats with the same headers."""
+def _behind(form: Format, route: Route) -> str:
+    """What has to follow a call's header, to tell apart formats with the same headers."""
     opener = form.opener
     if opener is None or route.channel != "call":
-        return re.compile("")
+        return ""
     if opener.text == route.body:
-        return re.compile(start_of(form))
+        return start_of(form)
     firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
-    return re.compile(rf"[ \t\r\n]{{0,24}}+(?:{'|'.join(map(re.escape, firsts))})")
+    return rf"[ \t\r\n]{{0,24}}+(?:{'|'.join(map(re.escape, firsts))})"

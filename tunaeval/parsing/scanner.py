@@ -24,11 +24,11 @@ from .block import Block, Setting
 from .collect import MAX_CALLS, Collector
 from .ending import ELLIPSES, tell_end
 from .fast.made import moved
-from .finder import FENCE, LEAST_CUT, Choice, Finder, Token, closers_of
+from .finder import FENCE, LEAST_CUT, Choice, Finder, Token, choices_of, chosen, closers_of, undecided
 from .mention import Mention
 from .python_block import PythonBlock
 from .quoting import in_ticks, is_quote
-from .routing import Header, is_cut, read_header, think, think_until
+from .routing import Header, header_at, is_cut, think, think_until
 from .tagged import TaggedBlock
 
 _LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
@@ -112,26 +112,28 @@ class Scanner:
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""
         window, collector = self.window, self.collector
-        text, start = window.text, window.pos
+        start = window.pos
         if start >= end:
             return
-        offset = window.base + start
-        window.pos = end
-        said = text[start:end]
+        offset, window.pos = window.base + start, end
+        said = window.text[start:end]
         if self._after_reasoning:
-            blank = len(said) - len(said.lstrip())
-            collector.piece("markup", offset, offset + blank)
-            self._after_reasoning = blank == len(said)
-            offset += blank
+            offset += self._trimmed(said, offset)
         if self._mention:
             self._mention.hear(said)
         if self._quote_open:
             self._quote_open = "`" not in said and "\n" not in said
-        if collector.may_be_blank(said):
-            if offset < window.offset:
-                collector.blank(offset, window.offset)
-        else:
-            collector.piece("content", offset, window.offset)
+        if not collector.may_be_blank(said):
+            collector.piece("content", offset, window.base + end)
+        elif offset < window.base + end:
+            collector.blank(offset, window.base + end)
+
+    def _trimmed(self, said: str, offset: int) -> int:
+        """How much of it is white space that belongs to the reasoning before it."""
+        blank = len(said) - len(said.lstrip())
+        self.collector.piece("markup", offset, offset + blank)
+        self._after_reasoning = blank == len(said)
+        return blank
 
     @property
     def _line(self) -> str:
@@ -179,25 +181,30 @@ class Scanner:
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
+        window = self.window
+        text, start = window.text, window.pos
         fence = token.text == FENCE
         if fence and self._in_code:
             self._in_code = False
             self._only_text(FENCE)
             return None
-        quoted = not fence and self._quoted()
+        quoted = False
+        if self._quote_open or text[start - 1 : start] == "`":
+            quoted = not fence and self._quoted()
         # A bare object has no marker that would announce it, so it may be only part of some code.
-        quoted = quoted or (token.kind == "bare" and in_ticks(self._line))
-        choice = self.finder.choose(token, self.window.text, self.window.pos + len(token.text))
-        if choice is None and not self.window.final and self.finder.waits(token, self.window):
+        if token.kind == "bare" and not quoted:
+            quoted = in_ticks(self._line)
+        choice = chosen(token, text, start + len(token.text))
+        if choice is None and undecided(token, window):
             return self._open_later(token, quoted=quoted)
         return self._opened(token, choice, quoted=quoted)
 
     def _open_later(self, token: Token, *, quoted: bool) -> Reading[None]:
         """The same once enough of the text has arrived to know whose opener it is."""
         window, choice = self.window, None
-        while choice is None and self.finder.waits(token, window):
+        while choice is None and undecided(token, window):
             yield
-            choice = self.finder.choose(token, window.text, window.pos + len(token.text))
+            choice = chosen(token, window.text, window.pos + len(token.text))
         reading = self._opened(token, choice, quoted=quoted)
         if reading is not None:
             yield from reading
@@ -209,45 +216,50 @@ class Scanner:
         if choice is None:
             if token.around:
                 return self._around(token)
-            choice = self.finder.choices(token)[0]
-        form = choice.form
-        if form.envelope is not None and self.channel not in (None, "call"):
+            choice = choices_of(token)[0]
+        if choice.excludes and self.channel not in (None, "call"):
             self._only_text(token.text)
             return None
         window = self.window
         start = window.pos
-        window.pos += len(token.text)
-        if not quoted and window.final and self._fast:
-            end = choice.fast(window.text, start, window.pos, self.tools, found := [])
-            if self._taken(token, form, start, end, found):
+        window.pos = body = start + len(token.text)
+        if self._fast and window.final and not quoted:
+            calls: list[ToolCall] = []
+            end = choice.fast(window.text, start, body, self.tools, calls)
+            if end >= 0 and (self._taken(start, end, calls, bare=choice.bare) if calls else
+                             self._passed_over(start, end, token, choice)):
                 return None
-        return self._read(token, form, window.base + start, quoted=quoted)
+        return self._read(token, choice.form, window.base + start, quoted=quoted)
 
-    def _taken(
-        self, token: Token, form: Format, start: int, end: int, found: list[ToolCall]
-    ) -> bool:
-        """Whether the fast reader's answer stands; then it is handed on."""
+    def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
+        """Hand on the calls of a block from `start` to `end`, unless there are too many."""
         window, collector = self.window, self.collector
-        if end < 0 or len(collector.calls) + len(found) > MAX_CALLS:
+        if len(collector.calls) + len(found) > MAX_CALLS:
             return False
-        if not (found or form.marked or token.kind == "bare" or token.text == FENCE):
-            return False  # whether a mention or an object that is none, it does not say
         base = window.base
+        collector.block(base + start, base + end, found if not base else moved(found, base))
+        collector.bare = bare
         self.announced = self._refused = None
-        collector.bare = form.opener is None
         self._line_at = base + end
         window.pos = end
-        if not found:
-            collector.piece("content", base + start, base + end)
-            if token.text == FENCE:
-                self._in_code = True
-            elif token.kind == "open":
-                self._mention = Mention(base + start, token, form, len(collector.calls))
-            return True
-        at = base + start
-        for call in found:
-            at = collector.call_behind(at, moved(call, base) if base else call)
-        collector.piece("markup", at, base + end)
+        return True
+
+    def _passed_over(self, start: int, end: int, token: Token, choice: Choice) -> bool:
+        """A block without a call is content, where the fast reader says what it is."""
+        window, collector, fence = self.window, self.collector, token.text == FENCE
+        if not (choice.form.marked or token.kind == "bare" or fence):
+            return False  # a mention, or an object that is no call: only the other reader knows
+        collector.piece("content", window.base + start, window.base + end)
+        collector.bare = choice.bare
+        self.announced = self._refused = None
+        self._line_at = window.base + end
+        window.pos = end
+        if fence:
+            self._in_code = True
+        elif token.kind == "open":
+            self._mention = Mention(
+                window.base + start, token, choice.form, len(collector.calls)
+            )
         return True
 
     def _block(
@@ -332,34 +344,58 @@ class Scanner:
 
     # --- messages ----------------------------------------------------------------------------
 
-    def _message(self, token: Token) -> Reading[None]:
+    def _message(self, token: Token) -> Reading[None] | None:
         """A message, if a header is here; what it may hold depends on where it goes."""
-        window, collector, start = self.window, self.collector, self.window.offset
-        quoted = self._quoted()
-        header = None if quoted else (yield from read_header(window, token))
+        if self._quoted():
+            self._only_text(token.text)
+            return None
+        header, sure = header_at(self.window, token)
+        return self._entered(token, header) if sure else self._message_later(token)
+
+    def _message_later(self, token: Token) -> Reading[None]:
+        """The same once enough of the text has arrived to know the header."""
+        sure, header = False, None
+        while not sure:
+            yield
+            header, sure = header_at(self.window, token)
+        reading = self._entered(token, header)
+        if reading is not None:
+            yield from reading
+
+    def _entered(self, token: Token, header: Header | None) -> Reading[None] | None:
+        """The message behind a header, or the mention of what one begins with."""
+        window, start = self.window, self.window.offset
         if header is None:
-            cut = not quoted and is_cut(window, collector, token)
+            cut = is_cut(window, self.collector, token)
             self._say(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
-            return
+            return None
         self._mention = self._refused = None
         self._in_code = False
         self.channel = header.route.channel
         if header.opens_call:
-            yield from self._addressed(token, header)
-            return
+            return self._addressed(token, header)
         self.announced = start if self.channel == "call" else None
         self._markup(header.length)
-        if self.channel == "reasoning":
-            yield from think(window, collector, self.finder)
-            self._line_at = window.offset
-            self._after_reasoning = True
+        return self._think_here() if self.channel == "reasoning" else None
 
-    def _addressed(self, token: Token, header: Header) -> Reading[None]:
+    def _think_here(self) -> Reading[None]:
+        yield from think(self.window, self.collector, self.finder)
+        self._line_at = self.window.offset
+        self._after_reasoning = True
+
+    def _addressed(self, token: Token, header: Header) -> Reading[None] | None:
         """A call whose tool's name is in the header before it."""
-        window, start = self.window, self.window.offset
-        window.pos += header.length
-        yield from self._read(token, header.form, start, name=header.name)
+        window = self.window
+        start = window.pos
+        window.pos = body = start + header.length
+        if self._fast and window.final:
+            calls: list[ToolCall] = []
+            name, reader = header.name or "", header.reader
+            end = reader.fast(window.text, start, body, self.tools, calls, name)
+            if end >= 0 and self._taken(start, end, calls, bare=False):
+                return None
+        return self._read(token, header.form, window.base + start, name=header.name)
 
     def _end_message(self, token: Token) -> None:
         """What ends a message; outside of all of them it is markup too."""

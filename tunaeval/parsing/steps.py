@@ -7,20 +7,34 @@ from collections.abc import Generator
 
 from tunaeval.window import Reading, Window
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
+_SPACE = re.compile(r"[ \t\r\n]*+").match
+
+
+def _space_end(text: str, pos: int) -> int:
+    """Where the white space here ends."""
+    if text[pos : pos + 1] not in _SPACES:
+        return pos
+    found = _SPACE(text, pos)
+    return found.end() if found else pos
+
+
+_SPACES = frozenset(" \t\r\n")
 
 
 def next_char(window: Window) -> Generator[None, None, str]:
     """The next character that is no white space; "" at the end of the text."""
-    yield from skip_space(window)
-    return window.text[window.pos : window.pos + 1]
+    while True:
+        pos = _space_end(window.text, window.pos)
+        window.pos = pos
+        if pos < len(window.text) or window.final:
+            return window.text[pos : pos + 1]
+        yield
 
 
 def skip_space(window: Window) -> Reading[None]:
     """Pass over white space, as it arrives."""
     while True:
-        space = _SPACE.match(window.text, window.pos)
-        window.pos = space.end() if space else window.pos
+        window.pos = _space_end(window.text, window.pos)
         if window.pos < len(window.text) or window.final:
             return
         yield

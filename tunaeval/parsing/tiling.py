@@ -1,7 +1,8 @@
 """What every stretch of a text is: tiles, each of one kind, that cover it from its beginning.
 
 Where one ends the next begins, so a tile is a kind and an end; a text may need one for each few of
-its characters.
+its characters. Each call is a tile of its own; others of one kind side by side may be several here,
+and are one when they are gone through.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ class Tiling:
 
     def __iter__(self) -> Iterator[tuple[Kind, int, int]]:
         """Each tile's kind, start and end."""
-        start = 0
-        for kind, end in zip(self.kinds, self.ends, strict=True):
-            yield kind, start, end
-            start = end
+        start, last = 0, len(self.kinds) - 1
+        for at, (kind, end) in enumerate(zip(self.kinds, self.ends, strict=True)):
+            if kind == "call" or at == last or self.kinds[at + 1] != kind:
+                yield kind, start, end
+                start = end
 
     def text_of(self, kind: Kind, text: str) -> str:
         """All of `text` that is of this kind."""

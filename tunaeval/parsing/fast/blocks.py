@@ -7,16 +7,21 @@ from functools import lru_cache
 from tunaeval.grammar import Format
 
 from .objects import object_reader
-from .promise import UNSURE, BlockReader
-from .tagged import tagged_reader
+from .promise import UNSURE, AddressedReader, BlockReader
+from .tagged import json_behind_header, tagged_reader
 
 
 @lru_cache(maxsize=512)
 def block_reader(form: Format) -> BlockReader:
     """The reader of that format's blocks, made when it is first asked for."""
-    if form.envelope or form.python:
+    if form.addressed or form.python:
         return _never
     return (object_reader(form) if form.call else tagged_reader(form)) or _never
+
+
+def addressed_reader(form: Format) -> AddressedReader:
+    """The reader of calls whose tool's name is in the header before them."""
+    return (json_behind_header(form) if form.addressed else None) or _never
 
 
 def _never(*_: object) -> int:

@@ -13,7 +13,7 @@ from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import Unreadable, has_long_number, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 
-from .fits import fits
+from ..fitting import fits
 from .made import call_of
 from .sound import nothing_hidden
 

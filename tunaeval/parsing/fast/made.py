@@ -55,11 +55,13 @@ def call_of(
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 
 
-def moved(call: ToolCall, offset: int) -> ToolCall:
-    """A call without repairs, `offset` characters further on."""
-    start, end = call.span or (0, 0)
-    where = start + offset, end + offset
-    return call_of(call.name, call.arguments, call.format or "", where, call.id)
+def moved(calls: list[ToolCall], offset: int) -> list[ToolCall]:
+    """The calls, without repairs, `offset` characters further on."""
+    spans = [call.span or (0, 0) for call in calls]
+    return [
+        call_of(call.name, call.arguments, call.format or "", (a + offset, b + offset), call.id)
+        for call, (a, b) in zip(calls, spans, strict=True)
+    ]
 
 
 def result_of(

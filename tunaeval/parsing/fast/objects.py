@@ -72,7 +72,7 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
             value = value[0]
         call = claim(value, piece, first, last, tools)
         if call is None:
-            return slow(text, start, body, tools, calls)
+            return UNSURE if type(value) is dict else slow(text, start, body, tools, calls)
         calls.append(call)
         return end + size
 

@@ -19,3 +19,6 @@ FENCE = "```"
 """Of Markdown: what stands in it may be code."""
 
 BlockReader: TypeAlias = Callable[[str, int, int, Tools | None, list[ToolCall]], int]
+
+AddressedReader: TypeAlias = Callable[[str, int, int, Tools | None, list[ToolCall], str], int]
+"""The same for a call whose tool's name is given, because a header before it has it."""

@@ -19,10 +19,10 @@ from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..typing import trimmed
 from .claims import scanned
-from .fits import fits, signature_of
+from ..fitting import fits, signature_of
 from .made import call_of
 from .patterns import NEAR_SPACE, SPACE, row
-from .promise import UNSURE, BlockReader
+from .promise import UNSURE, AddressedReader, BlockReader
 from .sound import nothing_hidden
 from .values import ODD, value_of
 
@@ -83,6 +83,32 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
                 return UNSURE
         if not _stands(name, arguments, tools) or end < 0:
             return UNSURE
+        calls.append(call_of(name, arguments, format_name, (start, end), None))
+        return end
+
+    return read
+
+
+def json_behind_header(form: Format) -> AddressedReader | None:
+    """JSON behind a header that has the name, up to what closes the message."""
+    words = [word for word in form.words[1:] if not isinstance(word, Space)]
+    ends = form.envelope.closes.spellings if form.envelope else ()
+    if words != [Arguments()] or not ends:
+        return None
+    format_name = form.name
+
+    def read(
+        text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall], name: str
+    ) -> int:
+        found = [stop for end in ends if (stop := text.find(end, body)) >= 0]
+        piece = text[body : min(found, default=len(text))]
+        try:
+            arguments = _decoded(piece)
+        except ValueError:
+            return UNSURE
+        if not _stands(name, arguments, tools) or not nothing_hidden(arguments, piece, ()):
+            return UNSURE
+        end = body + len(piece.rstrip(_SPACES))
         calls.append(call_of(name, arguments, format_name, (start, end), None))
         return end
 

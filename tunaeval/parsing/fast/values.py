@@ -8,7 +8,7 @@ from tunaeval.repair import member
 from tunaeval.types import JsonValue
 
 from ..typing import typed
-from .fits import Signature
+from ..fitting import Signature
 
 ODD = object()
 """Instead of a value: something had to be mended in it, or is to be told of it."""

@@ -18,7 +18,7 @@ from tunaeval.grammar import CallObject, Format, Literal, Space, Word
 from tunaeval.repair import MAX_DIGITS
 from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
-from .fits import fits
+from ..fitting import fits
 from .made import Call, result_of
 from .sound import flat_texts
 

@@ -50,17 +50,21 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     signature = tools.prepared.get(name) or signature_of(name, tools)
     if signature is None:
         return False
-    return _fits_types(arguments, signature) or _fits_schema(arguments, tools[name].parameters)
+    fitting = _fits_types(arguments, signature)
+    if fitting is None:
+        fitting = _fits_schema(arguments, tools[name].parameters)
+    return fitting
 
 
-def _fits_types(arguments: JsonObject, signature: Signature) -> bool:
+def _fits_types(arguments: JsonObject, signature: Signature) -> bool | None:
+    """Whether the arguments are of the types that are named; None where a schema says more."""
     accepted = signature.accepted
     try:
         for key, value in arguments.items():
             if type(value) not in accepted[key]:
-                return False
+                return None if not accepted[key] else False
     except KeyError:
-        return False
+        return None
     return arguments.keys() >= signature.required
 
 
