@@ -63,7 +63,7 @@ BREAKAGES = (
     Breakage(
         "the fast path takes floats that were integers", "parsing",
         "float(2**63)", 'float("inf")',
-        ("tests/parsing/test_ordinary.py", MISSION),
+        ("tests/parsing/test_fast.py", MISSION),
     ),
     Breakage(
         "a level allows only mends below it", "parsing",
@@ -97,7 +97,7 @@ BREAKAGES = (
     ),
     Breakage(
         "too many calls are dropped in silence", "parsing",
-        'self._collector.diagnose("too-many-calls"', 'str.format("too-many-calls"',
+        'collector.diagnose("too-many-calls"', 'str.format("too-many-calls"',
         (CAPS, "-k", "calls_are_capped"),
     ),
     Breakage(

@@ -42,7 +42,7 @@ class Question(NamedTuple):
     cuts: tuple[int, ...] = ()
 
 
-def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str, Any]:  # noqa: ANN401 - two versions of the library
+def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str, Any]:
     """What the library that is imported here makes of it, as values that any version has."""
     reader = readers[question.format]
     known = tools if question.tools else None
@@ -68,7 +68,7 @@ def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str,
     }
 
 
-def _repairs(call: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as above
+def _repairs(call: Any) -> list[tuple[Any, ...]]:
     return [(r.code, r.message, r.span and tuple(r.span), r.level) for r in call.repairs]
 
 
@@ -85,13 +85,13 @@ def serve() -> None:
 
 
 def _library() -> tuple[dict[str, Any], Any]:
-    from tunaeval.parsing import parser_for  # noqa: PLC0415 - which version, PYTHONPATH says
-    from tunaeval.selftest.texts import TOOLS  # noqa: PLC0415 - as above
+    from tunaeval.parsing import parser_for
+    from tunaeval.selftest.texts import TOOLS
 
     class Readers(dict[str, Any]):
-        def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as above
-            from tunaeval.grammar import Format  # noqa: PLC0415 - as above
-            from tunaeval.parsing import reader_of  # noqa: PLC0415 - as above
+        def __missing__(self, name: str) -> Any:
+            from tunaeval.grammar import Format
+            from tunaeval.parsing import reader_of
 
             parser = parser_for(name)
             made = self[name] = reader_of(parser) if isinstance(parser, Format) else parser
@@ -102,7 +102,7 @@ def _library() -> tuple[dict[str, Any], Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = _arguments(argv)
-    chance = random.Random(arguments.seed)  # noqa: S311 - texts, not secrets
+    chance = random.Random(arguments.seed)
     readers, tools = _library()
     differences: Counter[tuple[str, str]] = Counter()
     with TemporaryDirectory() as folder:
@@ -112,8 +112,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             questions = [next(made) for _ in range(min(_BATCH, arguments.texts - done))]
             done += len(questions)
             whole = [tuple(q._replace(cuts=())) for q in questions]
-            assert process.stdin is not None  # noqa: S101 - both are pipes
-            assert process.stdout is not None  # noqa: S101 - as above
+            assert process.stdin is not None
+            assert process.stdout is not None
             pickle.dump(whole, process.stdin)
             process.stdin.flush()
             own = [answer(q, readers, tools) for q in questions]
@@ -140,7 +140,8 @@ def _compare(
             differences[question.format, "white space and semicolons of content"] += 1
             return
         if sum(differences.values()) < _SHOWN:
-            print(f"{question!r:.1500}\n  {field} old {wanted!r:.900}\n  {field} new {ours[field]!r:.900}\n")
+            print(f"{question!r:.1500}\n  {field}")
+            print(f"    old {wanted!r:.900}\n    new {ours[field]!r:.900}\n")
         differences[question.format, field] += 1
         return
 
@@ -152,7 +153,7 @@ def _words(content: str) -> str:
 
 def _oracle(commit: str, folder: Path) -> subprocess.Popen[bytes]:
     packed = subprocess.run(
-        ["git", "archive", commit, "tunaeval"],  # noqa: S607 - git, wherever it is
+        ["git", "archive", commit, "tunaeval"],
         cwd=ROOT, capture_output=True, check=True,
     )  # fmt: skip
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
@@ -166,14 +167,36 @@ def _oracle(commit: str, folder: Path) -> subprocess.Popen[bytes]:
 
 # --- texts ---------------------------------------------------------------------------------------
 
-_LOOPS = ("<|channel|>", "<tool_call>", "</tool_call>", "<think>", "```", "<|start|>", "{", "[", "...")
-_PROSE = ("Let me look. ", "\n", "; ", " `", "`", "\u3000", "é ", "  ", "x = [f(1)]\n", "Done...", "")
+_LOOPS = (
+    "<|channel|>",
+    "<tool_call>",
+    "</tool_call>",
+    "<think>",
+    "```",
+    "<|start|>",
+    "{",
+    "[",
+    "...",
+)
+_PROSE = (
+    "Let me look. ",
+    "\n",
+    "; ",
+    " `",
+    "`",
+    "\u3000",
+    "é ",
+    "  ",
+    "x = [f(1)]\n",
+    "Done...",
+    "",
+)
 
 
 def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Question]:
     """Texts without end."""
-    from tunaeval.selftest import TextMaker, subjects  # noqa: PLC0415 - as above
-    from tunaeval.types import LEVELS  # noqa: PLC0415 - as above
+    from tunaeval.selftest import TextMaker, subjects
+    from tunaeval.types import LEVELS
 
     makers = [
         (subject.reader.name, TextMaker(form, seed))

@@ -17,7 +17,7 @@ from tunaeval.window import Reading, Window
 
 from .chains import stops_of
 from .collect import MAX_CALLS, Collector
-from .finder import FENCE
+from .fast import FENCE
 from .judge import Verdict, judge, looks_like_a_call, may_have_ended_early
 from .ledger import Ledger
 from .live_objects import LiveObject

@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal as OneOf
 from typing import TYPE_CHECKING, TypeAlias
+from typing import Literal as OneOf
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
 from tunaeval.window import Window
 
 from .chains import start_of
-from .fast import FENCE, BlockReader, block_reader
+from .fast import BlockReader, block_reader
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
@@ -91,6 +91,7 @@ class Finder:
     search: re.Pattern[str] = field(init=False, compare=False)
     tokens: dict[str, Token] = field(init=False, compare=False)
     _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
+
     def __post_init__(self) -> None:
         rows = tuple(
             (row, form)

@@ -15,8 +15,8 @@ from tunaeval.window import Window
 from .collect import MAX_TEXT, Collector
 from .deltas import Deltas, Lines, delta_of
 from .events import TEXTS, Event
-from .finder import Finder
 from .fast.whole import TextReader, whole_reader
+from .finder import Finder
 from .scanner import Scanner
 from .tiling import Kind, Tiling
 

@@ -7,7 +7,7 @@ message that goes elsewhere nothing is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import Format, Route
@@ -36,7 +36,7 @@ class HeaderReader(NamedTuple):
 
     form: Format
     routes: tuple[tuple[Route, _Match, bool], ...]
-    follows: dict[Route, _Match]
+    follows: Mapping[Route, _Match]
     fast: AddressedReader
 
 
@@ -66,7 +66,7 @@ class Header(NamedTuple):
 def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     """The header that begins with this token here, None if there is none; whether that is sure."""
     text, start = window.text, window.pos
-    fitting = [header for header in _headers(text, start, token)]
+    fitting = list(_headers(text, start, token))
     if len(fitting) == 1:
         return fitting[0], True
     proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length)]

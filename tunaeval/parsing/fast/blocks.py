@@ -21,7 +21,11 @@ def block_reader(form: Format) -> BlockReader:
 
 def addressed_reader(form: Format) -> AddressedReader:
     """The reader of calls whose tool's name is in the header before them."""
-    return (json_behind_header(form) if form.addressed else None) or _never
+    return (json_behind_header(form) if form.addressed else None) or _nothing
+
+
+def _nothing(*_: object) -> None:
+    """A format without such calls, or with words that no fast reader knows."""
 
 
 def _never(*_: object) -> int:

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from tunaeval.types import (
-    Diagnosis, JsonObject, Outcome, ParseResult, Repair, Span, ToolCall,
+    Diagnosis,
+    JsonObject,
+    Outcome,
+    ParseResult,
+    Repair,
+    Span,
+    ToolCall,
 )
 
 _new_tuple = tuple.__new__

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.types import ToolCall, Tools
+from tunaeval.types import JsonObject, ToolCall, Tools
 
 UNSURE = -1
 
@@ -20,5 +20,9 @@ FENCE = "```"
 
 BlockReader: TypeAlias = Callable[[str, int, int, Tools | None, list[ToolCall]], int]
 
-AddressedReader: TypeAlias = Callable[[str, int, int, Tools | None, list[ToolCall], str], int]
-"""The same for a call whose tool's name is given, because a header before it has it."""
+AddressedReader: TypeAlias = Callable[[str, int, str, Tools | None], tuple[JsonObject, int] | None]
+"""The same for a call whose tool's name is given, because a header before it has it.
+
+It is given the text, where the body begins, the name and the tools; it returns the arguments and
+where they end, or None.
+"""

@@ -17,9 +17,9 @@ from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, S
 from tunaeval.repair import MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
+from ..fitting import fits, signature_of
 from ..typing import trimmed
 from .claims import scanned
-from ..fitting import fits, signature_of
 from .made import call_of
 from .patterns import NEAR_SPACE, SPACE, row
 from .promise import UNSURE, AddressedReader, BlockReader
@@ -95,22 +95,17 @@ def json_behind_header(form: Format) -> AddressedReader | None:
     ends = form.envelope.closes.spellings if form.envelope else ()
     if words != [Arguments()] or not ends:
         return None
-    format_name = form.name
 
-    def read(
-        text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall], name: str
-    ) -> int:
+    def read(text: str, body: int, name: str, tools: Tools | None) -> tuple[JsonObject, int] | None:
         found = [stop for end in ends if (stop := text.find(end, body)) >= 0]
         piece = text[body : min(found, default=len(text))]
         try:
             arguments = _decoded(piece)
         except ValueError:
-            return UNSURE
+            return None
         if not _stands(name, arguments, tools) or not nothing_hidden(arguments, piece, ()):
-            return UNSURE
-        end = body + len(piece.rstrip(_SPACES))
-        calls.append(call_of(name, arguments, format_name, (start, end), None))
-        return end
+            return None
+        return arguments, body + len(piece.rstrip(_SPACES))
 
     return read
 

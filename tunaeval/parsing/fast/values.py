@@ -7,8 +7,8 @@ import re
 from tunaeval.repair import member
 from tunaeval.types import JsonValue
 
-from ..typing import typed
 from ..fitting import Signature
+from ..typing import typed
 
 ODD = object()
 """Instead of a value: something had to be mended in it, or is to be told of it."""

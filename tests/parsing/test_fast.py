@@ -1,4 +1,4 @@
-"""The fast path says what the engine says, in every field, or nothing."""
+"""Without fast readers nothing changes, and what is well-formed has one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tunaeval.formats import FORMATS, SETS
 from tunaeval.grammar import Format, Literal
 from tunaeval.parsing import Reader, qwen25, reader_of, render
+from tunaeval.parsing.fast import block_reader
 from tunaeval.parsing.finder import Finder
-from tunaeval.parsing.ordinary import ordinary_reader
+from tunaeval.parsing.reader import read_whole
 from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools, ToolSpec
 
 ALL = Reader("all", tuple(FORMATS.values()))
@@ -22,7 +23,7 @@ READERS = {
     **{name: Reader(name, forms) for name, forms in SETS.items()},
     **{name: reader_of(form) for name, form in FORMATS.items()},
 }
-FAST = {name: ordinary_reader(Finder(reader.formats)) for name, reader in READERS.items()}
+FINDERS = {name: Finder(reader.formats) for name, reader in READERS.items()}
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _PROPERTIES = {
@@ -117,20 +118,16 @@ def _damaged(draw: st.DrawFn, text: str, form: Format) -> str:
     return text[:start] + added + text[end:]
 
 
-def _engine(reader: Reader, text: str, tools: Tools | None, level: Level) -> ParseResult:
+def _check(name: str, text: str, tools: Tools | None, level: Level) -> None:
+    """The same in every field: as it is read, step by step, and as a stream."""
+    reader = READERS[name]
+    found = reader.parse(text, tools=tools, level=level)
+    slow = read_whole(FINDERS[name], text, tools, level, fast=False)[0]
     stream = reader.stream(tools=tools, level=level)
     stream.feed(text)
-    return stream.finish()
-
-
-def _check(name: str, text: str, tools: Tools | None, level: Level) -> bool:
-    """Whether the fast path answers; if so it says what the engine says."""
-    fast = FAST[name](text, tools)
-    if fast is None:
-        return False
-    assert fast == _engine(READERS[name], text, tools, level)
-    assert repr(fast) == repr(_engine(READERS[name], text, tools, level)), "1 and True are equal"
-    return True
+    assert found == slow
+    assert repr(found) == repr(slow), "1 and True are equal"
+    assert repr(found) == repr(stream.finish())
 
 
 _TOOLS = st.sampled_from([None, TOOLS])
@@ -140,7 +137,7 @@ _LEVELS = st.sampled_from(LEVELS)
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data(), tools=_TOOLS, level=_LEVELS)
-def test_it_agrees_with_the_engine(
+def test_without_fast_readers_nothing_changes(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
     _check(name, data.draw(texts(FORMATS[name])), tools, level)
@@ -148,7 +145,7 @@ def test_it_agrees_with_the_engine(
 
 @pytest.mark.parametrize("name", ["all", "qwen25", "mistral", "dots", "k2-horizon"])
 @given(data=st.data(), tools=_TOOLS, level=_LEVELS)
-def test_sets_of_formats_agree_with_the_engine(
+def test_without_them_nothing_changes_in_sets_of_formats(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
     forms = st.sampled_from(READERS[name].formats)
@@ -185,7 +182,7 @@ HIDDEN = {
     "no such tool": '{"name": "unheard", "arguments": {}}',
     "a wrapped call": '{"function": {"name": "f"}, "arguments": {}}',
 }
-"""What the decoder does not tell, or the engine has something to say about."""
+"""What the decoder does not tell, or the other reader has something to say about."""
 
 
 @pytest.mark.parametrize("body", HIDDEN.values(), ids=HIDDEN)
@@ -217,7 +214,7 @@ TAGGED = {
 
 @pytest.mark.parametrize("text", TAGGED.values(), ids=TAGGED)
 @pytest.mark.parametrize("level", LEVELS)
-def test_tagged_values_end_where_the_engine_ends_them(text: str, level: Level) -> None:
+def test_tagged_values_end_where_the_other_reader_ends_them(text: str, level: Level) -> None:
     for name in ("qwen3-coder", "all"):
         for tools in (None, TOOLS):
             _check(name, f"{text}\n{_coder('x')}", tools, level)
@@ -237,8 +234,8 @@ ORDINARY = {
 
 @pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
 @pytest.mark.parametrize("tools", [None, TOOLS], ids=["any", "known"])
-def test_ordinary_texts_take_the_fast_path(text: str, tools: Tools | None) -> None:
-    assert _check("all", text, tools, "standard")
+def test_ordinary_texts_are_read_alike(text: str, tools: Tools | None) -> None:
+    _check("all", text, tools, "standard")
 
 
 _SLOW = {
@@ -255,30 +252,41 @@ _SLOW = {
 _FAST = [
     name
     for name, form in FORMATS.items()
-    if name not in _SLOW and not (form.envelope or form.python)
+    if name not in _SLOW and not (form.addressed or form.python)
 ]
+CALL = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})
 
 
 @pytest.mark.parametrize("name", _FAST)
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["any", "known"])
+def test_every_format_has_a_fast_reader(name: str, tools: Tools | None) -> None:
+    form, text = FORMATS[name], render([CALL], name)
+    opener = form.opener.text if form.opener else ""
+    start, calls = text.index(opener), list[ToolCall]()
+    if form.around and opener == form.around[0].text:
+        start = text.index(opener, start + 1)
+    end = block_reader(form)(text, start, start + len(opener), tools, calls)
+    assert end > start, text
+    assert [(call.name, call.arguments) for call in calls] == [(CALL.name, CALL.arguments)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("frame", ["{}", "{}\n", "I see.\n\n{}\n\nDone.", "{}\n{}"])
-def test_every_format_has_a_fast_path(name: str, frame: str) -> None:
-    """All but the one whose calls are mended by their nature."""
-    call = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})
-    text = frame.replace("{}", render([call], name))
-    assert _check(name, text, TOOLS, "standard")
+def test_well_formed_calls_are_read_alike(name: str, frame: str) -> None:
+    text = frame.replace("{}", render([CALL], name))
+    _check(name, text, TOOLS, "standard")
     thinking = FORMATS[name].reasoning[0]
     thought = f"{thinking.open}\nHm.\n{thinking.close}\n\n{text}"
-    assert _check(name, thought, None, "standard")
+    _check(name, thought, None, "standard")
 
 
-def test_more_calls_than_are_read_are_left_to_the_engine() -> None:
-    call = _hermes('{"name": "f", "arguments": {}}')
-    assert _check("hermes", call * 1024, None, "standard")
-    assert not _check("hermes", call * 1025, None, "standard")
+@pytest.mark.parametrize("count", [1023, 1024, 1025])
+def test_no_more_calls_are_read_than_may_be(count: int) -> None:
+    _check("hermes", _hermes('{"name": "f", "arguments": {}}') * count, None, "standard")
 
 
-def test_results_of_the_fast_path_are_frozen_and_equal() -> None:
-    result = FAST["hermes"](_hermes('{"name": "f", "arguments": {}}'), None)
+def test_results_of_fast_readers_are_frozen_and_equal() -> None:
+    result = READERS["hermes"].parse(_hermes('{"name": "f", "arguments": {}}'))
     assert type(result) is ParseResult
     assert repr(result.calls[0]).startswith("ToolCall(name='f'")
     assert hash(result.diagnoses) == hash(())

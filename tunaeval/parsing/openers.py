@@ -1,0 +1,168 @@
+"""Openers: the block behind one is read, fast or step by step, or the opener is only mentioned.
+
+The fast reader of a format answers only where it is certain; where it is not, the recovering reader
+reads that block, and no more.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tunaeval.grammar import Format
+from tunaeval.types import ToolCall
+from tunaeval.window import Reading
+
+from .block import Block, Setting
+from .collect import MAX_CALLS
+from .fast import FENCE
+from .fast.made import moved
+from .finder import Choice, Token, choices_of, chosen, undecided
+from .mention import Mention
+from .passage import Passage
+from .python_block import PythonBlock
+from .quoting import in_ticks
+from .tagged import TaggedBlock
+
+LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
+
+
+class Blocks(Passage):
+    """A passage that reads blocks. A method that begins one returns None when it is read already,
+    or a reading when more of the text may be needed.
+    """
+
+    _setting: Setting | None = None
+
+    def _open(self, token: Token) -> Reading[None] | None:
+        """An opener: a block of its format, or a mention of it."""
+        window = self.window
+        text, start = window.text, window.pos
+        fence = token.text == FENCE
+        if fence and self._in_code:
+            self._in_code = False
+            self._only_text(FENCE)
+            return None
+        quoted = False
+        if self._quote_open or text[start - 1 : start] == "`":
+            quoted = not fence and self._quoted()
+        # A bare object has no marker that would announce it, so it may be only part of some code.
+        if token.kind == "bare" and not quoted:
+            quoted = in_ticks(self._line)
+        choice = chosen(token, text, start + len(token.text))
+        if choice is None and undecided(token, window):
+            return self._open_later(token, quoted=quoted)
+        return self._opened(token, choice, quoted=quoted)
+
+    def _open_later(self, token: Token, *, quoted: bool) -> Reading[None]:
+        """The same once enough of the text has arrived to know whose opener it is."""
+        window, choice = self.window, None
+        while choice is None and undecided(token, window):
+            yield
+            choice = chosen(token, window.text, window.pos + len(token.text))
+        reading = self._opened(token, choice, quoted=quoted)
+        if reading is not None:
+            yield from reading
+
+    def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None] | None:
+        """An opener of the format that was chosen; the first one's, or around calls, if none."""
+        if choice is None:
+            if token.around:
+                self._around(token)
+                return None
+            choice = choices_of(token)[0]
+        if choice.excludes and self.channel not in (None, "call"):
+            self._only_text(token.text)
+            return None
+        window = self.window
+        start = window.pos
+        window.pos = body = start + len(token.text)
+        if self._fast and window.final and not quoted:
+            calls: list[ToolCall] = []
+            end = choice.fast(window.text, start, body, self.tools, calls)
+            if end >= 0 and (
+                self._taken(start, end, calls, bare=choice.bare)
+                if calls
+                else self._passed_over(start, end, token, choice)
+            ):
+                return None
+        return self._read(token, choice.form, window.base + start, quoted=quoted)
+
+    def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
+        """Hand on the calls of a block from `start` to `end`, unless there are too many."""
+        window, collector = self.window, self.collector
+        if len(collector.calls) + len(found) > MAX_CALLS:
+            return False
+        base = window.base
+        collector.block(base + start, base + end, found if not base else moved(found, base))
+        collector.bare = bare
+        self.announced = self._refused = None
+        self._line_at = base + end
+        window.pos = end
+        return True
+
+    def _passed_over(self, start: int, end: int, token: Token, choice: Choice) -> bool:
+        """A block without a call is content, where the fast reader says what it is."""
+        window, collector, fence = self.window, self.collector, token.text == FENCE
+        if not (choice.form.marked or token.kind == "bare" or fence):
+            return False  # a mention, or an object that is no call: only the other reader knows
+        collector.piece("content", window.base + start, window.base + end)
+        collector.bare = choice.bare
+        self.announced = self._refused = None
+        self._line_at = window.base + end
+        window.pos = end
+        if fence:
+            self._in_code = True
+        elif token.kind == "open":
+            self._mention = Mention(window.base + start, token, choice.form, len(collector.calls))
+        return True
+
+    def _block(
+        self, form: Format, start: int, *, quoted: bool, name: str | None
+    ) -> Block | PythonBlock | TaggedBlock:
+        """What recovers a block of this format."""
+        if self._setting is None:
+            self._setting = Setting(self.window, self.collector, self.tools, self.level)
+        if form.call:
+            return Block(self._setting, form, start, quoted=quoted)
+        if form.python:
+            begins_line = bool(LINE_START.search(self._line))
+            return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
+        return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
+
+    def _read(
+        self,
+        token: Token,
+        form: Format,
+        start: int,
+        *,
+        quoted: bool = False,
+        name: str | None = None,
+    ) -> Reading[None]:
+        """A block that began at offset `start`, from behind its opener on."""
+        self._refused, fence = None, token.text == FENCE
+        self.announced = None
+        block = self._block(form, start, quoted=quoted, name=name)
+        yield from block.read()
+        collector, end = self.collector, self.window.offset
+        collector.bare, self._line_at = form.opener is None, end
+        if block.had_body:
+            self._refused = token if block.failed else None
+            self._in_code = self._in_code or (fence and not block.closed)
+            return
+        collector.piece("content", max(start, collector.end), end)
+        if fence:
+            self._in_code = True
+        elif not quoted:
+            self._mention = Mention(start, token, form, len(collector.calls))
+
+    def _bare(self, token: Token) -> Reading[None] | None:
+        """A bare object: a call only outside of code and of what was refused before."""
+        if self._in_code or (self._refused and not self._past_refusal()):
+            self._only_text("{")
+            return None
+        return self._open(token)
+
+    def _past_refusal(self) -> bool:
+        """Whether the inside of what was refused is behind us: its closer, or a line's start."""
+        bare = self._refused is not None and self._refused.kind == "bare"
+        return bare and self.window.preceding(self.window.pos).endswith("\n")

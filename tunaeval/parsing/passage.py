@@ -1,0 +1,133 @@
+"""The text between blocks: what is content, what is markup, and what is only quoted.
+
+`Passage` keeps what a pass over a text has to remember from one marker to the next.
+"""
+
+from __future__ import annotations
+
+from tunaeval.grammar import Channel
+from tunaeval.types import Level, Tools
+from tunaeval.window import KEPT, Window
+
+from .collect import Collector
+from .ending import ELLIPSES, tell_end
+from .finder import LEAST_CUT, Finder, Token
+from .mention import Mention
+from .quoting import is_quote
+
+
+class Passage:
+    """A text on its way through the formats of a finder; used once.
+
+    What a text may need and most do not is a class attribute until it is needed: `_in_code` (a code
+    fence is open), `_mention` (an opener that nothing like a call followed), `_refused` (the
+    opener of a block that could not be read: what follows is the inside of it), `_thought_at`
+    (where a reasoning marker was passed over as content), `_after_reasoning` (white space still
+    belongs to the reasoning before it), `_quote_open` (inline code began right before a marker),
+    `channel` (of the message that is being read), `announced` (where calls were announced and have
+    not come yet), `_line_at` (since where the present line counts, as an offset).
+    """
+
+    channel: Channel | None = None
+    announced: int | None = None
+    _mention: Mention | None = None
+    _refused: Token | None = None
+    _in_code = False
+    _quote_open = False
+    _thought_at: int | None = None
+    _thought_marker = 0
+    _after_reasoning = False
+    _line_at = 0
+
+    def __init__(
+        self,
+        finder: Finder,
+        window: Window,
+        collector: Collector,
+        *,
+        tools: Tools | None,
+        level: Level,
+        fast: bool = True,
+    ) -> None:
+        self.finder = finder
+        self.window = window
+        self.collector = collector
+        self.tools = tools
+        self.level = level
+        self._fast = fast
+
+    def _say(self, end: int) -> None:
+        """The window's text up to `end` is content; white space next to markup may not be."""
+        window, collector = self.window, self.collector
+        start = window.pos
+        if start >= end:
+            return
+        offset, window.pos = window.base + start, end
+        said = window.text[start:end]
+        if self._after_reasoning:
+            offset += self._trimmed(said, offset)
+        if self._mention:
+            self._mention.hear(said)
+        if self._quote_open:
+            self._quote_open = "`" not in said and "\n" not in said
+        if not collector.may_be_blank(said):
+            collector.piece("content", offset, window.base + end)
+        elif offset < window.base + end:
+            collector.blank(offset, window.base + end)
+
+    def _trimmed(self, said: str, offset: int) -> int:
+        """How much of it is white space that belongs to the reasoning before it."""
+        blank = len(said) - len(said.lstrip())
+        self.collector.piece("markup", offset, offset + blank)
+        self._after_reasoning = blank == len(said)
+        return blank
+
+    @property
+    def _line(self) -> str:
+        """The end of the present line, and perhaps of those before it: `KEPT` characters."""
+        window = self.window
+        start = max(self._line_at - window.base, window.pos - KEPT, 0)
+        return window.text[start : window.pos]
+
+    def _markup(self, size: int) -> None:
+        """A marker, passed over; a new line begins, as far as content goes."""
+        window = self.window
+        start = window.offset
+        window.pos += size
+        self._line_at = start + size
+        self.collector.piece("markup", start, self._line_at)
+        self.collector.bare = False
+
+    def _only_text(self, text: str) -> None:
+        """A marker that marks nothing."""
+        self._say(self.window.pos + len(text))
+
+    def _finish(self) -> None:
+        collector, finder, line = self.collector, self.finder, self._line
+        collector.settle_blank("markup" if collector.last else "content")
+        cut = finder.cut(line) if line[-LEAST_CUT:] in finder.cut_ends else ""
+        announced, in_code = self.announced, self._in_code
+        trails_off = line.rstrip().endswith(ELLIPSES)
+        if in_code or announced is not None or cut or trails_off:
+            tell_end(
+                collector,
+                self.window.offset,
+                cut=cut,
+                announced=announced,
+                in_code=in_code,
+                trails_off=trails_off,
+            )
+
+    def _quoted(self) -> bool:
+        """Whether what begins here is in inline code; if so, what follows is as well."""
+        if not self._quote_open:
+            self._quote_open = is_quote(self.window)
+        return self._quote_open
+
+    def _around(self, token: Token) -> None:
+        """What is around all calls of a format, if it is around any."""
+        if self._quoted():
+            self._only_text(token.text)
+        else:
+            self.announced = self.window.offset if token.announces else None
+            self._markup(len(token.text))
