@@ -7,24 +7,14 @@ with a fixed character; a bare object is looked at only when a bounded probe fit
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
-from typing import Literal as OneOf
 
-from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Reasoning
-from tunaeval.window import Window
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
 
 from .chains import start_of
-from .fast import BlockReader, block_reader
-
-TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
-]
-
-if TYPE_CHECKING:
-    from .routing import HeaderReader
+from .tokens import Token
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -33,47 +23,6 @@ LEAST_CUT = 5
 
 _PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}+", 64)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A format whose opener a token may be: what has to follow it, and its fast reader.
-
-    `bare`: it has no opener. `excludes`: its calls may stand in some messages only.
-    """
-
-    form: Format
-    follows: Callable[[str, int], re.Match[str] | None]
-    fast: BlockReader
-    bare: bool
-    excludes: bool
-
-
-@dataclass(slots=True, eq=False)
-class Token:
-    """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
-    stands around them, or a bare object's start.
-
-    An opener may be that of several formats; each has a probe, a pattern of what has to stand
-    behind it, which is compiled only where there is a choice.
-    `around` tells that it, or a closer, also stands around the calls of some format, `announces`
-    that it does so before the first of them.
-    """
-
-    kind: TokenKind
-    text: str = ""
-    formats: tuple[Format, ...] = ()
-    probes: tuple[str, ...] = ()
-    around: bool = False
-    announces: bool = False
-    reasoning: Reasoning | None = None
-    choices: tuple[Choice, ...] = ()
-    headers: tuple[HeaderReader, ...] = ()
-
-    @property
-    def sole(self) -> bool:
-        """Whether it can only be the opener of one format."""
-        return len(self.formats) == 1 and not self.around
 
 
 _SHORT, _MOST_MET = 32, 512
@@ -162,9 +111,11 @@ class Finder:
                 self._met[found] = known
         return known
 
-    def alone(self, text: str) -> bool:
-        """Whether no other token begins with this one, so that it is found where it stands."""
-        return not any(other.startswith(text) and other != text for other in self.tokens)
+    def begins(self, text: str, form: Format) -> bool:
+        """Whether this opener is that format's first of all, and no other token begins with it."""
+        known = self.tokens[text]
+        longer = any(other.startswith(text) and other != text for other in self.tokens)
+        return known.formats[:1] == (form,) and not longer
 
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""
@@ -175,40 +126,6 @@ class Finder:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
         found = self._cut.search(text)
         return found.group() if found else ""
-
-
-def choices_of(token: Token) -> tuple[Choice, ...]:
-    """The formats that begin with this token, in order; made when first asked for."""
-    if not token.choices:
-        probes = token.probes or ("",) * len(token.formats)
-        token.choices = tuple(
-            Choice(form, re.compile(probe).match, block_reader(form), form.opener is None,
-                   form.envelope is not None)
-            for form, probe in zip(token.formats, probes, strict=True)
-        )  # fmt: skip
-    return token.choices
-
-
-def chosen(token: Token, text: str, at: int) -> Choice | None:
-    """The first format whose next words follow at `at`; a single one without a look."""
-    choices = token.choices or choices_of(token)
-    if len(choices) == 1 and not token.around:
-        return choices[0]
-    for choice in choices:
-        if choice.follows(text, at):
-            return choice
-    return None
-
-
-_PROBED = 320
-"""Characters behind an opener that decide whose it is."""
-
-
-def undecided(token: Token, window: Window) -> bool:
-    """Whether more text could tell whose opener the token at the window's position is."""
-    if window.final or token.sole:
-        return False
-    return len(window.text) - window.pos - len(token.text) <= _PROBED
 
 
 def _search(

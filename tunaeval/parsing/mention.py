@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tunaeval.grammar import Format
 
 from .collect import Collector
-from .finder import Token
+from .tokens import Token
 
 _BODY = re.compile(r"""[{}\[\]("'=\n]""")
 

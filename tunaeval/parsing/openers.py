@@ -16,12 +16,12 @@ from .block import Block, Setting
 from .collect import MAX_CALLS
 from .fast import FENCE
 from .fast.made import moved
-from .finder import Choice, Token, choices_of, chosen, undecided
 from .mention import Mention
 from .passage import Passage
 from .python_block import PythonBlock
 from .quoting import in_ticks
 from .tagged import TaggedBlock
+from .tokens import Choice, Token, choices_of, chosen, undecided
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 

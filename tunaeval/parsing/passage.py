@@ -11,9 +11,10 @@ from tunaeval.window import KEPT, Window
 
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
-from .finder import LEAST_CUT, Finder, Token
+from .finder import LEAST_CUT, Finder
 from .mention import Mention
 from .quoting import is_quote
+from .tokens import Token
 
 
 class Passage:

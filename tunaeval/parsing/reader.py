@@ -74,7 +74,9 @@ class Reader:
     def _compile(self) -> Finder:
         if self._finder is None:
             self._finder = Finder(self.formats)
-            self.at_once = whole_reader(self._finder, _nothing)
+            first, opener = self.formats[0], self.formats[0].opener
+            alone = opener is not None and self._finder.begins(opener.text, first)
+            self.at_once = whole_reader(first, _nothing) if alone else _nothing
         return self._finder
 
     def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:

@@ -7,16 +7,17 @@ message that goes elsewhere nothing is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 from tunaeval.grammar import Format, Route
 from tunaeval.window import Reading, Window
 
 from .chains import start_of
 from .collect import Collector
-from .fast import AddressedReader, addressed_reader
-from .finder import Finder, Token
+from .fast import addressed_reader
+from .finder import Finder
+from .tokens import HeaderReader, Token
 
 _HEADER = 320
 """Characters of a header, with what tells apart whose it is, at the most."""
@@ -25,19 +26,6 @@ _UNFINISHED = re.compile(
     r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z", re.ASCII
 )
 """What follows a message's opener when the text ends in its header."""
-
-_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
-
-
-class HeaderReader(NamedTuple):
-    """The headers of one format: its routes in order, with what matches each and whether that has
-    the tool's name; what has to follow each; and the fast reader of calls behind a header.
-    """
-
-    form: Format
-    routes: tuple[tuple[Route, _Match, bool], ...]
-    follows: Mapping[Route, _Match]
-    fast: AddressedReader
 
 
 class Header(NamedTuple):

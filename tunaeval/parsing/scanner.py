@@ -16,9 +16,10 @@ from tunaeval.window import Reading
 
 from .collect import MAX_CALLS
 from .fast.made import call_of
-from .finder import Token, closers_of
+from .finder import closers_of
 from .openers import LINE_START, Blocks
 from .routing import Header, header_at, is_cut, think, think_until
+from .tokens import Token
 
 
 class Scanner(Blocks):

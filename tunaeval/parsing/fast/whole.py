@@ -10,7 +10,7 @@ function called for it would cost a tenth of the decoding of a short call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -22,25 +22,20 @@ from ..fitting import fits
 from .made import Call, result_of
 from .sound import flat_texts
 
-if TYPE_CHECKING:
-    from ..finder import Finder
-
 TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
 
-def whole_reader(finder: Finder, otherwise: TextReader) -> TextReader:
-    """The reader of such texts of the set's first format; `otherwise` reads all others."""
-    form = finder.formats[0]
+def whole_reader(form: Format, otherwise: TextReader) -> TextReader:
+    """The reader of such texts of a format; `otherwise` reads all others."""
     word, opener = form.call, form.opener
     if word is None or word.keyed or opener is None or not form.marked:
         return otherwise
     at = form.words.index(word)
     before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
-    asked_first = finder.tokens[opener.text].formats[0] is form and finder.alone(opener.text)
-    if before is None or after is None or not asked_first:
+    if before is None or after is None:
         return otherwise
     return _reader(form, word, (before + "{", "}" + after), otherwise)
 

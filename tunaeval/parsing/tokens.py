@@ -1,0 +1,106 @@
+"""What a set of formats looks for in a text: tokens, and what each may be the beginning of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.grammar import Format, Reasoning, Route
+from tunaeval.window import Window
+
+from .fast import AddressedReader, BlockReader, block_reader
+
+TokenKind: TypeAlias = OneOf[
+    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
+]
+
+Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+
+class HeaderReader(NamedTuple):
+    """The headers of one format: its routes in order, with what matches each and whether that has
+    the tool's name; what has to follow each; and the fast reader of calls behind a header.
+    """
+
+    form: Format
+    routes: tuple[tuple[Route, Match, bool], ...]
+    follows: Mapping[Route, Match]
+    fast: AddressedReader
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A format whose opener a token may be: what has to follow it, and its fast reader.
+
+    `bare`: it has no opener. `excludes`: its calls may stand in some messages only.
+    """
+
+    form: Format
+    follows: Match
+    fast: BlockReader
+    bare: bool
+    excludes: bool
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
+    stands around them, or a bare object's start.
+
+    An opener may be that of several formats; each has a probe, a pattern of what has to stand
+    behind it, which is compiled only where there is a choice.
+    `around` tells that it, or a closer, also stands around the calls of some format, `announces`
+    that it does so before the first of them.
+    """
+
+    kind: TokenKind
+    text: str = ""
+    formats: tuple[Format, ...] = ()
+    probes: tuple[str, ...] = ()
+    around: bool = False
+    announces: bool = False
+    reasoning: Reasoning | None = None
+    choices: tuple[Choice, ...] = ()
+    headers: tuple[HeaderReader, ...] = ()
+
+    @property
+    def sole(self) -> bool:
+        """Whether it can only be the opener of one format."""
+        return len(self.formats) == 1 and not self.around
+
+
+def choices_of(token: Token) -> tuple[Choice, ...]:
+    """The formats that begin with this token, in order; made when first asked for."""
+    if not token.choices:
+        probes = token.probes or ("",) * len(token.formats)
+        token.choices = tuple(
+            Choice(form, re.compile(probe).match, block_reader(form), form.opener is None,
+                   form.envelope is not None)
+            for form, probe in zip(token.formats, probes, strict=True)
+        )  # fmt: skip
+    return token.choices
+
+
+def chosen(token: Token, text: str, at: int) -> Choice | None:
+    """The first format whose next words follow at `at`; a single one without a look."""
+    choices = token.choices or choices_of(token)
+    if len(choices) == 1 and not token.around:
+        return choices[0]
+    for choice in choices:
+        if choice.follows(text, at):
+            return choice
+    return None
+
+
+_PROBED = 320
+"""Characters behind an opener that decide whose it is."""
+
+
+def undecided(token: Token, window: Window) -> bool:
+    """Whether more text could tell whose opener the token at the window's position is."""
+    if window.final or token.sole:
+        return False
+    return len(window.text) - window.pos - len(token.text) <= _PROBED
