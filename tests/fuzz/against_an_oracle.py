@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
-import pickle
 import random
 import subprocess
 import sys
@@ -73,15 +73,16 @@ def _repairs(call: Any) -> list[tuple[Any, ...]]:
 
 
 def serve() -> None:
-    """The older library's process: batches of questions in, their answers out."""
+    """The older library's process: a batch of questions a line in, their answers out."""
     readers, tools = _library()
-    while True:
-        try:
-            questions = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our own process
-        except EOFError:
-            return
-        pickle.dump([answer(Question(*q), readers, tools) for q in questions], sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+    for line in sys.stdin:
+        answers = [answer(_question(fields), readers, tools) for fields in json.loads(line)]
+        print(json.dumps(answers), flush=True)
+
+
+def _question(fields: list[Any]) -> Question:
+    *others, cuts = fields
+    return Question(*others, cuts=tuple(cuts))
 
 
 def _library() -> tuple[dict[str, Any], Any]:
@@ -114,10 +115,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             whole = [tuple(q._replace(cuts=())) for q in questions]
             assert process.stdin is not None
             assert process.stdout is not None
-            pickle.dump(whole, process.stdin)
-            process.stdin.flush()
+            print(json.dumps(whole), file=process.stdin, flush=True)
             own = [answer(q, readers, tools) for q in questions]
-            theirs = pickle.load(process.stdout)  # noqa: S301 - from our own process
+            theirs = json.loads(process.stdout.readline())
+            own = json.loads(json.dumps(own))  # lists for tuples, as in theirs
             for question, ours, old in zip(questions, own, theirs, strict=True):
                 _compare(question, ours, old, differences)
         process.stdin.close()  # type: ignore[union-attr]  # a pipe
@@ -151,7 +152,7 @@ def _words(content: str) -> str:
     return "".join(content.replace(";", "").split())
 
 
-def _oracle(commit: str, folder: Path) -> subprocess.Popen[bytes]:
+def _oracle(commit: str, folder: Path) -> subprocess.Popen[str]:
     packed = subprocess.run(
         ["git", "archive", commit, "tunaeval"],
         cwd=ROOT, capture_output=True, check=True,
@@ -160,7 +161,7 @@ def _oracle(commit: str, folder: Path) -> subprocess.Popen[bytes]:
         archive.extractall(folder, filter="data")
     return subprocess.Popen(
         [sys.executable, __file__, "--serve"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, text=True,
         env={**os.environ, "PYTHONPATH": str(folder)},
     )  # fmt: skip
 
