@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.formats import AUTO, CHAIN, FORMATS, SET_ALIASES, SETS
-from tunaeval.grammar import Format, set_engine
+from tunaeval.grammar import Format
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
@@ -231,6 +231,3 @@ def _format(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
         names = ", ".join(form.name for form in found.formats)
         raise UsageError(f"{found.name!r} reads several formats; write one of them: {names}")
     raise UsageError(f"{format!r} can be read but not written")
-
-
-set_engine(lambda form, text, tools, level: reader_of(form).parse(text, tools=tools, level=level))

@@ -21,7 +21,6 @@ from .calls import (
     Tools,
     ToolSpec,
     Usage,
-    set_spec_maker,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
 from .exchange import Reply, Request, text_of
@@ -57,6 +56,5 @@ __all__ = [
     "Usage",
     "asked",
     "results_of",
-    "set_spec_maker",
     "text_of",
 ]
