@@ -113,7 +113,7 @@ class Stream:
         """Take the next piece of the text; returns what became certain with it."""
         if not isinstance(chunk, str):
             raise refusal("chunk", chunk, "a str; decode bytes first")
-        self._take(chunk)
+        self._take(chunk if type(chunk) is str else str.__str__(chunk))
         return self._told()
 
     def feed_delta(self, delta: Mapping[str, JsonValue]) -> list[Event]:
