@@ -129,6 +129,12 @@ def test_fragments_without_index_go_on_with_the_last_call() -> None:
     assert said(streamed([first], [second], [fragment(None, '"pwd"}')])) == BOTH
 
 
+def test_an_id_says_the_call_where_the_index_is_left_out_later() -> None:
+    heads = [fragment("bash", '{"command": ', index=n, id=id_) for n, id_ in enumerate("ab")]
+    rest = (fragment(None, '"ls"}', id="a"), fragment(None, '"pwd"}', id="b"))
+    assert said(streamed(*[[each] for each in (*heads, *rest)])) == BOTH
+
+
 def test_a_new_id_for_each_fragment_is_one_call() -> None:
     pieces = (fragment(None, LS[:4], index=0, id="b"), fragment(None, LS[4:], index=0, id="c"))
     result = streamed([fragment("bash", "", index=0, id="a")], *[[each] for each in pieces])
