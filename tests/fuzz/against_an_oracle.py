@@ -81,8 +81,8 @@ def serve() -> None:
 
 
 def _question(fields: list[Any]) -> Question:
-    *others, cuts = fields
-    return Question(*others, cuts=tuple(cuts))
+    name, text, tools, level, cuts = fields
+    return Question(name, text, tools, level, tuple(cuts))
 
 
 def _library() -> tuple[dict[str, Any], Any]:

@@ -118,6 +118,14 @@ def test_a_malformed_call_is_no_abstention(play: Play, bad: str, expect: str) ->
     assert result.outcome in {"malformed", "truncated"}
 
 
+def test_a_call_without_its_end_is_malformed_where_the_server_says_it_was_made(play: Play) -> None:
+    """Nothing was cut off: the reply is complete, and the call in it is not."""
+    result, _ = play("call", reply(CUT, "tool_calls"), reply(CUT, "tool_calls"))
+    assert (result.outcome, result.reason) == ("malformed", "a call was tried and is malformed")
+    result, _ = play("call", reply(CUT, "length"), reply(CUT, "length"))
+    assert result.outcome == "truncated"
+
+
 def test_a_call_fails_where_none_is_expected_and_is_not_asked_again(play: Play) -> None:
     result, requests = play("none", GOOD)
     assert (result.ok, len(requests)) == (False, 1)

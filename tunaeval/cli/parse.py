@@ -126,7 +126,7 @@ def _told(result: ParseResult, text: str, as_json: bool, more: JsonObject) -> st
 
     if as_json:
         calls = [{**asdict(call), "source": call.source} for call in result.calls]
-        return json_text({**more, **asdict(result), "calls": calls})
+        return json_text({**more, **asdict(result), "calls": calls, "detail": result.detail})
     head = [f"line {more['line']}"] if more else []
     return "\n".join([*head, *_lines(result, text)])
 

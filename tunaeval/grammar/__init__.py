@@ -10,7 +10,7 @@ refused when it is built.
 
 from .envelope import Channel, Envelope, Route
 from .faults import NAME
-from .format import Engine, Format, set_engine
+from .format import Format
 from .words import (
     ANY_NAME,
     ANY_SPACE,
@@ -45,7 +45,6 @@ __all__ = [
     "CallObject",
     "Channel",
     "Elements",
-    "Engine",
     "Envelope",
     "Format",
     "Key",
@@ -61,5 +60,4 @@ __all__ = [
     "Trim",
     "Value",
     "Word",
-    "set_engine",
 ]

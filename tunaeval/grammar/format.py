@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from tunaeval.errors import FormatError
 
@@ -74,19 +73,6 @@ class Format:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         """Read `text` in this format alone."""
-        return _engine[0](self, text, tools, level)
+        from tunaeval.parsing import reader_of  # noqa: PLC0415 - it imports the grammar
 
-
-Engine: TypeAlias = "Callable[[Format, str, Tools | None, Level], ParseResult]"
-
-
-def _nobody(*_: object) -> ParseResult:
-    raise LookupError("nothing that reads formats is loaded; use tunaeval.parse(text, format)")
-
-
-_engine: list[Engine] = [_nobody]
-
-
-def set_engine(engine: Engine) -> None:
-    """Say what reads formats. The face does this once: a value does not know its reader."""
-    _engine[:] = [engine]
+        return reader_of(self).parse(text, tools=tools, level=level)

@@ -181,9 +181,12 @@ class _Judge:
 
     def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
         """Words that used up all tokens were cut off before any call, if one was to come; thoughts
-        that were cut off before any word are no answer at all.
+        that were cut off before any word are no answer at all. A call that lacks its end although
+        the server ended the reply with it (`tool_calls`) was not cut off, it is malformed.
         """
         result = attempt.read[level]
+        if result.outcome == "truncated" and attempt.reply.finish_reason == "tool_calls":
+            return "malformed"
         cut = attempt.reply.finish_reason == "length"
         wordless = (cut or result.truncated) and not result.content.strip()
         unfinished = wordless or (cut and self.wants_call)

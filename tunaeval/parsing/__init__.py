@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.formats import AUTO, CHAIN, FORMATS, SET_ALIASES, SETS
-from tunaeval.grammar import Format, set_engine
+from tunaeval.grammar import Format
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
@@ -109,7 +109,9 @@ def parse(
     if tools is not None and type(tools) is not Tools:
         tools = to_tools(tools)
     if type(text) is not str:
-        raise UsageError(f"a text is a str, not {type(text).__name__}; decode bytes first")
+        if not isinstance(text, str):
+            raise UsageError(f"a text is a str, not {type(text).__name__}; decode bytes first")
+        text = str.__str__(text)  # that of a subclass may say something else
     reader = _READERS.get(format) if type(format) is str else None
     if reader is None:
         return parser_for(format).parse(text, tools=tools, level=level)
@@ -146,6 +148,10 @@ def parse_many(
     workers: int = 1,
 ) -> list[ParseResult]:
     """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
+
+    What is no text (None, bytes, a number) ends nothing: its result has no calls and the diagnosis
+    "not-text", which says where it was and what. Its outcome is "malformed", because a model can be
+    right with "no_call" and with "calls", and "truncated" blames the end of a text.
 
     With `workers` above 1, texts are read in so many processes, which are started as
     `multiprocessing` is set to, and gone when this returns or raises. That pays where reading a
@@ -231,6 +237,3 @@ def _format(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
         names = ", ".join(form.name for form in found.formats)
         raise UsageError(f"{found.name!r} reads several formats; write one of them: {names}")
     raise UsageError(f"{format!r} can be read but not written")
-
-
-set_engine(lambda form, text, tools, level: reader_of(form).parse(text, tools=tools, level=level))

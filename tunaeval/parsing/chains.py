@@ -54,17 +54,23 @@ class Closing:
     """Either text, whichever stands first."""
 
 
+_MOST_CLOSINGS = 512
+"""The built-in formats have some twenty; each takes about 2 KB."""
+
 _closings: dict[tuple[int, int, int], tuple[Format, Word, Closing]] = {}
+"""Each with what its key is made of, so that no other object has that identity."""
 
 
 def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
-    """How a value of `form` ends that stands in front of `after`; made once for each.
+    """How a value of `form` ends that stands in front of `after`; kept, up to a number.
 
     By identity: to hash a whole format costs more than to read a short value.
     """
     key = id(form), id(word), len(after)
     known = _closings.get(key)
     if known is None:
+        if len(_closings) >= _MOST_CLOSINGS:
+            _closings.clear()  # at once: formats made by the hundred are used for one text each
         _closings[key] = known = (form, word, _closing(form, after))
     return known[2]
 

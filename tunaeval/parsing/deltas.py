@@ -1,25 +1,29 @@
-"""Chunks of an OpenAI-compatible stream: text and structured calls that arrive in fragments.
+"""Deltas of an OpenAI-compatible stream: text and structured calls that arrive in fragments.
 
-Structured calls are told of like those in a text, and in the end count as in `message`: where the
+Structured calls are reported like those in a text, and in the end count as in `message`: where the
 server has parsed calls, those are the calls.
+
+Which call a fragment belongs to, its index should say, but servers number all calls 0 or leave the
+index out. So under one index a new call begins where the id changes, or, without ids, where a name
+comes again with arguments although those before are complete. A fragment that has a new id but no
+name goes on with the call before, as some servers make a new id for each fragment.
 """
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping
+from dataclasses import replace
 
-import orjson
-
-from tunaeval.repair import JsonReader
+from tunaeval.repair import JsonReader, Read
 from tunaeval.types import Diagnosis, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
 from .collect import MAX_CALLS
 from .events import Event, event
 from .live import LiveCall
-from .live_objects import LiveObject
+from .live_objects import LONGEST_NAME, LiveObject
 from .message import REASONING_KEYS, joined, reasoned, structured
+from .sse import Delta
 
 
 class _Fragments:
@@ -27,43 +31,83 @@ class _Fragments:
 
     def __init__(self, events: list[Event], index: int, start: int, tools: Tools | None) -> None:
         self.call = LiveCall(events, index, start, tools)
-        self._id: JsonValue = None
-        self._name = ""
-        self._text: list[str] = []
+        self.id: JsonValue = None
+        self._names: list[str] = []
+        self._name_size = 0
+        self._texts: list[str] = []
+        self._value: JsonValue = None
+        """Arguments that came as an object, not as text."""
         self._window = Window()
         reader = JsonReader(self._window)
         self._object = LiveObject(self.call, reader.draft.pieces, depth=1)
         self._reading = reader.read()
+        self._begun = False
         self._ended = False
+        self._complete = False
 
-    def take(self, fragment: Mapping[str, JsonValue]) -> None:
-        """The next fragment; name and arguments grow, the rest stands once."""
-        self._id = self._id if self._id is not None else fragment.get("id")
-        function = fragment.get("function")
-        if not isinstance(function, Mapping):
-            return
-        name, arguments = function.get("name"), function.get("arguments")
-        if isinstance(name, str):
-            self._name += name
-        if arguments is not None and self._name:
-            self.call.start(self._name)
+    def take(self, fragment: Delta) -> None:
+        """The next fragment; name and arguments grow, the rest comes once."""
+        if not self.id:
+            found = fragment.get("id")
+            self.id = self.id if found is None else found
+        name, arguments = _function(fragment)
+        if isinstance(name, str) and name:
+            self._take_name(name)
+        if arguments is not None and 0 < self._name_size <= LONGEST_NAME:
+            self.call.start("".join(self._names))
         if isinstance(arguments, str):
-            self._text.append(arguments)
+            self._texts.append(arguments)
             self._follow(arguments)
+        elif arguments is not None:
+            self._value, self._complete = arguments, True
+
+    def _take_name(self, name: str) -> None:
+        """A name may come in pieces before the arguments; afterwards, or whole, it is a repeat."""
+        known = self._begun or (len(name) == self._name_size and name == "".join(self._names))
+        if not known:
+            self._names.append(name)
+            self._name_size += len(name)
 
     def _follow(self, text: str) -> None:
+        """Read on in the arguments, until they end or make no sense."""
+        if not self._begun:
+            text = text.lstrip()
+            self._begun = bool(text)
+        if self._ended or not text:
+            return
         self._window.feed(text)
-        if not self._ended and self._window.text.strip():
-            try:
-                next(self._reading)
-            except StopIteration:
-                self._ended = True
-            self._object.tell()
+        try:
+            next(self._reading)
+        except StopIteration as stop:
+            self._ended, self._complete = True, isinstance(stop.value, Read)
+        self._object.tell()
+
+    def goes_on_with(self, fragment: Delta, id_: str) -> bool:
+        """Whether a fragment under this call's index is of this call; `id_` is "" for none."""
+        name, arguments = _function(fragment)
+        if id_ and self.id and id_ != self.id:
+            return not name and bool(arguments)
+        return not (self._complete and name and _begins_arguments(arguments))
 
     def whole(self) -> JsonValue:
         """The call as a message has it."""
-        function: JsonValue = {"name": self._name, "arguments": "".join(self._text)}
-        return {"id": self._id, "function": function}
+        text = "".join(self._texts)
+        arguments = self._value if self._value is not None and not text.strip() else text
+        return {"id": self.id, "function": {"name": "".join(self._names), "arguments": arguments}}
+
+
+def _function(fragment: Delta) -> tuple[JsonValue, JsonValue]:
+    """Name and arguments, as far as a fragment has them."""
+    function = fragment.get("function")
+    if not isinstance(function, Mapping):
+        return None, None
+    return function.get("name"), function.get("arguments")
+
+
+def _begins_arguments(arguments: JsonValue) -> bool:
+    if isinstance(arguments, str):
+        return arguments.lstrip().startswith("{")
+    return arguments is not None
 
 
 class Deltas:
@@ -73,80 +117,68 @@ class Deltas:
         self._events = events
         self._tools = tools
         self._level = level
-        self._calls: dict[object, _Fragments] = {}
+        self._calls: list[_Fragments] = []
+        self._latest: dict[int, _Fragments] = {}
+        """By index, the call that it was last said of."""
+        self._by_id: dict[tuple[int, str], _Fragments] = {}
+        self._index_of: dict[str, int] = {}
+        self._last_index = 0
         self._reasoning: list[str] = []
         self._faults: list[Diagnosis] = []
+        self._cut = False
 
-    def take(self, delta: Mapping[str, JsonValue], at: int) -> None:
+    def take(self, delta: Delta, at: int) -> None:
         """A delta's fragments of calls and of reasoning; `at` is how much text there has been."""
         reasoning = next(filter(None, (delta.get(key) for key in REASONING_KEYS)), None)
         if isinstance(reasoning, str):
             self._reasoning.append(reasoning)
             self._events.append(event("reasoning", at, at, reasoning))
-        fragments = delta.get("tool_calls")
-        for place, fragment in enumerate(fragments if isinstance(fragments, list) else ()):
+        listed = delta.get("tool_calls")
+        fragments = listed if isinstance(listed, list) else []
+        for place, fragment in enumerate(fragments):
             if isinstance(fragment, Mapping):
-                self._call(fragment.get("index", place), at).take(fragment)
+                found = fragment.get("id")
+                id_ = found if isinstance(found, str) else ""
+                index = fragment.get("index")
+                if not isinstance(index, int):
+                    alone = self._last_index if len(fragments) == 1 else place
+                    index = self._index_of.get(id_, alone)
+                self._call(fragment, index, id_, at).take(fragment)
 
-    def _call(self, index: object, at: int) -> _Fragments:
-        """The call that a fragment belongs to, by its index."""
-        key = index if isinstance(index, int) else 0
-        if key not in self._calls:
+    def _call(self, fragment: Delta, index: int, id_: str, at: int) -> _Fragments:
+        """The call that a fragment belongs to; see the module's first words."""
+        call = self._by_id.get((index, id_))
+        if call is None:
+            latest = self._latest.get(index)
+            call = latest if latest and latest.goes_on_with(fragment, id_) else None
+        if call is None:
             number = len(self._calls)
             listened = self._events if number < MAX_CALLS else []
-            self._calls[key] = _Fragments(listened, number, at, self._tools)
-        return self._calls[key]
+            call = _Fragments(listened, number, at, self._tools)
+            self._calls.append(call)
+        self._latest[index], self._last_index = call, index
+        if id_:
+            self._by_id[index, id_] = call
+            self._index_of[id_] = index
+        return call
 
-    def unreadable(self, message: str) -> None:
-        """A chunk that could not be understood; nothing else is lost."""
-        self._faults.append(Diagnosis("invalid-chunk", message))
-        self._events.append(event("diagnosis", 0, 0, diagnosis=self._faults[-1]))
+    def fault(self, diagnosis: Diagnosis) -> None:
+        """A chunk that could not be understood, or a stream that was cut; nothing else is lost."""
+        self._cut = self._cut or diagnosis.code == "stream-cut"
+        self._faults.append(diagnosis)
+        self._events.append(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
     def finish(self, text: ParseResult) -> ParseResult:
         """The whole message, whose text gave `text`."""
         text = reasoned(text, "".join(self._reasoning), self._faults)
+        if self._cut:
+            text = replace(text, truncated=True)
         if not self._calls:
             return text
-        items = [call.whole() for call in self._calls.values()]
-        found, calls = structured(items, self._tools, self._level)
-        for fragments, call in zip(self._calls.values(), calls, strict=False):
+        found, calls = structured([call.whole() for call in self._calls], self._tools, self._level)
+        for fragments, call in zip(self._calls, calls, strict=False):
             if call is None:
                 fragments.call.drop()
             else:
                 fragments.call.finish(call)
         return joined(found, text)
-
-
-class Lines:
-    """Server-sent events from pieces of a byte stream: the data of each."""
-
-    def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._rest: list[str] = []
-
-    def feed(self, piece: str | bytes) -> list[str]:
-        """The data that this piece completes; what is not data (comments, ids) is passed over."""
-        text = piece if isinstance(piece, str) else self._decode(piece)
-        *lines, rest = text.split("\n")
-        if lines:
-            lines[0] = "".join(self._rest) + lines[0]
-            self._rest.clear()
-        self._rest.append(rest)
-        found = [line[5:].strip() for line in lines if line.startswith("data:")]
-        return [data for data in found if data and data != "[DONE]"]
-
-
-def delta_of(data: str) -> Mapping[str, JsonValue] | str:
-    """The first choice's delta of a chunk; a text that says why there is none."""
-    try:
-        chunk = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        return f"a chunk that is no JSON ({error}): {data[:60]!r}"
-    if not isinstance(chunk, dict):
-        return f"a chunk is an object, not {data[:60]!r}"
-    if chunk.get("error"):
-        return f"the server reports: {chunk['error']!r:.200}"
-    choices = chunk.get("choices")
-    first = next((c for c in choices or () if isinstance(c, dict) and not c.get("index")), None)
-    delta = first.get("delta", first.get("message")) if first else None
-    return delta if isinstance(delta, dict) else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from typing import NamedTuple
 
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
@@ -11,7 +12,7 @@ from .live import LiveCall, arguments_text, loaded
 
 _OPENERS, _CLOSERS = frozenset("{["), frozenset("}]")
 
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 """A longer name, as JSON, is told when the call is finished."""
 
 
@@ -86,7 +87,7 @@ class LiveObject:
         self._name_at: int | None = None
         self._name = ""
         self._inside = depth == 1
-        self._members: list[_Member] = []
+        self._members: deque[_Member] = deque()
 
     def tell(self) -> None:
         """Tell what has become certain since the last time."""
@@ -129,7 +130,7 @@ class LiveObject:
         if not (self._marked or self._inside or self._members):
             return
         for piece in self._pieces[at:]:
-            if len(self._name) > _LONGEST_NAME or self.call.started:
+            if len(self._name) > LONGEST_NAME or self.call.started:
                 return
             self._name += piece
             self._name_at = at = at + 1
@@ -140,7 +141,7 @@ class LiveObject:
     def _send(self) -> None:
         told: list[str] = []
         while self._members and self._whole(self._members[0], told):
-            self._members.pop(0)
+            self._members.popleft()
         self.call.grow("".join(told))
 
     def _whole(self, member: _Member, told: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 To several processes goes the parser itself, as a copy; one that cannot be copied goes by its name.
 Results come back as plain tuples, which costs the process that collects them a third of what their
-objects would.
+objects would. What is no text has its result from the start, and goes through as it is.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.types import NOT_TEXT, Diagnosis, Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import refusal
 from tunaeval.workers import spread, why_unsendable
@@ -24,6 +24,9 @@ _CHUNK_CHARACTERS = 1 << 18
 
 _RESULT = attrgetter(*ParseResult.__slots__)
 _CALL = attrgetter(*ToolCall.__slots__)
+
+_Text: TypeAlias = str | ParseResult
+"""A text to be read, or the result of what is none."""
 
 
 class Setting(NamedTuple):
@@ -43,12 +46,8 @@ def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[Pars
     chunks = _chunks(_checked(texts))
     first, second = next(chunks, []), next(chunks, None) if workers > 1 else None
     if second is None:
-        tools, level = setting.tools, setting.level
-        return [
-            parser.parse(text, tools=tools, level=level)
-            for chunk in chain([first], chunks)
-            for text in chunk
-        ]
+        read = _reading(parser, setting)
+        return [read(text) for chunk in chain([first], chunks) for text in chunk]
     setting = setting._replace(format=_sent(setting.format, parser))
     answers = spread(_prepared, setting, chain([first, second], chunks), workers)
     return [_unpacked(each) for answer in answers for each in answer]
@@ -67,22 +66,32 @@ def _sent(format_: object, parser: Parser) -> object:
     )
 
 
-def _checked(texts: Iterable[str]) -> Iterator[str]:
+def _checked(texts: Iterable[object]) -> Iterator[_Text]:
     if isinstance(texts, str | Mapping) or not isinstance(texts, Iterable):
         raise refusal("texts", texts, "several, in an iterable; for one text use parse")
     for index, text in enumerate(texts):
-        if type(text) is not str:
-            found = type(text).__name__
-            raise UsageError(f"texts[{index}] is a {found}, wanted a str; decode bytes first")
-        yield text
+        if type(text) is str:
+            yield text
+        else:
+            yield str.__str__(text) if isinstance(text, str) else _no_text(index, text)
 
 
-def _chunks(texts: Iterator[str]) -> Iterator[list[str]]:
-    chunk: list[str] = []
+def _no_text(index: int, thing: object) -> ParseResult:
+    """The result of what is no text: "malformed", for "no_call" is what a model may be right with.
+
+    Only its kind is told, as its own words could be long, or code that raises.
+    """
+    hint = "; decode bytes first" if isinstance(thing, bytes | bytearray) else ""
+    message = f"texts[{index}] is {type(thing).__name__}, wanted a str{hint}"
+    return ParseResult(diagnoses=(Diagnosis(NOT_TEXT, message),), outcome="malformed")
+
+
+def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
+    chunk: list[_Text] = []
     size = 0
     for text in texts:
         chunk.append(text)
-        size += len(text)
+        size += len(text) if type(text) is str else 0
         if len(chunk) == _CHUNK_TEXTS or size >= _CHUNK_CHARACTERS:
             yield chunk
             chunk, size = [], 0
@@ -90,15 +99,18 @@ def _chunks(texts: Iterator[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _prepared(setting: Setting) -> Callable[[list[str]], list[object]]:
+def _reading(parser: Parser, setting: Setting) -> Callable[[_Text], ParseResult]:
+    """What is done with each text."""
+    parse, tools, level = parser.parse, setting.tools, setting.level
+    return lambda text: (
+        text if isinstance(text, ParseResult) else parse(text, tools=tools, level=level)
+    )
+
+
+def _prepared(setting: Setting) -> Callable[[list[_Text]], list[object]]:
     """What a process does with a chunk."""
-    parser = setting.find(setting.format)
-    tools, level = setting.tools, setting.level
-
-    def read(chunk: list[str]) -> list[object]:
-        return [_packed(parser.parse(text, tools=tools, level=level)) for text in chunk]
-
-    return read
+    read = _reading(setting.find(setting.format), setting)
+    return lambda chunk: [_packed(read(text)) for text in chunk]
 
 
 def _packed(result: ParseResult) -> object:

@@ -3,6 +3,9 @@
 Where the server has parsed calls, those are the calls, and the text is read for its content and
 reasoning only, so that a call which a server left in the text is not counted twice. When none of
 the structured calls stands, the text is read as if there had been none.
+
+Most structured calls are sound in every way; `_sound` reads those by the rule for sound calls in a
+text, and leaves anything else to `_judged`, which would say the same of those as well.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import orjson
+
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.repair import Note, Read, Unreadable, not_json, read_json
+from tunaeval.repair import MAX_FAST, Note, Read, Unreadable, not_json, read_json
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
@@ -30,11 +35,22 @@ from tunaeval.types import (
 )
 
 from .collect import MAX_CALLS
+from .fast.claims import claim_of
+from .fast.made import result_of
+from .fast.sound import nothing_hidden
 from .judge import Verdict, judge
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
+
+_claim = claim_of(_STRUCTURED, _CALL)
+# It was made just now and nobody else has it; a copy would take as long as the arguments.
+_set_span = ToolCall.span.__set__  # type: ignore[union-attr,misc]  # the slot's
+_set_id = ToolCall.id.__set__  # type: ignore[union-attr,misc]  # as above
+
+_SILENT = ParseResult()
+"""What a message without text says."""
 
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
@@ -47,14 +63,19 @@ def read_message(
     message: object, read: Callable[[str], ParseResult], tools: Tools | None, level: Level
 ) -> ParseResult:
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
-    if not isinstance(message, Mapping) and not any(hasattr(message, key) for key in _FIELDS):
+    is_mapping = isinstance(message, (dict, Mapping))  # dict first, as in `_get`
+    if not is_mapping and not any(hasattr(message, key) for key in _FIELDS):
         raise UsageError(
             f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
         )
-    items = [*_listed(_get(message, "tool_calls")), *_legacy(message)]
-    text = read(text_of(_get(message, "content")))
-    reasoning = next(filter(None, (_get(message, key) for key in REASONING_KEYS)), None)
-    text = reasoned(text, reasoning if isinstance(reasoning, str) else "")
+    items = _listed(_get(message, "tool_calls")) or _legacy(message)
+    content = _get(message, "content")
+    said = text_of(content) if content else ""
+    text = read(said) if said else _SILENT
+    first, second = REASONING_KEYS
+    reasoning = _get(message, first) or _get(message, second)
+    if isinstance(reasoning, str):
+        text = reasoned(text, reasoning)
     return joined(structured(items, tools, level)[0], text) if items else text
 
 
@@ -68,6 +89,8 @@ def reasoned(text: ParseResult, reasoning: str, faults: Sequence[Diagnosis] = ()
 
 def joined(server: ParseResult, text: ParseResult) -> ParseResult:
     """What the server parsed, with what the text says beside it."""
+    if text is _SILENT:
+        return server
     diagnoses = server.diagnoses
     if server.calls:
         told = () if text.calls else text.diagnoses
@@ -127,15 +150,19 @@ def structured(
     items: Sequence[object], tools: Tools | None, level: Level
 ) -> tuple[ParseResult, list[ToolCall | None]]:
     """The calls that a server had parsed, and why some of them are none; also item by item."""
-    calls: list[ToolCall | None] = []
+    calls = [_sound(item, tools) for item in items[:MAX_CALLS]]
+    if all(calls) and len(calls) == len(items):
+        return result_of(tuple(filter(None, calls)), "", None), calls
     diagnoses: list[Diagnosis] = []
     truncated = False
-    for index, item in enumerate(items[:MAX_CALLS]):
+    for index, (item, sound) in enumerate(zip(items, calls, strict=False)):
+        if sound is not None:
+            continue
         verdict = _judged(item, tools, level)
         where = f"tool_calls[{index}]: "
         diagnoses += [Diagnosis(note.code, where + note.message) for note in verdict.notes]
         truncated = truncated or verdict.truncated
-        calls.append(_placeless(verdict.call) if verdict.call else None)
+        calls[index] = _placeless(verdict.call) if verdict.call else None
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
     stand = tuple(call for call in calls if call)
@@ -147,6 +174,33 @@ def _placeless(call: ToolCall) -> ToolCall:
     """The call without spans: it stands in no text."""
     repairs = tuple(replace(repair, span=None) for repair in call.repairs)
     return ToolCall(call.name, call.arguments, call.id, call.format, None, repairs)
+
+
+def _sound(item: object, tools: Tools | None) -> ToolCall | None:
+    """The call of an item that is sound, known and fitting in every way; None for any other."""
+    function = item.get("function") if type(item) is dict else None
+    if type(item) is not dict or type(function) is not dict:
+        return None
+    arguments = function.get("arguments")
+    if type(arguments) is str and len(arguments) <= MAX_FAST:
+        written = arguments
+        try:
+            arguments = orjson.loads(written)
+        except orjson.JSONDecodeError:
+            return None
+        if type(arguments) is not dict or not nothing_hidden(arguments, written, ()):
+            return None
+    elif type(arguments) is not dict or not_json(arguments):
+        return None
+    id_ = item.get("id")
+    if id_ is not None and type(id_) is not str:
+        return None
+    named = {"name": function.get("name"), "arguments": arguments}
+    call = _claim(named, None, 0, 0, tools)
+    if call is not None:
+        _set_span(call, None)
+        _set_id(call, id_)
+    return call
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
-from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, Tools, text_of
+from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools, text_of
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
 from .collect import MAX_TEXT, Collector
-from .deltas import Deltas, Lines, delta_of
+from .deltas import Deltas
 from .events import TEXTS, Event
 from .fast.whole import TextReader, whole_reader
 from .finder import Finder
 from .scanner import Scanner
+from .sse import Delta, Lines
 from .tiling import Kind, Tiling
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
@@ -125,7 +126,7 @@ class Stream:
         self._tools = tools
         self._level: Level = level
         self._deltas: Deltas | None = None
-        self._lines = Lines()
+        self._lines: Lines | None = None
         self._window = Window()
         self._collector = Collector(listened=listened)
         scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
@@ -139,7 +140,7 @@ class Stream:
         """Take the next piece of the text; returns what became certain with it."""
         if not isinstance(chunk, str):
             raise refusal("chunk", chunk, "a str; decode bytes first")
-        self._take(chunk)
+        self._take(chunk if type(chunk) is str else str.__str__(chunk))
         return self._told()
 
     def feed_delta(self, delta: Mapping[str, JsonValue]) -> list[Event]:
@@ -148,6 +149,8 @@ class Stream:
         Where the server has parsed calls, those are the calls of the result, and what the text
         told of its own does not count (see `parse_message`).
         """
+        if not isinstance(delta, Mapping):
+            raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
         self._take_delta(delta)
         return self._told()
 
@@ -155,15 +158,20 @@ class Stream:
         """Take the next piece of an OpenAI-compatible stream as it comes from the server.
 
         Pieces may end anywhere, inside a line or a letter. A chunk that cannot be understood is a
-        diagnosis, "invalid-chunk", and nothing else is lost.
+        diagnosis, "invalid-chunk", and nothing else is lost. Where the stream ends without `[DONE]`
+        and without a finish reason, the diagnosis is "stream-cut", and the result is truncated.
         """
-        self._take_lines(piece)
+        if not isinstance(piece, str | bytes):
+            raise refusal("piece", piece, "a str or bytes")
+        self._lines = self._lines or Lines()
+        self._take_events(self._lines.feed(piece))
         return self._told()
 
     def finish(self) -> ParseResult:
         """The text is complete; the result. May be called again."""
         if self._result is None:
-            self._take_lines("\n")
+            if self._lines:
+                self._take_events(self._lines.end())
             self._window.final = True
             self._run_out()
             result = self._collector.result("".join(self._chunks))
@@ -180,8 +188,7 @@ class Stream:
         return tuple(self._collector.pieces)
 
     def _take(self, chunk: str) -> None:
-        if self._result is not None:
-            raise UsageError("the stream is finished; make a new one for another text")
+        self._wanted_open()
         room = MAX_TEXT - self._length
         self._keep(chunk)
         if room > 0 and chunk:
@@ -193,21 +200,25 @@ class Stream:
         if content := text_of(delta.get("content")):
             self._take(content)
 
-    def _take_lines(self, piece: str | bytes) -> None:
-        for data in self._lines.feed(piece):
-            delta = delta_of(data)
-            if isinstance(delta, str):
-                self._beside().unreadable(delta)
+    def _take_events(self, events: Iterable[Delta | Diagnosis]) -> None:
+        for found in events:
+            if isinstance(found, Diagnosis):
+                self._beside().fault(found)
             else:
-                self._take_delta(delta)
+                self._take_delta(found)
 
     def _beside(self) -> Deltas:
         """What arrives beside the text."""
+        self._wanted_open()
         if self._deltas is None:
             events = self._collector.events
             told = [] if events is None else events
             self._deltas = Deltas(told, self._tools, self._level)
         return self._deltas
+
+    def _wanted_open(self) -> None:
+        if self._result is not None:
+            raise UsageError("the stream is finished; make a new one for another text")
 
     def _run_out(self) -> None:
         for _ in self._scan:  # pragma: no cover - a final window is never waited for

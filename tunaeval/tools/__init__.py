@@ -12,7 +12,7 @@ from .answering import call_id, call_of
 from .classifiers import classifiers
 from .notes import named
 from .recorder import Recorder
-from .specs import ToolLike, to_tools
+from .specs import ToolLike, to_tools, tool_spec
 from .storages import STORAGES, ContextRecorder, ResultRecorder
 from .wrapper import (
     RecordingWrapper,
@@ -95,6 +95,7 @@ __all__ = [
     "record_runs",
     "recorders_of",
     "to_tools",
+    "tool_spec",
     "wrap_tool",
 ]
 

@@ -21,7 +21,7 @@ from os import PathLike
 from typing import Any, TypeAlias, overload
 
 from tunaeval.errors import ToolsError
-from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec, set_spec_maker
+from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object]
 
@@ -86,9 +86,6 @@ def tool_spec(
         spec = replace(spec, description=told.description, parameters=parameters)
     words = spec.description if description is None else description
     return replace(spec, name=name or spec.name, description=words)
-
-
-set_spec_maker(tool_spec)
 
 
 def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:

@@ -21,11 +21,10 @@ from .calls import (
     Tools,
     ToolSpec,
     Usage,
-    set_spec_maker,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
 from .exchange import Reply, Request, text_of
-from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
+from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
     "ARGUMENTS_KEYS",
@@ -33,7 +32,9 @@ __all__ = [
     "LEAKED_CALL",
     "LEVELS",
     "NAME_KEYS",
+    "NOT_TEXT",
     "STRUCTURED",
+    "UNKNOWN_TOOL",
     "Checked",
     "Conversation",
     "Diagnosis",
@@ -57,6 +58,5 @@ __all__ = [
     "Usage",
     "asked",
     "results_of",
-    "set_spec_maker",
     "text_of",
 ]

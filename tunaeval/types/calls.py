@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -68,7 +68,9 @@ class ToolSpec:
         `prompt` is an XML prompt file that describes the tool in the docstring's place; `name` and
         `description` replace both. Raises ToolsError for what cannot be told to a model.
         """
-        return _maker[0](tool, name=name, description=description, prompt=prompt)
+        from tunaeval.tools import tool_spec  # noqa: PLC0415 - it imports the types
+
+        return tool_spec(tool, name=name, description=description, prompt=prompt)
 
     def as_bare(self) -> JsonObject:
         """Name, description and parameters: what OpenAI's shapes have in common."""
@@ -99,21 +101,6 @@ class ToolSpec:
 
     def _schema(self) -> JsonObject:
         return dict(self.parameters) or {"type": "object", "properties": {}}
-
-
-SpecMaker: TypeAlias = "Callable[..., ToolSpec]"
-
-
-def _nobody(*_: object, **__: object) -> ToolSpec:
-    raise LookupError("nothing that reads functions is loaded; use tunaeval.ToolSpec.of")
-
-
-_maker: list[SpecMaker] = [_nobody]
-
-
-def set_spec_maker(maker: SpecMaker) -> None:
-    """Say what reads functions. The tools do this once: a value does not know its maker."""
-    _maker[:] = [maker]
 
 
 class Tools(Mapping[str, ToolSpec]):

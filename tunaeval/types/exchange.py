@@ -53,7 +53,7 @@ class Reply:
 def text_of(content: JsonValue) -> str:
     """The text of a message's content: a string, null, or parts (texts, dicts or objects)."""
     if isinstance(content, str):
-        return content
+        return content if type(content) is str else str.__str__(content)
     parts = content if isinstance(content, list | tuple) else ()
     return "".join(text for text in map(_text_in, parts) if isinstance(text, str))
 

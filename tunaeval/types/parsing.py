@@ -12,6 +12,14 @@ Level: TypeAlias = Literal["strict", "standard", "lenient"]
 
 Outcome: TypeAlias = Literal["calls", "no_call", "malformed", "truncated"]
 
+NOT_TEXT = "not-text"
+"""The diagnosis of what was to be read among many texts and is no text."""
+
+UNKNOWN_TOOL = "unknown-tool"
+"""The diagnosis of a call to a tool that was not given."""
+
+_DETAILS = (UNKNOWN_TOOL, NOT_TEXT)
+
 LEVELS: tuple[Level, ...] = ("strict", "standard", "lenient")
 
 
@@ -41,3 +49,15 @@ class ParseResult:
     diagnoses: tuple[Diagnosis, ...] = ()
     truncated: bool = False
     outcome: Outcome = "no_call"
+
+    @property
+    def detail(self) -> str | None:
+        """Why the outcome is "malformed", where that has a name; else None.
+
+        "unknown-tool": there would have been a call if the tool it names had been given.
+        "not-text": there was no text to be read (see `parse_many`).
+        """
+        if self.outcome != "malformed":
+            return None
+        codes = {diagnosis.code for diagnosis in self.diagnoses}
+        return next((code for code in _DETAILS if code in codes), None)

@@ -1,0 +1,21 @@
+"""How bare values end, worked out once for each format and not kept for ever."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tunaeval.formats import QWEN3_CODER
+from tunaeval.grammar import Many, Value
+from tunaeval.parsing import chains
+
+
+def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
+    many = next(word for word in QWEN3_CODER.words if isinstance(word, Many))
+    at = next(i for i, word in enumerate(many.words) if isinstance(word, Value))
+    value, after = many.words[at], many.words[at + 1 :]
+    wanted = chains.closing_of(QWEN3_CODER, value, after)
+    assert chains.closing_of(QWEN3_CODER, value, after) is wanted
+    for number in range(2 * chains._MOST_CLOSINGS):
+        made = chains.closing_of(replace(QWEN3_CODER, summary=str(number)), value, after)
+        assert made == wanted
+        assert len(chains._closings) <= chains._MOST_CLOSINGS
