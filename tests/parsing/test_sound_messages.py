@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsing.test_fast import KEYS, TOOLS, calls
 
+from tests.parsing.test_fast import KEYS, TOOLS, calls
 from tunaeval import parse, parse_message
 from tunaeval.parsing import message
 from tunaeval.parsing.message import _judged, _placeless, _sound

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable, has_long_number, scan
@@ -26,14 +27,19 @@ from .steps import bounded, literal, next_char, skip_space
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
+Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
+"""What was read at an offset, in front of which texts, and where it ended: at any level."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What holds for every block of a text."""
+    """What holds for every block of a text. `known` is for texts that are read more than once."""
 
     window: Window
     collector: Collector
     tools: Tools | None
     level: Level
+    known: Objects | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """The schema of a tool's arguments; an empty one where the tools say nothing."""
@@ -248,9 +254,10 @@ class Block(Begun):
         window, ledger = self._window, self._ledger
         ledger.settle()
         start = window.offset
-        read = self._well_formed() or (
-            yield from self._told(JsonReader(window, stops), word, start)
-        )
+        read = self._known(start, stops) or self._well_formed()
+        if read is None:
+            read = yield from self._told(JsonReader(window, stops), word, start)
+            self._remember(read, start, stops)
         span = Span(start, window.offset)
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
@@ -266,6 +273,19 @@ class Block(Begun):
             frame=self._frame,
         )
         return self._judged(verdict, read, span)
+
+    def _known(self, start: int, stops: tuple[str, ...]) -> Read | Unreadable | None:
+        """What was read here before, at another level."""
+        known = self._setting.known
+        found = known.get((start, stops)) if known else None
+        if found is None:
+            return None
+        self._window.pos = found[1] - self._window.base
+        return found[0]
+
+    def _remember(self, read: Read | Unreadable, start: int, stops: tuple[str, ...]) -> None:
+        if self._setting.known is not None:
+            self._setting.known[start, stops] = read, self._window.offset
 
     def _well_formed(self) -> Read | None:
         """The object here if it is sound JSON: no frame around it can change where it ends."""

@@ -121,7 +121,9 @@ class Blocks(Passage):
     ) -> Block | PythonBlock | TaggedBlock:
         """What recovers a block of this format."""
         if self._setting is None:
-            self._setting = Setting(self.window, self.collector, self.tools, self.level)
+            self._setting = Setting(
+                self.window, self.collector, self.tools, self.level, self._objects
+            )
         if form.call:
             return Block(self._setting, form, start, quoted=quoted)
         if form.python:

@@ -9,6 +9,7 @@ from tunaeval.grammar import Channel
 from tunaeval.types import Level, Tools
 from tunaeval.window import KEPT, Window
 
+from .block import Objects
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import LEAST_CUT, Finder
@@ -49,6 +50,7 @@ class Passage:
         tools: Tools | None,
         level: Level,
         fast: bool = True,
+        objects: Objects | None = None,
     ) -> None:
         self.finder = finder
         self.window = window
@@ -56,6 +58,7 @@ class Passage:
         self.tools = tools
         self.level = level
         self._fast = fast
+        self._objects = objects
 
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""

@@ -12,6 +12,7 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
+from .block import Objects
 from .collect import MAX_TEXT, Collector
 from .deltas import Deltas
 from .events import TEXTS, Event
@@ -65,6 +66,26 @@ class Reader:
         """The same, with what each stretch of the text is."""
         return read_whole(self._compile(), text, tools, level)
 
+    def parse_levels(self, text: str, *, tools: Tools | None = None) -> dict[Level, ParseResult]:
+        """Read a whole text at all levels, each damaged object once.
+
+        What needs no repair and leaves no diagnosis is the same at all levels; what standard reads
+        without a diagnosis, lenient reads alike.
+        """
+        result = self.at_once(text, tools)
+        if result is not None:
+            return dict.fromkeys(LEVELS, result)
+        finder, objects = self._compile(), Objects()
+        standard = read_whole(finder, text, tools, "standard", objects=objects)[0]
+        if standard.diagnoses:
+            lenient = read_whole(finder, text, tools, "lenient", objects=objects)[0]
+        elif any(call.repairs for call in standard.calls):
+            lenient = standard
+        else:
+            return dict.fromkeys(LEVELS, standard)
+        strict = read_whole(finder, text, tools, "strict", objects=objects)[0]
+        return {"strict": strict, "standard": standard, "lenient": lenient}
+
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
         """A reader for a text that arrives in pieces."""
         return self._engine(tools, level, listened=True)
@@ -90,11 +111,22 @@ def _nothing(_text: str, _tools: Tools | None) -> None:
 
 
 def read_whole(
-    finder: Finder, text: str, tools: Tools | None, level: Level, *, fast: bool = True
+    finder: Finder,
+    text: str,
+    tools: Tools | None,
+    level: Level,
+    *,
+    fast: bool = True,
+    objects: Objects | None = None,
 ) -> tuple[ParseResult, Tiling]:
-    """A text that is all there, and what each stretch of it is. Without `fast`, step by step."""
+    """A text that is all there, and what each stretch of it is. Without `fast`, step by step.
+
+    `objects` keeps what recovering readers have read, for another level.
+    """
     window, collector = Window(text[:MAX_TEXT], final=True), Collector(listened=False)
-    scanner = Scanner(finder, window, collector, tools=tools, level=level, fast=fast)
+    scanner = Scanner(
+        finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
+    )
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:

@@ -75,17 +75,17 @@ def result_of(
     content: str,
     reasoning: str | None,
     diagnoses: tuple[Diagnosis, ...] = (),
-    outcome: Outcome = "calls",
+    outcome: Outcome | None = None,
     *,
     truncated: bool = False,
 ) -> ParseResult:
-    """A result, cheaply."""
+    """A result, cheaply; without a word on the outcome, what the calls say of it."""
     result: Any = Result()
     result.calls = calls
     result.content = content
     result.reasoning = reasoning
     result.diagnoses = diagnoses
     result.truncated = truncated
-    result.outcome = outcome
+    result.outcome = outcome or ("calls" if calls else "no_call")
     result.__class__ = ParseResult
     return result  # type: ignore[no-any-return]  # its class is ParseResult by now
