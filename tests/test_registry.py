@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import tunaeval
 from tunaeval.errors import PluginClashError, PluginShapeError, UnknownNameError
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.types import JsonValue, ParseResult
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Parser, Scorer, Writer
 
+ROOT = str(Path(tunaeval.__file__).parents[1])
 PARSERS = "tunaeval.parsers"
 PARSER = """
 class Reader:
@@ -62,7 +64,7 @@ class Site:
         """What `expression` comes to in a fresh process that has these distributions."""
         done = subprocess.run(
             [sys.executable, "-c", f"{FRESH}\nprint(json.dumps({expression}))"],
-            env={**os.environ, "PYTHONPATH": str(self.root)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(self.root), ROOT])},
             capture_output=True,
             text=True,
             check=True,

@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tunaeval.errors import ClientSetupError, SuiteError, TransportFailure, TunaevalError
+from tunaeval.plugins import shown, who, words_of
 from tunaeval.reports import summarise
-from tunaeval.types import Reply, Request
+from tunaeval.types import Reply, Request, Usage
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
@@ -209,15 +210,11 @@ class SuiteRun:
             return late if failure.kind == "timeout" and clock() >= deadline else failure
         except TunaevalError:
             raise
-        except Exception as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
-            return TransportFailure(
-                f"client {self._client.name!r} raised {type(error).__name__}: {error}", kind="body"
-            )
-        if not _is_reply(reply):
-            return TransportFailure(
-                f"client {self._client.name!r} gave {reply!r:.80}, wanted a Reply with a message",
-                kind="body",
-            )
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
+            raised = f"{who(self._client, 'client')} raised {words_of(error)}"
+            return TransportFailure(raised, kind="body")
+        if fault := _reply_fault(reply):
+            return TransportFailure(f"{who(self._client, 'client')} gave {fault}", kind="body")
         self._answered += 1
         return reply
 
@@ -237,8 +234,13 @@ def _grace(seconds: float) -> float:
     return min(0.5, max(0.05, 0.1 * seconds))
 
 
-def _is_reply(value: object) -> bool:
-    return isinstance(value, Reply) and isinstance(value.message, dict)
+def _reply_fault(value: object) -> str | None:
+    """What a client gave that is no reply, or no whole one."""
+    if not (isinstance(value, Reply) and isinstance(value.message, dict)):
+        return f"{shown(value)}, wanted a Reply with a message"
+    if not isinstance(value.usage, Usage):
+        return f"a Reply with usage={shown(value.usage)}, wanted a Usage"
+    return None
 
 
 async def run_suite(
