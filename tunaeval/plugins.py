@@ -14,6 +14,9 @@ LONGEST = 300
 _BROUGHT: dict[int, tuple[object, str]] = {}
 """What was loaded from entry points, by its id, which stays its own while it is kept here."""
 
+_WARNED: dict[int, object] = {}
+"""What was warned of, likewise."""
+
 
 def remember(thing: object, who: str) -> None:
     """Keep who brought a thing that was loaded from an entry point."""
@@ -60,3 +63,12 @@ def raised(thing: object, kind: str, error: BaseException, wanted: str) -> Plugi
 def returned(thing: object, kind: str, value: str, wanted: str) -> PluginError:
     """The error that names a plug-in that returned `value`, in words."""
     return PluginError(f"{who(thing, kind)} returned {value}; wanted {wanted}")
+
+
+def warn_once(thing: object, kind: str, did: str) -> None:
+    """Log what a plug-in did where nothing can be raised, the first time that it does anything."""
+    import logging  # noqa: PLC0415 - only where something went wrong
+
+    if id(thing) not in _WARNED:
+        _WARNED[id(thing)] = thing
+        logging.getLogger("tunaeval.plugins").warning("%s %s", who(thing, kind), did)

@@ -154,15 +154,14 @@ class Done(NamedTuple):
 @contextmanager
 def shell(site: Path) -> Iterator[Callable[..., Done]]:
     """Commands, one after another in one process that has the plug-ins."""
-    _install(site)
+    install(site)
     (site / "a.txt").write_text("hello")
-    path = os.pathsep.join([str(site), str(Path(tunaeval.__file__).parents[1])])
     with subprocess.Popen(
         [sys.executable, "-c", LOOP],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=site,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path(site)},
         text=True,
     ) as child:
         commands, answers = child.stdin, child.stdout
@@ -177,7 +176,12 @@ def shell(site: Path) -> Iterator[Callable[..., Done]]:
         commands.close()
 
 
-def _install(site: Path) -> None:
+def path(site: Path) -> str:
+    """Where a child finds the package, and what is tested here."""
+    return os.pathsep.join([str(site), str(Path(tunaeval.__file__).parents[1])])
+
+
+def install(site: Path) -> None:
     """Put the package onto a path."""
     (site / "tuna_rogue.py").write_text(SOURCE)
     info = site / "tuna_rogue-2.0.dist-info"
