@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tunaeval.errors import ClientSetupError, SuiteError, TransportFailure, TunaevalError
-from tunaeval.plugins import shown, who, words_of
+from tunaeval.errors import ClientSetupError, PluginError, SuiteError, TransportFailure
+from tunaeval.registry import reply_of
 from tunaeval.reports import summarise
-from tunaeval.types import Reply, Request, Usage
+from tunaeval.types import Reply, Request
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
@@ -201,20 +201,15 @@ class SuiteRun:
         request = replace(request, within_seconds=max(0.0, deadline - clock()))
         try:
             async with asyncio.timeout_at(deadline + _grace(seconds)):
-                reply = await self._client.complete(request)
+                reply = await reply_of(self._client, request)
         except TimeoutError:
             return late
         except TransportFailure as failure:
             self._refused += failure.kind == "connect"
             self._answered += failure.kind != "connect"
             return late if failure.kind == "timeout" and clock() >= deadline else failure
-        except TunaevalError:
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
-            raised = f"{who(self._client, 'client')} raised {words_of(error)}"
-            return TransportFailure(raised, kind="body")
-        if fault := _reply_fault(reply):
-            return TransportFailure(f"{who(self._client, 'client')} gave {fault}", kind="body")
+        except PluginError as error:  # a plug-in's failure ends no run
+            return TransportFailure(str(error), kind="body")
         self._answered += 1
         return reply
 
@@ -232,15 +227,6 @@ class SuiteRun:
 def _grace(seconds: float) -> float:
     """How long after the deadline a client may still say what has happened."""
     return min(0.5, max(0.05, 0.1 * seconds))
-
-
-def _reply_fault(value: object) -> str | None:
-    """What a client gave that is no reply, or no whole one."""
-    if not (isinstance(value, Reply) and isinstance(value.message, dict)):
-        return f"{shown(value)}, wanted a Reply with a message"
-    if not isinstance(value.usage, Usage):
-        return f"a Reply with usage={shown(value.usage)}, wanted a Usage"
-    return None
 
 
 async def run_suite(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .calling import closed, guarded, made_client
+from .calling import closed, guarded, made_client, reply_of
 from .names import Entry, Registry
 from .shapes import Check, instance_of, maker_of
 
@@ -15,4 +15,5 @@ __all__ = [
     "instance_of",
     "made_client",
     "maker_of",
+    "reply_of",
 ]

@@ -10,7 +10,17 @@ from typing import Any, cast, get_args
 
 from tunaeval.errors import PluginError, TunaevalError, UsageError
 from tunaeval.plugins import raised, returned, shown, who, words_of
-from tunaeval.types import Diagnosis, Level, Outcome, ParseResult, ToolCall, Tools
+from tunaeval.types import (
+    Diagnosis,
+    Level,
+    Outcome,
+    ParseResult,
+    Reply,
+    Request,
+    ToolCall,
+    Tools,
+    Usage,
+)
 from tunaeval.types.roles import Client, Parser
 
 from .shapes import instance_of
@@ -88,6 +98,25 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
     if fault := _IS_CLIENT(made):
         raise PluginError(f"{this} made what is no client: {fault}")
     return cast("Client", made)
+
+
+async def reply_of(client: Client, request: Request) -> Reply:
+    """A client's reply. Raises what of ours it raises, TimeoutError, and PluginError for all else
+    that it does in place of a reply.
+    """
+    try:
+        reply: object = await client.complete(request)
+    except (TunaevalError, TimeoutError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{who(client, _CLIENT)} raised {words_of(error)}") from error
+    if not (isinstance(reply, Reply) and isinstance(reply.message, dict)):
+        given = f"{shown(reply)}, wanted a Reply with a message"
+    elif not isinstance(reply.usage, Usage):
+        given = f"a Reply with usage={shown(reply.usage)}, wanted a Usage"
+    else:
+        return reply
+    raise PluginError(f"{who(client, _CLIENT)} gave {given}")
 
 
 async def closed(client: Client) -> str | None:
