@@ -23,6 +23,7 @@ ENTRY_POINTS = {
                 "c-dies": "Dies", "c-usage": "NoUsage", "c-sound": "Sound"},
     "writers": {"w-raises": "W_RAISES", "w-leaves": "W_LEAVES", "w-nothing": "W_NOTHING"},
     "scorers": {"s-raises": "S_RAISES", "s-text": "S_TEXT"},
+    "scorer": {"s-lost": "S_RAISES"},
     "classifiers": {"k-raises": "K_RAISES", "k-number": "K_NUMBER"},
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ which says that a score is below the bar.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -104,6 +105,16 @@ def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
         f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
         "written, and the score is as it was told"
     )
+
+
+def test_a_group_that_there_is_not_is_listed_with_what_was_meant(rogue: Rogue) -> None:
+    done = rogue("plugins", "--json")
+    lost = [row for row in json.loads(done.out)["plugins"] if row["name"] == "s-lost"]
+    assert [(row["group"], row["source"], row["status"], row["reason"]) for row in lost] == [(
+        "tunaeval.scorer", rogues.NAME, "broken",
+        "no entry-point group is called 'tunaeval.scorer'; did you mean 'tunaeval.scorers'?",
+    )]  # fmt: skip
+    assert "s-lost" not in rogue("plugins", "--group", "scorers").out
 
 
 def test_what_nobody_foresaw_is_never_a_score_below_the_bar(rogue: Rogue) -> None:

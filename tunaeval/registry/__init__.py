@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .calling import closed, guarded, made_client, reply_of
-from .names import Entry, Registry
+from .names import Entry, Registry, strays
 from .shapes import Check, instance_of, maker_of
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "made_client",
     "maker_of",
     "reply_of",
+    "strays",
 ]

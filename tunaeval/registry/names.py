@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
@@ -225,18 +225,40 @@ def _import(path: str) -> object:
     return getattr(import_module(module), attribute)
 
 
+def strays(groups: Collection[str]) -> list[Entry]:
+    """What is installed under a group whose name begins as ours do, and that there is not."""
+    found = (
+        Entry(
+            point.name,
+            point.group,
+            _distribution(point),
+            "broken",
+            str(UnknownNameError("entry-point group", point.group, groups)),
+        )
+        for _, point in _points()
+        if point.group.startswith(f"{_OURS}.") and point.group not in groups
+    )
+    return list(dict.fromkeys(found))  # a distribution may be on the path twice
+
+
 def _installed(group: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a group; a distribution that is on the path twice counts once."""
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for distribution, point in _points():
+        if point.group == group:
+            found.setdefault(point.name, {}).setdefault(distribution, point)
+    return {name: list(points.values()) for name, points in found.items()}
+
+
+def _points() -> Iterator[tuple[str, EntryPoint]]:
+    """Every entry point, with the name of its distribution."""
     from importlib.metadata import distributions  # noqa: PLC0415 - 15 ms, and most never need it
 
-    found: dict[str, dict[str, EntryPoint]] = {}
     for distribution in distributions():
         try:
-            for point in distribution.entry_points.select(group=group):
-                found.setdefault(point.name, {}).setdefault(distribution.name, point)
+            yield from [(distribution.name, point) for point in distribution.entry_points]
         except Exception:  # noqa: BLE001, S112 - one unreadable package must not hide the others
             continue
-    return {name: list(points.values()) for name, points in found.items()}
 
 
 def _distribution(point: EntryPoint) -> str:
