@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -238,6 +239,12 @@ class WrongScorers:
     class NoMethod:
         name, weight, score = "x", 1.0, 3
 
+    class NoName:
+        name, weight = None, 1.0
+
+    class Worded:
+        name, weight = "x", "0.1"
+
 
 @pytest.mark.parametrize(
     ("thing", "said"),
@@ -246,12 +253,24 @@ class WrongScorers:
         (WrongScorers.NotAsync(), "it is not async: def score(transcript)"),
         (WrongScorers.TooMany(), "missing a required argument: 'judge'"),
         (WrongScorers.NoMethod(), "has no method score"),
+        (WrongScorers.NoName(), "its name is None; wanted a str"),
+        (WrongScorers.Worded(), "its weight is '0.1'; wanted a float"),
         (WrongScorers.NotAsync, "wanted an instance"),
         (7, "has no name and no weight"),
     ],
 )
 def test_a_scorer_of_the_wrong_shape_says_how(thing: object, said: str) -> None:
     assert said in str(instance_of(Scorer)(thing))
+
+
+def test_a_thing_that_cannot_be_looked_at_is_refused() -> None:
+    class Rude(Reader):
+        @property
+        def parse(self) -> Any:
+            raise OSError("no\nsuch disk")
+
+    with pytest.raises(PluginShapeError, match="'rude' is refused: looking at it raised OSError: "):
+        parsers().add("rude", Rude())
 
 
 class Model:
