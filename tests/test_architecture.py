@@ -26,7 +26,7 @@ FACE = frozenset({"__init__", "_version"})
 
 FLOORS = (
     ("errors", "types", "window", "turns"),
-    ("wanted",),
+    ("wanted", "plugins"),
     ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),

@@ -7,15 +7,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import tunaeval
 from tunaeval.errors import PluginClashError, PluginShapeError, UnknownNameError
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.types import JsonValue, ParseResult
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Parser, Scorer, Writer
 
+ROOT = str(Path(tunaeval.__file__).parents[1])
 PARSERS = "tunaeval.parsers"
 PARSER = """
 class Reader:
@@ -62,7 +65,7 @@ class Site:
         """What `expression` comes to in a fresh process that has these distributions."""
         done = subprocess.run(
             [sys.executable, "-c", f"{FRESH}\nprint(json.dumps({expression}))"],
-            env={**os.environ, "PYTHONPATH": str(self.root)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(self.root), ROOT])},
             capture_output=True,
             text=True,
             check=True,
@@ -236,6 +239,12 @@ class WrongScorers:
     class NoMethod:
         name, weight, score = "x", 1.0, 3
 
+    class NoName:
+        name, weight = None, 1.0
+
+    class Worded:
+        name, weight = "x", "0.1"
+
 
 @pytest.mark.parametrize(
     ("thing", "said"),
@@ -244,12 +253,24 @@ class WrongScorers:
         (WrongScorers.NotAsync(), "it is not async: def score(transcript)"),
         (WrongScorers.TooMany(), "missing a required argument: 'judge'"),
         (WrongScorers.NoMethod(), "has no method score"),
+        (WrongScorers.NoName(), "its name is None; wanted a str"),
+        (WrongScorers.Worded(), "its weight is '0.1'; wanted a float"),
         (WrongScorers.NotAsync, "wanted an instance"),
         (7, "has no name and no weight"),
     ],
 )
 def test_a_scorer_of_the_wrong_shape_says_how(thing: object, said: str) -> None:
     assert said in str(instance_of(Scorer)(thing))
+
+
+def test_a_thing_that_cannot_be_looked_at_is_refused() -> None:
+    class Rude(Reader):
+        @property
+        def parse(self) -> Any:
+            raise OSError("no\nsuch disk")
+
+    with pytest.raises(PluginShapeError, match="'rude' is refused: looking at it raised OSError: "):
+        parsers().add("rude", Rude())
 
 
 class Model:

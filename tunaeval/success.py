@@ -5,8 +5,8 @@ look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an ob
 text that holds an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
 has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
 have succeeded ("assumed"). Three more reasons: "awaitable" for a promise that nobody watched,
-"closed" for a generator that was ended by its consumer, and "unreadable" where a classifier itself
-raised and no other spoke.
+"closed" for a generator that was ended by its consumer, and "unreadable" where a classifier raised,
+or said something else, and no other spoke.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import orjson
 
+from tunaeval.plugins import shown, warn_once, words_of
 from tunaeval.types import JsonValue
 
 ERROR_CHARACTERS = 500
@@ -23,8 +24,8 @@ ERROR_CHARACTERS = 500
 
 Fields: TypeAlias = Mapping[str, JsonValue]
 
-_EDGE = 1000
-_MAX_JSON = 1_000_000
+_EDGE, _MAX_JSON = 1000, 1_000_000
+_WANTED = "a Success(ok=True or False, reason='why'), or None"
 _WORDS = ("error", "message")
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = ("Error:", "ERROR:", "error:")
@@ -145,10 +146,10 @@ def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> 
         return ASSUMED
     if hasattr(type(value), "__await__"):
         return AWAITABLE
-    said, unread = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
+    said, fault = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
     if said is not None:
         return said
-    return ASSUMED if unread is None else Success(ok=True, reason="unreadable", error=unread)
+    return ASSUMED if fault is None else Success(ok=True, reason="unreadable", error=fault)
 
 
 def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
@@ -157,12 +158,11 @@ def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Succ
     if said is not None:
         return said
     reason = "exception" if isinstance(error, Exception | SystemExit) else "cancelled"
-    name = type(error).__name__
     try:
         words = str(error)
     except Exception:  # noqa: BLE001 - an exception's own __str__ may raise anything
         words = "its message cannot be read"
-    return _failure(reason, f"{name}: {words}")
+    return _failure(reason, f"{type(error).__name__}: {words}")
 
 
 def declares_nothing(fields: dict[str, JsonValue]) -> bool:
@@ -180,19 +180,24 @@ def _is_silent_text(text: str) -> bool:
 
 
 def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
-    """What the first one that speaks says; and what went wrong with one on the way."""
-    unread = None
+    """What the first one that speaks says; and what went wrong with one on the way. A plug-in's
+    mistake is logged once, not raised; under one of ours it is the result that breaks.
+    """
+    did = None
     for classifier in classifiers:
         try:
-            said = classifier.classify(result)
-        except Exception as error:  # noqa: BLE001 - a plug-in, or an attribute, may raise anything
-            unread = type(error).__name__
-            continue
-        if isinstance(said, Success):
-            return said, None
-        if said is not None:  # a plug-in's mistake, which must not surface when a run is read
-            unread = f"{classifier.name} says {said!r:.60}"
-    return None, unread
+            said: object = classifier.classify(result)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+            did = f"raised {words_of(error)}"
+        else:
+            if said is None:
+                continue
+            if isinstance(said, Success) and type(said.ok) is bool:
+                return said, None
+            did = f"returned {shown(said)}"
+        if not any(classifier is one for one in CLASSIFIERS):
+            warn_once(classifier, "success classifier", f"{did}; wanted {_WANTED}")
+    return None, did
 
 
 def _failure(reason: str, error: str) -> Success:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import tunaeval
 from tunaeval.cli import main
 
 SCENARIOS = [
@@ -59,7 +60,13 @@ def tuna(tmp_path: Path) -> Tuna:
 
 def environment(path: Path | None = None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
-    return {**kept, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(path or "")}
+    places = [str(path)] if path else []
+    root = str(Path(tunaeval.__file__).parents[1])  # what is tested here is run there
+    return {
+        **kept,
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": os.pathsep.join([*places, root]),
+    }
 
 
 @pytest.fixture

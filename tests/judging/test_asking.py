@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,6 +113,25 @@ def test_a_judge_that_does_not_answer_in_time_has_failed() -> None:
 
     score = goal(Judge(Slow(), categories=GOAL, deadline_seconds=0.01))
     assert score.reason == "judge failure: no reply within 0.01 s"
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        (lambda: 0.5, "client 'rule' gave 0.5, wanted a Reply with a message"),
+        (lambda: 1 / 0, "client 'rule' raised ZeroDivisionError: division by zero"),
+        (lambda: sys.exit(3), "client 'rule' raised SystemExit: 3"),
+    ],
+)
+def test_a_client_that_misbehaves_is_named(does: Callable[[], Any], words: str) -> None:
+    class Rogue(Rule):
+        async def complete(self, request: Request) -> Reply:
+            del request
+            reply: Reply = does()
+            return reply
+
+    score = goal(Judge(Rogue(lambda _: "")))
+    assert (score.value, score.reason) == (None, f"judge failure: no reply: {words}")
 
 
 def test_a_cancelled_judging_is_cancelled() -> None:

@@ -93,7 +93,7 @@ def test_whatever_is_replied_a_score_is_a_share_or_says_why_not(
             "its reply was cut off; raise max_tokens",
         ),
         (TransportFailure("gone", kind="connect"), "no reply: TransportFailure: gone"),
-        (ZeroDivisionError("odd"), "no reply: ZeroDivisionError: odd"),
+        (ZeroDivisionError("odd"), "no reply: client 'scripted' raised ZeroDivisionError: odd"),
     ],
 )
 def test_a_failure_is_explicit_and_has_no_value(reply: Any, words: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -50,6 +50,47 @@ def test_a_category_that_returns_no_score_is_told_what_is_wanted(returned: objec
     )
 
 
+def leave() -> None:
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(
+    ("does", "failure"),
+    [
+        (lambda: 1 / 0, "raised ZeroDivisionError: division by zero"),
+        (leave, "raised SystemExit: 0"),
+        (
+            lambda: CategoryScore(value=5, reason="x"),
+            "raised ValidationError: CategoryScore, value: found 5; Input should be less than",
+        ),
+        (
+            lambda: CategoryScore(value=1, reason="x", evidence=(0, 2)),
+            "gave the evidence 2; wanted indices of the 2 messages",
+        ),
+        (
+            lambda: CategoryScore(value=1, reason="x", evidence=(-1,)),
+            "gave the evidence -1; wanted indices of the 2 messages",
+        ),
+    ],
+)
+def test_a_category_that_misbehaves_is_named_in_one_sentence(
+    does: Callable[[], object], failure: str
+) -> None:
+    result = tunaeval.score(WORDS, "q", categories=[Doing("mine", does)])
+    told = str(result.categories["mine"].failure)
+    assert told.startswith(f"the scoring category 'mine' {failure}")
+    assert "\n" not in told
+    assert result.weighted_total is None
+
+
+def test_an_interrupt_is_no_failure_of_a_category() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tunaeval.score(WORDS, "q", categories=[Doing("mine", interrupt)])
+
+
 def test_a_cancelled_scoring_is_cancelled() -> None:
     def cancel() -> None:
         raise asyncio.CancelledError
@@ -91,6 +132,8 @@ def test_each_built_in_category_is_registered_under_its_name(name: str) -> None:
         ({"categories": [3]}, "3 is no scoring category"),
         ({"categories": [Fixed("a", float("nan"), 1)]}, "has the weight nan"),
         ({"categories": [Fixed("a", -1, 1)]}, "has the weight -1"),
+        ({"categories": [Fixed("a", cast("float", "0.1"), 1)]}, "has the weight '0.1'"),
+        ({"categories": [Fixed(cast("str", None), 1, 1)]}, "is called None; wanted a text"),
         ({"start": 1}, "start is 1, wanted an index of the 0 messages"),
         ({"start": -1}, "start is -1"),
     ],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from tunaeval.errors import PluginError
 from tunaeval.scoring import PRESETS
 from tunaeval.selftest import Extent, null, scorer, stats, subject_of, subjects
 from tunaeval.selftest import stats as measuring
@@ -35,6 +37,20 @@ class Lucky:
     ) -> ParseResult:
         del tools, level
         return ParseResult((ToolCall("list_dir", {"directory": "src"}),), text, outcome="calls")
+
+
+class Rogue(Credulous):
+    """Answers with no result."""
+
+    name = "rogue"
+
+    def parse(self, text: str, **_: object) -> Any:
+        return text
+
+
+def test_a_parser_that_misbehaves_is_named() -> None:
+    with pytest.raises(PluginError, match=r"parser 'rogue' returned '.*; wanted a ParseResult"):
+        null([subject_of("rogue", Rogue())])
 
 
 def test_null_models_earn_what_is_declared_and_no_more() -> None:

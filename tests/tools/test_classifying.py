@@ -81,6 +81,39 @@ def test_one_that_answers_something_else_is_passed_over() -> None:
     assert judged("x", Vague(), Empty()) == (True, "unreadable")
 
 
+def test_one_that_misbehaves_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Leaves:
+        name = "leaves"
+
+        def classify(self, result: Result) -> Success | None:
+            raise SystemExit(result.value)
+
+    class Half:
+        name = "half"
+
+        def classify(self, result: Result) -> Any:
+            wrong: Any = result.value
+            return Success(ok=wrong, reason=self.name)
+
+    leaves, half = Leaves(), Half()
+    for _ in range(2):
+        assert judged("x", leaves, half) == (True, "unreadable")
+    wanted = "wanted a Success(ok=True or False, reason='why'), or None"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"success classifier 'leaves' raised SystemExit: x; {wanted}",
+        f"success classifier 'half' returned Success(ok='x', reason='half', error=None); {wanted}",
+    ]
+
+
+def test_a_result_that_breaks_is_no_fault_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    class Odd:
+        def __getattr__(self, name: str) -> object:
+            raise BrokenError(name)
+
+    assert judged(Odd(), *CLASSIFIERS) == (True, "unreadable")
+    assert not caplog.records
+
+
 def test_what_is_no_classifier_is_refused() -> None:
     for wrong in (3, Empty, object()):
         bad: Any = [wrong]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
@@ -11,10 +12,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from tunaeval.errors import TunaevalError, UnknownNameError, UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar import Format
 from tunaeval.harness import Ask, RunOptions, SuiteRun, load_suite
 from tunaeval.parsing import parser_for
+from tunaeval.registry import closed, made_client
 from tunaeval.types import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
@@ -124,7 +126,9 @@ async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterat
         yield model
     finally:
         if isinstance(client, str):
-            await model.close()
+            fault = await closed(model)
+            if fault is not None:
+                logging.getLogger("tunaeval.harness").warning("%s; no result is lost", fault)
 
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:
@@ -144,15 +148,7 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
     takes = _keywords(maker)
     if takes is not None and settings.keys() - takes:
         raise UsageError(_unknown(settings, client, takes))
-    try:
-        made: Client = maker(**settings)
-    except TunaevalError:
-        raise
-    except TypeError as error:
-        raise UsageError(
-            f"client {client!r} cannot be made with {sorted(settings)}: {error}"
-        ) from error
-    return made
+    return made_client(maker, client, settings)
 
 
 def _keywords(maker: object) -> frozenset[str] | None:

@@ -33,22 +33,36 @@ COMMANDS = {
     "plugins": "list everything that is registered, and what is broken",
     "selftest": "measure the parser here: growth, streams, accuracy and repair, for any format",
 }
+COULD_NOT_RUN = 2
 INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code. Only an error nobody foresaw has a traceback."""
+    """Run one command; returns the exit code. Only an error nobody foresaw has a traceback, and
+    never exit code 1, which is a verdict.
+    """
     output = Output(sys.stdout, sys.stderr)
     try:
         return _command(list(sys.argv[1:] if argv is None else argv), output)
     except TunaevalError as error:
         output.note(f"tunaeval: {error}")
-        return 2
+        return COULD_NOT_RUN
     except KeyboardInterrupt:
         output.note("tunaeval: interrupted")
         return INTERRUPTED
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - left alone, it would exit with 1
+        return _unforeseen(error, output)
     finally:
         output.flush()
+
+
+def _unforeseen(error: BaseException, output: Output) -> int:
+    """What the interpreter says of an error that nobody caught, but for its exit code."""
+    import traceback  # noqa: PLC0415 - most commands end otherwise
+
+    lines = traceback.format_exception(error)
+    output.note("".join(lines).rstrip())
+    return COULD_NOT_RUN
 
 
 def _command(argv: list[str], output: Output) -> int:

@@ -13,6 +13,7 @@ from tunaeval.api import EMBEDDED, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
+from tunaeval.registry import made_client
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
@@ -116,15 +117,15 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
             raise UsageError(f"client {name!r} takes no {option}; leave it out")
         options[keys[0]] = _replies(value) if keys[0] == "replies" else value
     options |= {key: concurrency for key in _IN_FLIGHT if key in takes}
-    client: Client = maker(**options)
-    return client
+    return made_client(maker, name, options)
 
 
 def _keywords(maker: object) -> frozenset[str]:
     """The keywords that a client is made with."""
-    if not callable(maker):
+    try:
+        return frozenset(inspect.signature(maker).parameters)  # type: ignore[arg-type]  # as below
+    except (TypeError, ValueError):  # what is no callable, or one of C's
         return frozenset()
-    return frozenset(inspect.signature(maker).parameters)
 
 
 def _replies(file: str) -> list[JsonValue]:

@@ -39,10 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.parsing import parse_message, parser_for  # noqa: PLC0415 - not for --help
+    from tunaeval.registry import guarded  # noqa: PLC0415 - as above
 
     from .tools import read_tools  # noqa: PLC0415 - as above
 
-    parser, level = parser_for(arguments.format), arguments.level
+    parser, level = guarded(parser_for(arguments.format)), arguments.level
     tools = read_tools(arguments.tools) if arguments.tools else None
     text = _read(arguments.file, output)
 

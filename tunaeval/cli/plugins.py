@@ -20,14 +20,16 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """Always 0: a broken plug-in is shown here, and an error where it is asked for."""
     from tunaeval.api import registries  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
+    from tunaeval.registry import strays  # noqa: PLC0415 - as above
 
     groups = registries()
+    lost = strays([registry.group for registry in groups.values()])
     if arguments.group is not None:
         if arguments.group not in groups:
             raise UnknownNameError("group", arguments.group, groups)
-        groups = {arguments.group: groups[arguments.group]}
+        groups, lost = {arguments.group: groups[arguments.group]}, []
     entries = [entry for registry in groups.values() for entry in registry.entries()]
-    rows = [asdict(entry) for entry in entries]
+    rows = [asdict(entry) for entry in (*entries, *lost)]
     columns = ("group", "name", "status", "source", "reason")
     print_listing(output, "plugins", rows, columns, as_json=arguments.json)
     return 0

@@ -17,6 +17,8 @@ from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import parser_for
+from tunaeval.plugins import who, words_of
+from tunaeval.registry import closed
 from tunaeval.reports import Live, json_text, show, summary_object
 from tunaeval.types.roles import Client, Writer
 from tunaeval.types.runs import Report, Suite
@@ -28,6 +30,10 @@ from .output import Output
 
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 """Which writer a report's file name asks for."""
+
+_NO_REPORT = "report {!r} is not written, and the score is as it was told"
+_UNDONE = 2
+"""What a command exits with that could not do all that it was asked."""
 
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
@@ -46,9 +52,24 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         output.draw(partial(show, report))
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
-    if writer is not None:
-        writer.write(report, Path(arguments.report))
-    return ended or _verdict(report, arguments, output)
+    code = _verdict(report, arguments, output) if ended is None else ended
+    fault = None if writer is None else _write(writer, report, arguments.report)
+    if fault is None:
+        return code
+    output.note(f"tunaeval: {fault}; {_NO_REPORT.format(arguments.report)}")
+    return code if ended is not None else _UNDONE
+
+
+def _write(writer: Writer, report: Report, file: str) -> str | None:
+    """Have the report written; returns what went wrong, in words."""
+    path = Path(file)
+    try:
+        writer.write(report, path)
+    except TunaevalError as error:
+        return str(error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+        return f"{who(writer, 'report writer')} raised {words_of(error)}"
+    return None if path.exists() else f"{who(writer, 'report writer')} wrote nothing"
 
 
 def _run(
@@ -69,9 +90,10 @@ def _run(
     if arguments.resume:
         output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
     progress = tell.progress(run.left, heading=run.info.heading)
+    faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            return asyncio.run(_closing(run, asked.client)), None
+            return asyncio.run(_closing(run, asked.client, faults)), None
     except (KeyboardInterrupt, _Terminated) as end:
         code, word = _ENDED[type(end)]
         output.note(f"tunaeval: {word}; {_kept(run)}")
@@ -80,6 +102,9 @@ def _run(
         if run.report().results:
             output.note(f"tunaeval: {_kept(run)}")
         raise
+    finally:
+        for fault in faults:
+            output.note(f"tunaeval: {fault}; no result is lost")
 
 
 class _Terminated(Exception):  # noqa: N818 - as KeyboardInterrupt, for the other signal
@@ -93,8 +118,11 @@ _ENDED: Mapping[type[BaseException], tuple[int, str]] = {
 """What a run that was ended before its time exits with, and what is said of it."""
 
 
-async def _closing(run: SuiteRun, client: Client) -> Report:
-    """The whole run. SIGTERM ends it as Ctrl-C does: what is in flight is given up, then closed."""
+async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
+    """The whole run. SIGTERM ends it as Ctrl-C does: what is in flight is given up, then closed.
+
+    What goes wrong when the client is closed is added to `faults`.
+    """
     loop, task, came = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
     assert task is not None  # noqa: S101 - a coroutine that runs is in one
 
@@ -112,7 +140,8 @@ async def _closing(run: SuiteRun, client: Client) -> Report:
             raise _Terminated from None
         raise
     finally:
-        await client.close()
+        fault = await closed(client)
+        faults += [fault] if fault else []
 
 
 def _kept(run: SuiteRun) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -11,8 +12,9 @@ from secrets import token_hex
 from types import UnionType
 from typing import get_args
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import PluginError, UsageError
 from tunaeval.matching import profile_of
+from tunaeval.plugins import shown, who
 from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
@@ -143,7 +145,12 @@ def born(suite: str, run_id: str | None = None) -> JsonObject:
 
 def model_of(client: Client) -> tuple[str | None, JsonObject]:
     """What a client says of its model; some know it only after the first reply."""
-    details: JsonObject = dict(getattr(client, "details", None) or {})
+    told = getattr(client, "details", None) or {}
+    if not isinstance(told, Mapping):
+        raise PluginError(
+            f"{who(client, 'client')} has the details {shown(told)}; wanted a dictionary"
+        )
+    details: JsonObject = dict(told)
     model = getattr(client, "model", None) or details.get("model")
     return (None if model is None else str(model)), details
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tunaeval.errors import ClientSetupError, SuiteError, TransportFailure, TunaevalError
+from tunaeval.errors import ClientSetupError, PluginError, SuiteError, TransportFailure
+from tunaeval.registry import reply_of
 from tunaeval.reports import summarise
 from tunaeval.types import Reply, Request
 from tunaeval.types.roles import Client, Parser
@@ -200,24 +201,15 @@ class SuiteRun:
         request = replace(request, within_seconds=max(0.0, deadline - clock()))
         try:
             async with asyncio.timeout_at(deadline + _grace(seconds)):
-                reply = await self._client.complete(request)
+                reply = await reply_of(self._client, request)
         except TimeoutError:
             return late
         except TransportFailure as failure:
             self._refused += failure.kind == "connect"
             self._answered += failure.kind != "connect"
             return late if failure.kind == "timeout" and clock() >= deadline else failure
-        except TunaevalError:
-            raise
-        except Exception as error:  # noqa: BLE001 - a client is a plug-in, and one failure ends no run
-            return TransportFailure(
-                f"client {self._client.name!r} raised {type(error).__name__}: {error}", kind="body"
-            )
-        if not _is_reply(reply):
-            return TransportFailure(
-                f"client {self._client.name!r} gave {reply!r:.80}, wanted a Reply with a message",
-                kind="body",
-            )
+        except PluginError as error:  # a plug-in's failure ends no run
+            return TransportFailure(str(error), kind="body")
         self._answered += 1
         return reply
 
@@ -235,10 +227,6 @@ class SuiteRun:
 def _grace(seconds: float) -> float:
     """How long after the deadline a client may still say what has happened."""
     return min(0.5, max(0.05, 0.1 * seconds))
-
-
-def _is_reply(value: object) -> bool:
-    return isinstance(value, Reply) and isinstance(value.message, dict)
 
 
 async def run_suite(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.errors import ClientSetupError, TransportFailure
+from tunaeval.errors import ClientSetupError, PluginError, TransportFailure, TunaevalError
+from tunaeval.registry import reply_of
 from tunaeval.types import Reply, Request, text_of
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import JudgeVote
@@ -73,7 +74,9 @@ class Asking:
                 reply, held = await self._complete(put)
         except TimeoutError:
             return _Said("", f"no reply within {self.deadline_seconds:g} s", cached=False)
-        except Exception as error:  # noqa: BLE001 - whatever a client raises, there is no reply
+        except PluginError as error:
+            return _Said("", f"no reply: {error}", cached=False)
+        except TunaevalError as error:
             return _Said("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if self._may_cache() and self.cache:
             way = asked if held else replace(asked, schema=None)
@@ -102,11 +105,11 @@ class Asking:
     async def _complete(self, request: Request) -> tuple[Reply, bool]:
         """The reply, and whether the server was given a schema of it."""
         try:
-            return await self.client.complete(request), request.schema is not None
+            return await reply_of(self.client, request), request.schema is not None
         except (ClientSetupError, TransportFailure) as error:
             if self.held_to != "auto" or error.status not in _NO_SCHEMA_STATUS:
                 raise
-            return await self.client.complete(replace(request, schema=None)), False
+            return await reply_of(self.client, replace(request, schema=None)), False
 
     def _may_cache(self) -> bool:
         """A model that nobody knows yet may be another one tomorrow."""

@@ -6,9 +6,12 @@ import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
+from tunaeval.plugins import shown, who, words_of
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
     CategoryScore,
@@ -78,23 +81,40 @@ def _found(category: Category, history: History) -> _Verdict:
 
 
 async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
+    this = f"the {who(scorer, 'scoring category')}"
     try:
         told: object = await scorer.score(transcript)
         if not isinstance(told, CategoryScore | WeightedScore | Finding):
             return _failed(
-                f"the scoring category {scorer.name!r} returned {told!r:.60}; wanted a "
+                f"{this} returned {shown(told)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
             )
         # Built anew: a plug-in may have got past the check of its numbers.
-        return CategoryScore(
+        score = CategoryScore(
             value=told.value,
             reason=told.reason,
             evidence=told.evidence,
             judged=told.judged,
             failure=told.failure or (told.judged.failure if told.judged else None),
         )
-    except Exception as error:  # noqa: BLE001 - as above
-        return _failed(f"{type(error).__name__}: {error}")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+        return _failed(f"{this} raised {_words(error)}")
+    count = len(transcript.messages)
+    for index in score.evidence:
+        if not 0 <= index < count:
+            return _failed(
+                f"{this} gave the evidence {index}; wanted indices of the {count} messages"
+            )
+    return score
+
+
+def _words(error: BaseException) -> str:
+    """An exception in one line; of a score's check, what it found where."""
+    if not isinstance(error, ValidationError):
+        return words_of(error)
+    first = error.errors()[0]
+    place = ", ".join([error.title, *map(str, first["loc"])])
+    return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"
 
 
 def _failed(why: str) -> Finding:
@@ -212,15 +232,24 @@ def _weighed(
 
 
 def _check(scorers: Sequence[Scorer]) -> None:
-    names = [scorer.name for scorer in scorers]
-    for scorer in scorers:
-        if names.count(scorer.name) > 1:
-            raise UsageError(f"two scoring categories are called {scorer.name!r}; leave one out")
-        if not (math.isfinite(scorer.weight) and scorer.weight >= 0):
+    names: list[object] = [scorer.name for scorer in scorers]
+    for scorer, name in zip(scorers, names, strict=True):
+        if not isinstance(name, str):
+            raise UsageError(f"a scoring category is called {name!r}; wanted a text")
+        if names.count(name) > 1:
+            raise UsageError(f"two scoring categories are called {name!r}; leave one out")
+        if not _is_weight(scorer.weight):
             raise UsageError(
-                f"scoring category {scorer.name!r} has the weight {scorer.weight!r}; "
+                f"scoring category {name!r} has the weight {scorer.weight!r}; "
                 "wanted a number from 0 up"
             )
+
+
+def _is_weight(weight: Any) -> bool:
+    try:
+        return math.isfinite(weight) and bool(weight >= 0)
+    except (TypeError, ValueError, OverflowError):  # what is no number
+        return False
 
 
 # --- what is said of it --------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tunaeval.grammar import Format
 from tunaeval.parsing import Reader, formats, parser_for, reader_of
+from tunaeval.registry import guarded
 from tunaeval.types.roles import Parser
 
 AUTO = "auto"
@@ -35,7 +36,9 @@ def subject_of(name: str, parser: Parser) -> Subject:
     """A format or a parser, as one that can be measured."""
     if isinstance(parser, Format):
         parser = reader_of(parser)
-    return Subject(name, parser, parser.formats if isinstance(parser, Reader) else ())
+    if isinstance(parser, Reader):
+        return Subject(name, parser, parser.formats)
+    return Subject(name, guarded(parser))
 
 
 def _registered() -> list[str]:

@@ -7,13 +7,12 @@ imported when it is asked for, or to be listed, and one that is broken stands in
 
 from __future__ import annotations
 
-import inspect
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 
 from tunaeval.errors import (
     PluginClashError,
@@ -22,14 +21,14 @@ from tunaeval.errors import (
     PluginShapeError,
     UnknownNameError,
 )  # fmt: skip
+from tunaeval.plugins import remember, words_of
+
+from .shapes import Check
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-
-Check: TypeAlias = Callable[[object], str | None]
-"""Says what is wrong with a thing's shape, None when nothing is."""
 
 _NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 _OURS = "tunaeval"
@@ -154,17 +153,24 @@ class Registry(Generic[T]):
             thing = point.load()
         except (Exception, SystemExit) as error:  # a plug-in's import may do anything
             raise PluginLoadError(
-                f"{what} cannot be imported from {point.value!r}: {type(error).__name__}: {error}; "
+                f"{what} cannot be imported from {point.value!r}: {words_of(error)}; "
                 "mend or uninstall it"
             ) from error
-        return self._shaped(thing, what)
+        found = self._shaped(thing, what)
+        remember(found, what)
+        return found
 
     def _shaped(self, thing: object, what: str) -> T:
         _refuse(self._shape_fault(thing), what)
         return cast("T", thing)
 
     def _shape_fault(self, thing: object) -> str | None:
-        return self._check(thing) if self._check else None
+        if self._check is None:
+            return None
+        try:
+            return self._check(thing)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - its attributes may run code
+            return f"looking at it raised {words_of(error)}"
 
     def _owner(self, name: str) -> str | None:
         """Who has `name` already, in words."""
@@ -203,93 +209,6 @@ class Registry(Generic[T]):
         return self._entry(name, source)
 
 
-def instance_of(role: type) -> Check:
-    """A check that a thing has a protocol's attributes, and methods that are called alike."""
-
-    def check(thing: object) -> str | None:
-        if isinstance(thing, type):
-            return f"it is the class {thing.__name__}; wanted an instance of it"
-        missing = [name for name in _attributes(role) if not hasattr(thing, name)]
-        if missing:
-            return f"{_called(thing)} has no {' and no '.join(missing)}; wanted {_outline(role)}"
-        return _method_fault(thing, role, bound=True)
-
-    return check
-
-
-def maker_of(role: type) -> Check:
-    """A check that a thing is a class with a protocol's methods, or a callable, which may."""
-
-    def check(thing: object) -> str | None:
-        if not callable(thing):
-            return f"{_called(thing)} cannot be called; wanted what makes {_outline(role)}"
-        return _method_fault(thing, role, bound=False) if isinstance(thing, type) else None
-
-    return check
-
-
-def _method_fault(thing: object, role: type, *, bound: bool) -> str | None:
-    for name, wanted in _methods(role).items():
-        found = getattr(thing, name, None)
-        if not callable(found):
-            return f"{_called(thing)} has no method {name}; wanted {_head(name, wanted)}"
-        fault = _signature_fault(found, wanted, has_self=not bound and inspect.isfunction(found))
-        if fault:
-            return f"{fault}: {_head(name, found)}; wanted {_head(name, wanted)}"
-    return None
-
-
-def _signature_fault(
-    found: Callable[..., object], wanted: Callable[..., object], *, has_self: bool
-) -> str | None:
-    """Whether `found` can be called just as a method of the role is called."""
-    if inspect.iscoroutinefunction(wanted) != inspect.iscoroutinefunction(found):
-        return "it is not async" if inspect.iscoroutinefunction(wanted) else "it is async"
-    parameters = list(inspect.signature(wanted).parameters.values())[1:]
-    keyword = {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
-    positional = [None] * (len(parameters) - len(keyword) + has_self)
-    try:
-        inspect.signature(found).bind(*positional, **keyword)
-    except TypeError as error:
-        return str(error)
-    except ValueError:  # written in C, without a signature to look at
-        return None
-    return None
-
-
-def _attributes(role: type) -> list[str]:
-    read_only = (name for name, kind in [*vars(role).items()] if isinstance(kind, property))
-    return [*role.__annotations__, *read_only]
-
-
-def _methods(role: type) -> dict[str, Callable[..., object]]:
-    return {
-        name: member
-        for name, member in vars(role).items()
-        if inspect.isfunction(member) and not name.startswith("_")
-    }
-
-
-def _outline(role: type) -> str:
-    parts = [*_attributes(role), *(_head(*item) for item in _methods(role).items())]
-    return f"a {role.__name__} with {', '.join(parts)}"
-
-
-def _head(name: str, function: Callable[..., object]) -> str:
-    """A function's first line, without annotations."""
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        return f"{name}(...)"
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
-    return f"{'async ' if inspect.iscoroutinefunction(function) else ''}def {name}{shown}"
-
-
-def _called(thing: object) -> str:
-    return thing.__name__ if isinstance(thing, type) else f"a {type(thing).__name__}"
-
-
 def _name_fault(name: object) -> str | None:
     if isinstance(name, str) and _NAME.fullmatch(name):
         return None
@@ -306,18 +225,40 @@ def _import(path: str) -> object:
     return getattr(import_module(module), attribute)
 
 
+def strays(groups: Collection[str]) -> list[Entry]:
+    """What is installed under a group whose name begins as ours do, and that there is not."""
+    found = (
+        Entry(
+            point.name,
+            point.group,
+            _distribution(point),
+            "broken",
+            str(UnknownNameError("entry-point group", point.group, groups)),
+        )
+        for _, point in _points()
+        if point.group.startswith(f"{_OURS}.") and point.group not in groups
+    )
+    return list(dict.fromkeys(found))  # a distribution may be on the path twice
+
+
 def _installed(group: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a group; a distribution that is on the path twice counts once."""
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for distribution, point in _points():
+        if point.group == group:
+            found.setdefault(point.name, {}).setdefault(distribution, point)
+    return {name: list(points.values()) for name, points in found.items()}
+
+
+def _points() -> Iterator[tuple[str, EntryPoint]]:
+    """Every entry point, with the name of its distribution."""
     from importlib.metadata import distributions  # noqa: PLC0415 - 15 ms, and most never need it
 
-    found: dict[str, dict[str, EntryPoint]] = {}
     for distribution in distributions():
         try:
-            for point in distribution.entry_points.select(group=group):
-                found.setdefault(point.name, {}).setdefault(distribution.name, point)
+            yield from [(distribution.name, point) for point in distribution.entry_points]
         except Exception:  # noqa: BLE001, S112 - one unreadable package must not hide the others
             continue
-    return {name: list(points.values()) for name, points in found.items()}
 
 
 def _distribution(point: EntryPoint) -> str:
@@ -325,4 +266,4 @@ def _distribution(point: EntryPoint) -> str:
 
 
 def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, PluginError) else words_of(error)

@@ -1,0 +1,123 @@
+"""Plug-ins that misbehave when they are used: one sentence that names them, and never exit code 1,
+which says that a score is below the bar.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.cli import rogues
+
+RUN = ("run", "--suite", "smoke", "--quiet", "--attempts", "1")
+Rogue = Callable[..., rogues.Done]
+
+
+@pytest.fixture(scope="module")
+def rogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rogue]:
+    """Runs `tunaeval` where the plug-ins are installed."""
+    with rogues.shell(tmp_path_factory.mktemp("rogue")) as run:
+        yield run
+
+
+@pytest.mark.parametrize("command", [("parse", "a.txt"), (*RUN, "--client", "c-sound")])
+@pytest.mark.parametrize(
+    ("name", "did"),
+    [
+        ("p-returns", "returned 0.5; wanted a ParseResult"),
+        ("p-raises", "raised ValueError: no such thing; wanted a ParseResult"),
+        ("p-leaves", "raised SystemExit: 0; wanted a ParseResult"),
+        (
+            "p-listed",
+            "returned a ParseResult with calls=[{'name': 'ls'}]; wanted a tuple of ToolCalls",
+        ),
+    ],
+)
+def test_a_parser_that_misbehaves_is_named(
+    rogue: Rogue, command: tuple[str, ...], name: str, did: str
+) -> None:
+    done = rogue(*command, "--format", name)
+    assert done.code == 2
+    said = done.err.splitlines()[-1]
+    assert said.startswith(f"tunaeval: format or parser {name!r} of {rogues.NAME} {did}")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("c-unmade", "cannot be made: ValueError: no such thing"),
+        ("c-needs", "cannot be made: TypeError: Needs.__init__() missing 1 required positional"),
+        ("c-returns", "made what is no client: a float has no name"),
+        ("c-details", "has the details 3; wanted a dictionary"),
+    ],
+)
+def test_a_client_that_cannot_be_had_is_named(rogue: Rogue, name: str, said: str) -> None:
+    done = rogue(*RUN, "--client", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"tunaeval: client {name!r} of {rogues.NAME} {said}")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("c-leaves", "raised SystemExit: 0"),
+        ("c-usage", "gave a Reply with usage=None, wanted a Usage"),
+    ],
+)
+def test_a_client_that_misbehaves_answers_nothing(rogue: Rogue, name: str, said: str) -> None:
+    done = rogue(*RUN, "--client", name)
+    assert done.code == 2
+    assert f"12 x body: client {name!r} of {rogues.NAME} {said}" in done.out
+
+
+def test_a_client_that_cannot_be_closed_leaves_the_score(rogue: Rogue) -> None:
+    done = rogue(*RUN, "--client", "c-unclosed", "--fail-under", "0")
+    assert done.code == 0
+    assert "16.7 %" in done.out
+    assert done.err == (
+        f"tunaeval: client 'c-unclosed' of {rogues.NAME} raised ValueError: no such thing when "
+        "it was closed; no result is lost\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "did"),
+    [
+        ("w-raises", "raised ValueError: no such thing"),
+        ("w-leaves", "raised SystemExit: 0"),
+        ("w-nothing", "wrote nothing"),
+    ],
+)
+@pytest.mark.parametrize("bar", ["0", "100"])
+def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
+    rogue: Rogue, name: str, did: str, bar: str
+) -> None:
+    done = rogue(
+        *RUN, "--client", "c-sound", "--report", "r.csv", "--writer", name, "--fail-under", bar
+    )
+    assert done.code == 2
+    assert "16.7 %" in done.out
+    assert ("below the 100 %" in done.err) == (bar == "100")
+    assert done.err.splitlines()[-1] == (
+        f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
+        "written, and the score is as it was told"
+    )
+
+
+def test_a_group_that_there_is_not_is_listed_with_what_was_meant(rogue: Rogue) -> None:
+    done = rogue("plugins", "--json")
+    lost = [row for row in json.loads(done.out)["plugins"] if row["name"] == "s-lost"]
+    assert [(row["group"], row["source"], row["status"], row["reason"]) for row in lost] == [(
+        "tunaeval.scorer", rogues.NAME, "broken",
+        "no entry-point group is called 'tunaeval.scorer'; did you mean 'tunaeval.scorers'?",
+    )]  # fmt: skip
+    assert "s-lost" not in rogue("plugins", "--group", "scorers").out
+
+
+def test_what_nobody_foresaw_is_never_a_score_below_the_bar(rogue: Rogue) -> None:
+    done = rogue(*RUN, "--client", "c-dies")
+    assert done.code == 2
+    assert "Traceback" in done.err
