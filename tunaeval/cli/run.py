@@ -86,7 +86,11 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         help="which calls count: any, or at every level those alone that the server parsed (any)",
     )
     group.add_argument(
-        "--attempts", type=POSITIVE, default=2, metavar="N", help="when no call is found (2)"
+        "--attempts",
+        type=POSITIVE,
+        default=2,
+        metavar="N",
+        help="at most, while no call is found at the level that counts (2)",
     )
     group.add_argument("--repeats", type=POSITIVE, default=1, metavar="N", help="of the suite (1)")
     group.add_argument(

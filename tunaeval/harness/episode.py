@@ -2,10 +2,10 @@
 
     episode(...) yields a Request, is sent a Reply or a TransportFailure, and returns the result
 
-A second attempt is made only when no valid call was found or the reply was cut off: a wrong call
-is a result, and words are the answer where no call is expected. Each level (strict, standard,
-lenient) reads the same replies by its own rules: its answer is the first reply that settles the
-question at that level, else the first with calls, else the last.
+A scenario is asked again only while no call was found at the run's level: a wrong call is a result,
+and words are the answer where no call is expected. Each level (strict, standard, lenient) reads
+the same replies by its own rules: its answer is the first reply with a call, or with words where
+those are an answer, else the last.
 """
 
 from __future__ import annotations
@@ -167,9 +167,8 @@ class _Judge:
 
     def settled(self, attempt: _Attempt, level: Level) -> bool:
         """Whether the attempt is an answer, right or wrong, that asking again would not change."""
-        result = attempt.read[level]
-        if result.calls:
-            return not result.truncated
+        if attempt.read[level].calls:
+            return True
         return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
     @property
@@ -192,9 +191,8 @@ class _Judge:
     def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
         if len(attempts) == 1:
             return attempts[0]
-        with_calls = (attempt for attempt in attempts if attempt.read[level].calls)
         settled = (attempt for attempt in attempts if self.settled(attempt, level))
-        return next(settled, None) or next(with_calls, None) or attempts[-1]
+        return next(settled, attempts[-1])
 
     def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
         """A malformed or cut call is no call, and no abstention either."""
