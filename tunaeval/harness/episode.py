@@ -26,6 +26,7 @@ from tunaeval.types import (
     Request,
     ToolCall,
     Tools,
+    is_blank,
 )
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -93,8 +94,8 @@ def episode(
             repeat=repeat,
             attempt=len(attempts) + 1,
         )
-        if isinstance(answer, TransportFailure):
-            failure = answer
+        failure = answer if isinstance(answer, TransportFailure) else filtered(answer)
+        if isinstance(answer, TransportFailure) or failure is not None:
             break
         attempts.append(_Attempt(answer, _read_at_all_levels(answer, read)))
         if judge.settled(attempts[-1], rules.level):
@@ -102,6 +103,21 @@ def episode(
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
+
+
+def filtered(reply: Reply) -> TransportFailure | None:
+    """The failure of a reply that a filter of the server's took: the model's words are unknown.
+
+    What a filter left is an answer, if a short one.
+    """
+    if reply.finish_reason != _FILTERED or not is_blank(reply.message):
+        return None
+    return TransportFailure(
+        f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
+    )
+
+
+_FILTERED = "content_filter"
 
 
 class Reread(NamedTuple):
@@ -129,6 +145,8 @@ def reread(
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
     for reply in replies:
+        if failed := filtered(reply):
+            return Reread(_result(judge, attempts, failed, repeat), unasked=False)
         attempts.append(_Attempt(reply, _read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)

@@ -24,7 +24,7 @@ from .calls import (
     set_spec_maker,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
-from .exchange import Reply, Request, text_of
+from .exchange import Reply, Request, is_blank, text_of
 from .parsing import LEVELS, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "is_blank",
     "results_of",
     "set_spec_maker",
     "text_of",
