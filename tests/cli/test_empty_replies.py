@@ -42,7 +42,8 @@ def gated(here: Tuna, suite: str, answer: Answer) -> Any:
 @pytest.mark.parametrize(
     "message",
     [NOTHING, {"content": None}, {"content": " \n"}, {"content": []},
-     {"content": "", "refusal": None}, {"content": "", "reasoning_content": "Let me"}, {"content": [{"type": "text", "text": ""}]}],
+     {"content": "", "refusal": None}, {"content": "", "reasoning_content": "Let me"},
+     {"content": [{"type": "text", "text": ""}]}],
 )  # fmt: skip
 def test_what_a_filter_took_is_no_answer(here: Tuna, suite: str, message: dict[str, Any]) -> None:
     done = gated(here, suite, completion(message, "content_filter"))
