@@ -152,3 +152,14 @@ def test_a_suite_is_listed_scenario_by_scenario(capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("bash-pytest-quiet  bash(command='pytest -q')")
+
+
+def test_help_names_every_exit_code(here: Tuna) -> None:
+    said = " ".join(here("--help").stdout.split())
+    assert all(f" {code} " in said.partition("Exit codes:")[2] for code in (0, 1, 2, 3, 130, 143))
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_percent_sign_stands_alone_in_help(here: Tuna, command: str) -> None:
+    assert "--max-errors N|P% " in here(command, "--help").stdout.replace("]", " ")
+    assert "%%" not in here(command, "--help").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import TransportFailure
 from tunaeval.harness import Asking, Read, Rules, episode
+from tunaeval.harness.reading import reading
+from tunaeval.parsing import parser_for
 from tunaeval.types import LEVELS, JsonObject, Level, Reply, Request, Usage
-from tunaeval.types.runs import ScenarioResult, Suite
+from tunaeval.types.runs import CountedCalls, ScenarioResult, Suite
 
 GOOD = '{"name": "read_file", "arguments": {"filepath": "a.py"}}'
 WRONG = '{"name": "read_file", "arguments": {"filepath": "b.py"}}'
@@ -156,11 +159,32 @@ def test_a_retry_can_pass_at_strict_what_standard_had_read(play: Play) -> None:
     assert [result.levels[level].ok for level in LEVELS] == [True, True, True]
 
 
-def test_a_call_that_was_cut_is_asked_for_again_and_kept_in_reserve(play: Play) -> None:
-    result, requests = play("call", CUT, GOOD, level="lenient")
-    assert (len(requests), result.ok, result.repairs) == (2, True, ())
-    result, _ = play("call", CUT, WORDS, level="lenient")
-    assert (result.ok, result.repairs) == (True, ("closed",))
+def test_a_call_that_the_level_reads_is_the_answer_though_the_text_was_cut(play: Play) -> None:
+    result, requests = play("call", CUT, level="lenient")
+    assert (len(requests), result.ok, result.repairs) == (1, True, ("closed",))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("calls", ["any", "structured"])
+@pytest.mark.parametrize(
+    "beside", ["<tool_call>", "[TOOL_CALLS]", "```json", "<think>let me", 'I call {"name": "x"']
+)
+def test_a_structured_call_is_the_answer_whatever_stands_beside_it(
+    make_suite: Callable[..., Suite], api: Asking, level: Level, calls: CountedCalls, beside: str
+) -> None:
+    """It was finished, so what the text beside it leaves open does not ask again."""
+    suite = make_suite(1, "call")
+    read = reading(parser_for("auto"), suite.tools, calls)
+    talk = episode(
+        suite.scenarios[0], asking=api, tools=suite.tools, read=read, rules=Rules(level=level)
+    )
+    next(talk)
+    call = {"id": "1", "type": "function", "function": json.loads(GOOD)}
+    message = {"role": "assistant", "content": beside, "tool_calls": [call]}
+    with pytest.raises(StopIteration) as end:
+        talk.send(Reply(message, "tool_calls", source="structured"))
+    result: ScenarioResult = end.value.value
+    assert (result.ok, result.first_attempt_ok, len(result.attempts)) == (True, True, 1)
 
 
 def test_a_failed_request_is_no_answer_of_the_model(play: Play) -> None:
@@ -251,7 +275,7 @@ def test_the_laws_of_an_episode(
     # It was asked again only where that is fair.
     for attempt in result.attempts[: len(requests) - 1]:
         assert attempt.outcome != "no_call" or expect == "call"
-        assert not attempt.calls or attempt.message["content"] == CUT
+        assert not attempt.calls
     # What passes is a call or an abstention; the run's level decides.
     assert result.levels[level].ok == result.ok
     assert not result.ok or result.outcome in {"calls", "no_call"}

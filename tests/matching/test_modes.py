@@ -104,10 +104,13 @@ def test_the_best_assignment_is_found_where_greed_fails() -> None:
         ({"max_calls": 0}, "at least 1"),
         ({"max_calls": 2, "min_calls": 3}, "min_calls is 3"),
         ({"calls": [{"name": "a", "arguments": {"$ignore": True}}]}, "no argument"),
-        ({"calls": [{"name": "a", "argument": {}}]}, r"calls\[0\].argument: Extra"),
+        (
+            {"calls": [{"name": "a", "argument": {}}]},
+            r"calls\[0\]: no field of a call is called .argument.",
+        ),
         ({"expected_tool": None, "expected_args": {"x": 1}}, "expected_args: found arguments"),
         ({"expected_tool": 3}, r"calls\[0\].name"),
-        ({"expected_tool_sequence": "glob"}, "tools: "),
+        ({"expected_tool_sequence": "glob"}, r"tools is .glob., wanted a list"),
     ],
 )
 def test_an_impossible_expectation_is_refused(expect: dict[str, Any], words: str) -> None:
@@ -310,3 +313,44 @@ def test_calls_in_their_places_are_compared_once_each(mode: str) -> None:
     made = [ToolCall("a", {"x": path}) for path in paths]
     assert match(expect, made, profile="tunacode").ok
     assert Compared.times <= 3 * len(paths)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"call": []}, "no field of an expectation is called 'call'; did you mean 'calls'?"),
+        ({"zzz": []}, "no field of an expectation is called 'zzz'; known: calls, forbid, match, "),
+        ({"calls": {"name": "a"}}, "calls is {'name': 'a'}, wanted a list"),
+        ({"tools": "a"}, "tools is 'a', wanted a list"),
+        ({"calls": ["a"]}, 'calls[0] is \'a\', wanted a call such as {"name": "grep", "argu'),
+        (
+            {"calls": [{"nam": "a"}]},
+            "calls[0]: no field of a call is called 'nam'; did you",
+        ),
+        ({"calls": [{"arguments": {}}]}, "calls[0].name is missing"),
+        ({"calls": [{"name": 5}]}, "calls[0].name is 5, wanted a text"),
+        (
+            {"calls": [{"name": "a", "arguments": '{"x": 1}'}]},
+            "calls[0].arguments is '{\"x\": 1}', wanted a dict, as json.loads makes of a text",
+        ),
+        ({"calls": [{"name": "a", "arguments": 5}]}, "calls[0].arguments is 5, wanted a dict"),
+        ({"tools": ["a"], "match": "exact"}, "match is 'exact', wanted 'exactly', 'in_order', "),
+        ({"tools": ["a"], "none": "x"}, "none is 'x', wanted True or False"),
+        ({"min_calls": "many"}, "min_calls is 'many', wanted a whole number"),
+        ({"tools": ["a"], "forbid": [5]}, "forbid[0] is 5, wanted a text"),
+    ],
+)
+def test_what_is_written_wrong_is_said_in_our_words(written: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExpectationError) as caught:
+        read_expectation(written)
+    said = str(caught.value)
+    assert words in said
+    assert "\n" not in said
+    assert not any(word in said for word in ("Input should", "Extra inputs", "Field required"))
+
+
+def test_a_name_that_is_known_wrong_is_not_missing_as_well() -> None:
+    with pytest.raises(ExpectationError) as caught:
+        read_expectation({"calls": [{"nam": "a"}, {}]})
+    assert "calls[0].name" not in str(caught.value)
+    assert "calls[1].name is missing" in str(caught.value)

@@ -13,6 +13,9 @@ from tunaeval.parsing import parse_message
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import Diagnosis, ParseResult, ToolCall, Tools
 from tunaeval.types.runs import Expectation
+from tunaeval.wanted import refusal
+
+from .replies import wanted_reply
 
 Calls: TypeAlias = ParseResult | ToolCall | Mapping[str, Any] | Sequence[ToolCall | Any] | object
 """A parse's result, calls, a server's `tool_calls` (dictionaries or objects), or a message."""
@@ -37,7 +40,8 @@ def match(
 
     `calls` is what `tunaeval.parse` gives, a list of `ToolCall`s, a message of OpenAI's API, or the
     list of its `tool_calls` (dictionaries or the SDK's objects). A message is read as by
-    `parse_message`; one whose call is malformed or cut off is no abstention.
+    `parse_message`; one whose call is malformed or cut off is no abstention, and one that is no
+    model's, or may hold calls where they are not read (blocks of another API), is refused.
 
     `tools` gives the schemas (defaults, number types) and the arguments that are paths; whoever
     matches often should hand in `Tools`, and an `Expectation` that was read once. `profile` says by
@@ -45,7 +49,7 @@ def match(
 
     Never raises on what a model wrote. Raises `UnknownNameError` for an unknown profile,
     `ExpectationError` for an impossible expectation, `ToolsError` for tools that cannot be
-    understood, and `UsageError` for what holds no calls by its shape.
+    understood, and `UsageError` for what cannot be read as a reply.
     """
     known = to_tools(tools)
     read = _read(calls, known)
@@ -61,7 +65,7 @@ def _read(calls: Calls, tools: Tools | None) -> ParseResult:
         case ParseResult():
             return calls
         case ToolCall():
-            return ParseResult((calls,), outcome="calls")
+            return _listed([calls], tools)
         case None | str() | bytes():
             raise UsageError(
                 f"calls is {calls!r:.60}; {_WANTED}; a text is parsed first: "
@@ -79,6 +83,8 @@ def _read(calls: Calls, tools: Tools | None) -> ParseResult:
 def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
     """Calls of our own as they are, and a server's as its message would be read."""
     if all(isinstance(item, ToolCall) for item in items):
+        for index, item in enumerate(items):
+            _check_call(item, f"calls[{index}]")
         return ParseResult(tuple(items), outcome="calls" if items else "no_call")
     for index, item in enumerate(items):
         if isinstance(item, ToolCall) or not (_is_call(item)):
@@ -86,14 +92,28 @@ def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
     return parse_message({"tool_calls": items}, tools=tools)
 
 
+def _check_call(call: ToolCall, where: str) -> None:
+    """Arguments of a call that was made by hand may be JSON that is still to be read."""
+    if not isinstance(call.name, str):
+        raise refusal(f"{where}.name", call.name, "the name of a tool")
+    if not isinstance(call.arguments, dict):
+        raise refusal(f"{where}.arguments", call.arguments, "a dict, as json.loads makes of a text")
+
+
 def _message(message: object, tools: Tools | None) -> ParseResult:
     told = message.keys() if isinstance(message, Mapping) else {*dir(message)}
     if not told & _OF_A_MESSAGE:
-        raise UsageError(f"calls is {message!r:.60}; {_WANTED}")
-    return parse_message(message, tools=tools)
+        hints = (hint for key, hint in _WAYS.items() if key in told)
+        raise UsageError(f"calls is {message!r:.60}; {next(hints, _WANTED)}")
+    return parse_message(wanted_reply(message), tools=tools)
 
 
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls", "function_call"})
+_WAYS = {
+    "choices": 'wanted the message in it: ["choices"][0]["message"], or .choices[0].message',
+    "message": 'wanted the message in it: ["message"], or .message',
+}
+"""To the message, by what holds it."""
 
 
 def _is_call(item: object) -> bool:

@@ -1,7 +1,8 @@
 """The command line: which commands there are, and what their ends look like to a shell.
 
 Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
-was asked for, 2 wrong use or could not run, 130 interrupted, 143 terminated. A command is a module
+was asked for, 2 wrong use or could not run, 3 too many failures to judge, 130 interrupted, 143
+terminated. A command is a module
 with `configure(parser)` and `run(arguments, output) -> int`; only the one asked for is imported.
 """
 
@@ -10,12 +11,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
+from io import StringIO
 from typing import Any, NoReturn
 
 from tunaeval import __version__
-from tunaeval.errors import TunaevalError, UnknownNameError, UsageError
+from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
 from .output import Output
 
@@ -42,8 +44,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     never exit code 1, which is a verdict.
     """
     output = Output(sys.stdout, sys.stderr)
+    with redirect_stderr(output.err):
+        if output.out is None:
+            output.note("tunaeval: stdout cannot be written: it is closed")
+            return COULD_NOT_RUN
+        code = _ended(list(sys.argv[1:] if argv is None else argv), output)
+        try:
+            output.flush()
+        except RecordError as error:
+            output.note(f"tunaeval: {error}")
+            return max(code, COULD_NOT_RUN)
+        return code
+
+
+def _ended(argv: list[str], output: Output) -> int:
     try:
-        return _command(list(sys.argv[1:] if argv is None else argv), output)
+        return _command(argv, output)
     except TunaevalError as error:
         output.note(f"tunaeval: {error}")
         return COULD_NOT_RUN
@@ -52,8 +68,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except (Exception, SystemExit) as error:  # noqa: BLE001 - left alone, it would exit with 1
         return _unforeseen(error, output)
-    finally:
-        output.flush()
 
 
 def _unforeseen(error: BaseException, output: Output) -> int:
@@ -68,9 +82,12 @@ def _unforeseen(error: BaseException, output: Output) -> int:
 def _command(argv: list[str], output: Output) -> int:
     if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         raise UnknownNameError("command", argv[0], COMMANDS)
+    said = StringIO()  # argparse would keep quiet about what it cannot write
     try:
-        arguments = _parser(argv).parse_args(argv)
-    except SystemExit as end:  # --help and --version have said what they had to
+        with redirect_stdout(said):
+            arguments = _parser(argv).parse_args(argv)
+    except SystemExit as end:  # of --help and --version
+        output.draw(lambda out: out.write(said.getvalue()))
         return int(end.code or 0)
     # What a plug-in prints must not get between the results.
     with redirect_stdout(output.err):
@@ -83,8 +100,9 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         prog="tunaeval",
         description="How well does a language model call tools?",
         epilog="`tunaeval COMMAND --help` tells more of each. "
-        "Exit codes: 0 fine, 1 below --fail-under, 2 could not run, 130 interrupted, "
-        "143 terminated.",
+        "Exit codes: 0 fine, 1 below the bar that was asked for (--fail-under, --fail-if-worse), "
+        "2 wrong use or could not run, 3 too many failures to judge (--max-errors), "
+        "130 interrupted, 143 terminated.",
     )
     parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)

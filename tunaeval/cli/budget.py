@@ -22,7 +22,7 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--max-errors",
         type=_budget,
-        metavar="N|P%%",
+        metavar="N|P%",
         help="exit 3, with nothing judged, when more results than these got no answer: a number, "
         "or a share of all (0 where a gate is asked for)",
     )

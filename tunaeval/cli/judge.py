@@ -10,6 +10,7 @@ from tunaeval.errors import UsageError
 
 from .asked import add_client
 from .listing import add_json, print_listing
+from .numbers import amount, any_whole_number
 from .output import Output
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _judge(group: argparse._ArgumentGroup) -> None:
     add_client(group, otherwise="the embedded model")
-    group.add_argument("--temperature", type=float, default=0.0, help="(0)")
+    group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=int, default=500, metavar="N", help="of a reply (500)")
-    group.add_argument("--seed", type=int, metavar="N", help="counted up for votes and repeats")
+    group.add_argument(
+        "--seed", type=any_whole_number, metavar="N", help="counted up for votes and repeats"
+    )
     group.add_argument(
         "--category",
         action="append",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
@@ -23,6 +24,37 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 POSITIVE = whole_number(1)
+
+
+def any_whole_number(text: str) -> int:
+    """Reads a whole number of either sign."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"found {text!r}; wanted a whole number") from None
+
+
+def seconds(text: str) -> float:
+    """Reads a time to wait, above 0; infinity is one."""
+    number = _number(text)
+    if not number > 0:  # NaN is not
+        raise ArgumentTypeError(f"found {text!r}; wanted seconds above 0")
+    return number
+
+
+def amount(text: str) -> float:
+    """Reads a finite number from 0 up."""
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise ArgumentTypeError(f"found {text!r}; wanted a number, 0 or more")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def percentage(text: str) -> float:

@@ -7,7 +7,7 @@ import argparse
 from .asked import add_client
 from .budget import add_budget
 from .listing import add_bfcl, add_json
-from .numbers import POSITIVE, percentage
+from .numbers import POSITIVE, amount, any_whole_number, percentage, seconds
 from .output import Output
 
 
@@ -58,9 +58,11 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 
 def _client(group: argparse._ArgumentGroup) -> None:
     add_client(group, otherwise="the embedded model, or its recording where it is not installed")
-    group.add_argument("--temperature", type=float, default=0.0, help="(0)")
+    group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
-    group.add_argument("--seed", type=int, metavar="N", help="the server's own unless given")
+    group.add_argument(
+        "--seed", type=any_whole_number, metavar="N", help="the server's own unless given"
+    )
 
 
 def _rules(group: argparse._ArgumentGroup) -> None:
@@ -86,11 +88,15 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         help="which calls count: any, or at every level those alone that the server parsed (any)",
     )
     group.add_argument(
-        "--attempts", type=POSITIVE, default=2, metavar="N", help="when no call is found (2)"
+        "--attempts",
+        type=POSITIVE,
+        default=2,
+        metavar="N",
+        help="at most, while no call is found at the level that counts (2)",
     )
     group.add_argument("--repeats", type=POSITIVE, default=1, metavar="N", help="of the suite (1)")
     group.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="for a scenario (30; embedded: 120)"
+        "--timeout", type=seconds, metavar="SECONDS", help="for a scenario (30; embedded: 120)"
     )
     group.add_argument(
         "--concurrency",

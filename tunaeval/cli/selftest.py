@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from .numbers import whole_number
+from .numbers import any_whole_number, whole_number
 from .output import Output
 
 _MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats", "scorer")
@@ -26,7 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="measure only this wire format; may be repeated (default: all that are registered)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="what chance begins with (default: 0)")
+    parser.add_argument(
+        "--seed", type=any_whole_number, default=0, help="what chance begins with (default: 0)"
+    )
     parser.add_argument(
         "--examples",
         type=whole_number(1, 10_000_000),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tunaeval.errors import UsageError
 
 from .listing import add_bfcl, add_json, print_listing
+from .numbers import any_whole_number
 from .output import Output
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", help="check: how arguments are matched (the suite's, or strict)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="renamed: what chance begins with (0)")
+    parser.add_argument(
+        "--seed", type=any_whole_number, default=0, help="renamed: what chance begins with (0)"
+    )
     parser.add_argument("-o", "--out", metavar="FILE", help="renamed: the .jsonl file to write")
     add_bfcl(parser)
     add_json(parser)

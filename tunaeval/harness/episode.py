@@ -2,10 +2,10 @@
 
     episode(...) yields a Request, is sent a Reply or a TransportFailure, and returns the result
 
-A second attempt is made only when no valid call was found or the reply was cut off: a wrong call
-is a result, and words are the answer where no call is expected. Each level (strict, standard,
-lenient) reads the same replies by its own rules: its answer is the first reply that settles the
-question at that level, else the first with calls, else the last.
+A scenario is asked again only while no call was found at the run's level: a wrong call is a result,
+and words are the answer where no call is expected. Each level (strict, standard, lenient) reads
+the same replies by its own rules: its answer is the first reply with a call, or with words where
+those are an answer, else the last.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tunaeval.types import (
     Request,
     ToolCall,
     Tools,
+    is_blank,
 )
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -93,8 +94,8 @@ def episode(
             repeat=repeat,
             attempt=len(attempts) + 1,
         )
-        if isinstance(answer, TransportFailure):
-            failure = answer
+        failure = answer if isinstance(answer, TransportFailure) else filtered(answer)
+        if isinstance(answer, TransportFailure) or failure is not None:
             break
         attempts.append(_Attempt(answer, _read_at_all_levels(answer, read)))
         if judge.settled(attempts[-1], rules.level):
@@ -102,6 +103,21 @@ def episode(
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
+
+
+def filtered(reply: Reply) -> TransportFailure | None:
+    """The failure of a reply that a filter of the server's took: the model's words are unknown.
+
+    What a filter left is an answer, if a short one.
+    """
+    if reply.finish_reason != _FILTERED or not is_blank(reply.message):
+        return None
+    return TransportFailure(
+        f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
+    )
+
+
+_FILTERED = "content_filter"
 
 
 class Reread(NamedTuple):
@@ -129,6 +145,8 @@ def reread(
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
     for reply in replies:
+        if failed := filtered(reply):
+            return Reread(_result(judge, attempts, failed, repeat), unasked=False)
         attempts.append(_Attempt(reply, _read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)
@@ -167,9 +185,8 @@ class _Judge:
 
     def settled(self, attempt: _Attempt, level: Level) -> bool:
         """Whether the attempt is an answer, right or wrong, that asking again would not change."""
-        result = attempt.read[level]
-        if result.calls:
-            return not result.truncated
+        if attempt.read[level].calls:
+            return True
         return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
     @property
@@ -195,9 +212,8 @@ class _Judge:
     def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
         if len(attempts) == 1:
             return attempts[0]
-        with_calls = (attempt for attempt in attempts if attempt.read[level].calls)
         settled = (attempt for attempt in attempts if self.settled(attempt, level))
-        return next(settled, None) or next(with_calls, None) or attempts[-1]
+        return next(settled, attempts[-1])
 
     def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
         """A malformed or cut call is no call, and no abstention either."""

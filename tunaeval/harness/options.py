@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
-from types import UnionType
 from typing import get_args
 
 from tunaeval.errors import PluginError, UsageError
@@ -18,7 +17,7 @@ from tunaeval.plugins import shown, who
 from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
-from tunaeval.wanted import wanted_count, wanted_name, wanted_seconds
+from tunaeval.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
 from .directory import safe_name
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
@@ -57,9 +56,9 @@ class RunOptions:
         for name in ("attempts", "max_tokens", "repeats", "concurrency"):
             wanted_count(getattr(self, name), name)
         wanted_seconds(self.deadline_seconds, "deadline_seconds")
-        if self.temperature is not None and not _is_number(self.temperature, int | float):
-            raise UsageError(f"temperature is {self.temperature!r}; wanted a number, or None")
-        if self.seed is not None and not _is_number(self.seed, int):
+        if self.temperature is not None:
+            wanted_amount(self.temperature, "temperature")
+        if self.seed is not None and type(self.seed) is not int:
             raise UsageError(f"seed is {self.seed!r}; wanted a whole number, or None")
         for name, known in (("ask", ASKS), ("level", LEVELS), ("calls", get_args(CountedCalls))):
             wanted_name(getattr(self, name), _KINDS.get(name, name), known)
@@ -86,10 +85,6 @@ class RunOptions:
 
 
 _KINDS = {"ask": "way to ask", "calls": "way to count calls"}
-
-
-def _is_number(value: object, kinds: type | UnionType) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def run_info(

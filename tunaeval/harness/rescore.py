@@ -127,14 +127,12 @@ def _streamed(
 def _options(
     old: RunInfo, level: Level | None, profile: str | None, calls: CountedCalls | None
 ) -> RunOptions:
+    """By which rules the replies are read; with which sampling they were made does not matter."""
     return RunOptions(
         level=level or old.level,
         profile=profile or old.profile,
         calls=calls or old.calls,
         attempts=old.attempts,
-        max_tokens=old.max_tokens,
-        temperature=old.temperature,
-        seed=old.seed,
     )
 
 

@@ -6,7 +6,7 @@ Nothing here knows a network, a clock or a disk, and nothing raises on any calls
 from .answers import NoExampleError, own_answer
 from .calls import Verdict, match, without_calls
 from .expectations import check_expectation, one_call, read_expectation
-from .failures import FAILURES, Failure
+from .failures import FAILURES, Failure, shown
 from .gold import wanted_arguments
 from .matchers import MATCHERS
 from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
@@ -26,6 +26,7 @@ __all__ = [
     "own_answer",
     "profile_of",
     "read_expectation",
+    "shown",
     "wanted_arguments",
     "without_calls",
 ]

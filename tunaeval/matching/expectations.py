@@ -9,17 +9,20 @@ The last two are those of the TunaCode mini harness and of its training data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from tunaeval.errors import ExpectationError
+from tunaeval.errors import ExpectationError, UnknownNameError
 from tunaeval.types import JsonObject, JsonValue
-from tunaeval.types.runs import Expectation
+from tunaeval.types.runs import Expectation, ExpectedCall
 
 from .failures import shown
 from .matchers import MATCHERS
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _ONE_CALL_KEYS = frozenset({"expected_tool", "expected_args"})
 _EXAMPLE = '{"calls": [{"name": "grep", "arguments": {}}]}'
@@ -36,11 +39,47 @@ def read_expectation(data: Mapping[str, Any]) -> Expectation:
         expect = Expectation.model_validate(_modern(data))
         check_expectation(expect)
     except ValidationError as error:
-        faults = (f"{_place(at['loc'])}: {at['msg']}" for at in error.errors())
-        raise ExpectationError(f"this expectation cannot be used: {'; '.join(faults)}") from error
+        faults = "; ".join(_faults(error.errors()))
+        raise ExpectationError(f"this expectation cannot be used: {faults}") from None
     except ValueError as error:
         raise ExpectationError(f"this expectation cannot be used: {error}") from error
     return expect
+
+
+def _faults(errors: Sequence[ErrorDetails]) -> Iterator[str]:
+    """What pydantic found, in our words. A field is not missing beside one with a wrong name."""
+    renamed = {at["loc"][:-1] for at in errors if at["type"] == "extra_forbidden"}
+    for at in errors:
+        *parent, name = at["loc"] or ("",)
+        place = _place(at["loc"])
+        if at["type"] == "extra_forbidden":
+            kind, fields = _KINDS["calls" in parent]
+            where = f"{_place(tuple(parent))}: " if parent else ""
+            yield f"{where}{UnknownNameError(f'field of {kind}', name, fields.model_fields)}"
+        elif at["type"] != "missing":
+            wanted = at["msg"].removeprefix("Input should be ")
+            hint = ", as json.loads makes of a text" if isinstance(at["input"], str) else ""
+            more = hint if at["type"] == "dict_type" else ""
+            yield f"{place} is {shown(at['input'])}, wanted {_WANTED.get(at['type'], wanted)}{more}"
+        elif at["loc"][:-1] not in renamed:
+            yield f"{place} is missing"
+
+
+_KINDS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("an expectation", Expectation),
+    ("a call", ExpectedCall),
+)
+_WANTED = {
+    "tuple_type": "a list",
+    "dict_type": "a dict",
+    "string_type": "a text",
+    "model_type": 'a call such as {"name": "grep", "arguments": {}}',
+    "bool_parsing": "True or False",
+    "bool_type": "True or False",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+}
 
 
 def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:

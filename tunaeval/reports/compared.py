@@ -17,6 +17,7 @@ from .console import console_like, speaks_unicode
 from .flips import Answer, Flip
 from .markdown import code
 from .sides import RunFigures
+from .table import TableRow, draw_table
 from .visible import visible
 from .wording import share
 
@@ -32,23 +33,13 @@ def show_comparison(
     comparison: Comparison, stream: TextIO, *, margin: float | None = None, shown: int = FLIPS_SHOWN
 ) -> None:
     """Print a comparison: the runs, the table, what it is worth, what flipped."""
-    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded where it draws
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    table = Table(box=SIMPLE_HEAD if speaks_unicode(stream) else ASCII2)
-    for column in ("", ""):
-        table.add_column(column, overflow="fold")
-    for column in _COLUMNS:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in _rows(comparison):
-        table.add_row(row.section, Text(visible(row.name)), *_cells(row))
     # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
     page = StringIO()
     console = console_like(stream, page)
     for line in _over(comparison, visible):
         console.print(line, soft_wrap=True, style="bold")
-    console.print(table)
+    table = [TableRow(row.section, row.name, _cells(row)) for row in _rows(comparison)]
+    draw_table(console, _COLUMNS, table, plain=not speaks_unicode(stream))
     below = _below(comparison, margin)
     for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
         console.print(line, soft_wrap=True)

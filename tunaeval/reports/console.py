@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
-from tunaeval.types.runs import Report, ScenarioResult, Summary
+from tunaeval.types.runs import Report, ScenarioResult
 
 from .summary import INFRASTRUCTURE
+from .table import TableRow, draw_table
 from .visible import visible
 from .wording import (
+    Row,
     calls_words,
     counts,
     effort,
@@ -29,7 +31,6 @@ from .wording import (
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
 CALL_WIDTH = 60
 """Characters of a call on the line of a scenario."""
@@ -106,7 +107,7 @@ def show(report: Report, stream: TextIO) -> None:
         below.append(f"kept in {report.directory}")
     below += failures(summary)
     _print(console, over, style="bold")
-    console.print(_table(summary, plain=not speaks_unicode(stream)))
+    draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=not speaks_unicode(stream))
     _print(console, below)
     stream.write(page.getvalue())
 
@@ -116,31 +117,18 @@ def _print(console: Console, lines: list[str], *, style: str | None = None) -> N
         console.print(visible(line), style=style, soft_wrap=True)
 
 
-def _table(summary: Summary, *, plain: bool) -> Table:
-    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded where it draws
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
+_COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
 
-    table = Table(box=ASCII2 if plain else SIMPLE_HEAD)
-    for column in ("", ""):
-        table.add_column(column, overflow="fold")
-    for column in ("passed", "of", "rate", "95 % interval", "first attempt"):
-        table.add_column(column, justify="right", no_wrap=True)
-    section = ""
-    for row in rows(summary):
-        if row.section != section:
-            table.add_section()
-        table.add_row(
-            "" if row.section == section else row.section,
-            Text(visible(row.name, CALL_WIDTH)),
-            str(row.rate.passed),
-            str(row.rate.total),
-            percent(row.rate),
-            interval(row.rate),
-            percent(row.first_attempt) if row.first_attempt else "",
-        )
-        section = row.section
-    return table
+
+def _row(row: Row) -> TableRow:
+    cells = (
+        str(row.rate.passed),
+        str(row.rate.total),
+        percent(row.rate),
+        interval(row.rate),
+        percent(row.first_attempt) if row.first_attempt else "",
+    )
+    return TableRow(row.section, visible(row.name, CALL_WIDTH), cells)
 
 
 def _cells(result: ScenarioResult) -> list[str]:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from statistics import median
 
-from tunaeval.types import LEVELS, STRUCTURED, Source
-from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
+from tunaeval.types import LEVELS, STRUCTURED, Source, is_blank
+from tunaeval.types.runs import AttemptRecord, Expectation, Rate, ScenarioResult, Summary
 
 from .repeats import told_of_repeats
 from .statistics import clustered_rate, wilson
@@ -134,7 +134,7 @@ class _Tally:
         self._abstentions: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
         self._latencies = array("d")
-        self._results = self._attempts = self._failures = self._leaked = 0
+        self._results = self._attempts = self._failures = self._leaked = self._empty = 0
 
     def add(self, result: ScenarioResult) -> None:
         self._results += 1
@@ -174,6 +174,7 @@ class _Tally:
             self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))
         self._leaked += result.leaked_calls > 0
+        self._empty += any(map(_is_empty, result.attempts))
         if result.format is not None:
             self._formats[result.format] += 1
             self._sources[source_of_format(result.format)] += 1
@@ -192,6 +193,7 @@ class _Tally:
             formats=_sorted(self._formats),
             sources=_sorted(self._sources),
             leaked_calls=self._leaked,
+            empty_replies=self._empty,
             infrastructure_failures=self._failures,
             failures=by_cause(self._causes),
             scenarios=self._results,
@@ -215,6 +217,16 @@ class _Tally:
             low=found.low,
             high=found.high,
         )
+
+
+def _is_empty(attempt: AttemptRecord) -> bool:
+    """Whether a server gave nothing at all, and not because the tokens were used up."""
+    message = attempt.message
+    said = any(message.get(key) for key in _REASONING)
+    return not said and attempt.finish_reason != "length" and is_blank(message)
+
+
+_REASONING = ("reasoning_content", "reasoning")
 
 
 def source_of_format(name: str) -> Source:

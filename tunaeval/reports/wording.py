@@ -71,6 +71,8 @@ def remarks(report: Report) -> list[str]:
             said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
     if summary.leaked_calls:
         said.append(f"warning: {leaked(summary.leaked_calls, summary.scenarios)}")
+    if summary.empty_replies:
+        said.append(f"warning: {empty(summary.empty_replies, summary.scenarios)}")
     if summary.weighted is not None:
         said.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
@@ -90,6 +92,14 @@ def leaked(scenarios: int, of: int) -> str:
         "(leaked-call), although it was told of the tools: its tool parser is off, or it is that "
         "of another model; strict does not count such calls, and --calls structured counts them "
         "at no level"
+    )
+
+
+def empty(scenarios: int, of: int) -> str:
+    """What it means that replies held nothing."""
+    return (
+        f"in {scenarios} of {of} scenarios a reply was empty: no text, no reasoning and no call; "
+        "where no call is wanted, such a reply passes; look at the server before you trust that"
     )
 
 

@@ -23,7 +23,7 @@ from .calls import (
     Usage,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
-from .exchange import Reply, Request, text_of
+from .exchange import Reply, Request, is_blank, text_of
 from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "is_blank",
     "results_of",
     "text_of",
 ]

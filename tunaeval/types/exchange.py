@@ -50,6 +50,16 @@ class Reply:
     source: Source | None = None
 
 
+def is_blank(message: JsonObject) -> bool:
+    """Whether a message holds neither words nor calls. What was thought before does not matter."""
+    content = message.get("content")
+    parts = content if isinstance(content, list | tuple) else (content or "",)
+    texts = [_text_in(part) for part in parts]
+    if any(not isinstance(text, str) or text.strip() for text in texts):
+        return False
+    return not any(message.get(key) for key in ("refusal", "tool_calls", "function_call"))
+
+
 def text_of(content: JsonValue) -> str:
     """The text of a message's content: a string, null, or parts (texts, dicts or objects)."""
     if isinstance(content, str):

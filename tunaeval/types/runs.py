@@ -271,6 +271,8 @@ class Summary(Data):
     """How many scenarios' calls were structured, and how many were read out of a text."""
     leaked_calls: int = 0
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
+    empty_replies: int = 0
+    """Scenarios with a reply that held nothing: no words, no thoughts, no call."""
     infrastructure_failures: int
     failures: dict[str, int] = Field(default_factory=dict)
     """How many scenarios infrastructure failed, by cause."""
