@@ -20,13 +20,14 @@ from tunaeval.scoring import (
     is_decided,
     scorers_of,
 )
-from tunaeval.types import Checked, Conversation, ToolExecution
+from tunaeval.types import Checked, Conversation, Message, ParseResult, ToolExecution
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
 from tunaeval.wanted import refusal, wanted_items
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
+from .verdicts import read_calls
 
 if TYPE_CHECKING:
     # At run time it is loaded when there is a judge.
@@ -144,13 +145,15 @@ class _Asked:
         decided = checking is not None or settings.wanted is not None
         task = _task(self.messages, self.start)
         executions = wanted_items(self.executions, "executions", ToolExecution, "executions")
-        if checking is not None:
-            history = history_of(Transcript(self.query, task.messages, executions), settings)
-            checking = None if is_decided(history) else checking
+        transcript = Transcript(
+            self.query, task.messages, executions, None, task.failure,
+            () if self.preset == FIXED else _written(task.messages, settings),
+        )  # fmt: skip
+        if checking is not None and is_decided(history_of(transcript, settings)):
+            checking = None
         return _Work(
-            query=self.query,
             task=task,
-            executions=executions,
+            transcript=transcript,
             preset=self.preset,
             scorers=_judged(scorers, self.judge, frozenset({GOAL}) if decided else frozenset()),
             settings=settings,
@@ -188,9 +191,8 @@ def _is_left_out(name: str, value: object) -> bool:
 class _Work:
     """A score that is ready to be made."""
 
-    query: str
     task: Conversation
-    executions: tuple[ToolExecution, ...]
+    transcript: Transcript
     preset: str
     scorers: tuple[Scorer, ...]
     settings: ScoreSettings
@@ -200,17 +202,19 @@ class _Work:
     async def made_later(self) -> ScoreResult:
         """The score, with a check that runs beside the event loop."""
         checking = self.checking
-        checked = None if checking is None else await checking.made_later(self.task, self.query)
+        query = self.transcript.query
+        checked = None if checking is None else await checking.made_later(self.task, query)
         return await self._assessed(checked)
 
     def made(self) -> Coroutine[Any, Any, ScoreResult]:
         """The same when the check was waited for here; what comes back is still to be awaited."""
         checking = self.checking
-        return self._assessed(None if checking is None else checking.made(self.task, self.query))
+        query = self.transcript.query
+        return self._assessed(None if checking is None else checking.made(self.task, query))
 
     async def _assessed(self, checked: Checked | None) -> ScoreResult:
         task = self.task
-        transcript = Transcript(self.query, task.messages, self.executions, checked, task.failure)
+        transcript = replace(self.transcript, checked=checked)
         result = await assess(
             transcript, self.scorers, preset=self.preset, settings=self.settings, notes=self.notes
         )
@@ -229,6 +233,22 @@ def _task(messages: object, start: object) -> Conversation:
         raise UsageError(f"start is {start!r}, wanted an index of the {read.length} messages")
     refuse_silence(read)
     return read.since(start)
+
+
+def _written(
+    messages: Sequence[Message], settings: ScoreSettings
+) -> tuple[tuple[int, ParseResult], ...]:
+    """What the assistant wrote as text where it made no structured call, as `match` reads it; read
+    where calls are expected or forbidden.
+    """
+    if settings.wanted is None and not settings.forbid:
+        return ()
+    texts = (
+        (index, read_calls(message, settings.tools))
+        for index, message in enumerate(messages)
+        if message.role == "assistant" and message.content and not message.tool_calls
+    )
+    return tuple((index, read) for index, read in texts if read.outcome != "no_call")
 
 
 def _unverified(settings: ScoreSettings) -> list[str]:

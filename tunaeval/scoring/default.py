@@ -44,7 +44,7 @@ def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
 def _plan_correctness(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
-        return _no_work("no plan to be seen")
+        return _no_work(history, "no plan to be seen")
     runs = [run for run in history.runs if run.tool not in settings.completion_tools]
     steps = len({run.batch for run in runs})
     value, reason = 1.0, f"steps: {steps}"
@@ -65,7 +65,7 @@ def _of_no_tool(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
 def _success_ratio(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
-        return _no_work("none that succeeded or failed")
+        return _no_work(history, "none that succeeded or failed")
     # A call that ended the task needs no result.
     unanswered = {id(run) for run in closing_calls(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
@@ -86,7 +86,7 @@ def _success_ratio(history: History) -> Finding:
 
 def _context_efficiency(history: History) -> Finding:
     if not any(work_of(history)):
-        return _no_work("no use of the context")
+        return _no_work(history, "no use of the context")
     size = context_size(history)
     return Finding(
         value=history.settings.context_steps.value(size.tokens),
@@ -95,8 +95,13 @@ def _context_efficiency(history: History) -> Finding:
     )
 
 
-def _no_work(so: str) -> Finding:
-    return Finding(value=None, reason=f"no work was tried, so {so}")
+def _no_work(history: History, so: str) -> Finding:
+    ran = len(history.uncalled)
+    why = f"no call of the transcript did the work ({ran} ran without one)" if ran else _IDLE
+    return Finding(value=None, reason=f"{why}, so {so}")
+
+
+_IDLE = "no work was tried"
 
 
 plan_correctness = Category("plan-correctness", 0.10, _plan_correctness)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.matching import DEFAULT_PROFILE, profile_of, read_expectation
-from tunaeval.types import Tools
+from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 from tunaeval.wanted import refusal, wanted_amount, wanted_items
 
@@ -88,6 +88,7 @@ class ScoreSettings:
     forbid: tuple[str | ExpectedCall, ...] = ()
     """goal-completion: a call of one of these makes the total 0. Names of tools, or calls with the
     arguments that are forbidden, as in an expectation, which further arguments may stand beside.
+    So does one whose arguments cannot be read, one that was written as text, and an execution.
     """
     test_commands: tuple[str, ...] = TEST_COMMANDS
     """success-ratio: command lines that begin so run tests, whose failure is no failed tool."""
@@ -165,7 +166,28 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
         name = one if isinstance(one, str) else one.name
         if tools is not None and name not in tools:
             raise UsageError(f"forbid[{index}]: {UnknownNameError('tool', name, tools)}")
+        if tools is not None and isinstance(one, ExpectedCall):
+            _check_arguments(f"forbid[{index}]", one, tools[name])
     return found
+
+
+def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> None:
+    """Raise UsageError for an argument that the tool does not have, so that it forbids nothing."""
+    schema = tool.parameters
+    known = schema.get("properties")
+    if (
+        not isinstance(known, Mapping)
+        or schema.get("additionalProperties")
+        or schema.keys() & _MORE
+    ):
+        return
+    for name in sorted(forbidden.arguments.keys() - known.keys()):
+        unknown = UnknownNameError(f"argument of {tool.name!r}", name, known)
+        raise UsageError(f"{where}: {unknown}")
+
+
+_MORE = frozenset({"$ref", "allOf", "anyOf", "if", "oneOf", "patternProperties"})
+"""Where a schema may allow arguments beside its properties."""
 
 
 _FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
