@@ -20,14 +20,14 @@ from tunaeval.scoring import (
     is_decided,
     scorers_of,
 )
-from tunaeval.types import Checked, Conversation, Message, ParseResult, ToolExecution
+from tunaeval.types import Checked, Conversation, ToolExecution
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-from tunaeval.wanted import refusal, wanted_items
+from tunaeval.wanted import refusal, wanted_items, wanted_seconds
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
-from .verdicts import read_calls
+from .unsaid import strange, unverified, written
 
 if TYPE_CHECKING:
     # At run time it is loaded when there is a judge.
@@ -139,6 +139,7 @@ class _Asked:
         """All of it read and checked. Raises UsageError."""
         if not isinstance(self.query, str):
             raise refusal("query", self.query, "the text of what was asked")
+        wanted_seconds(self.check_timeout, "check_timeout")
         scorers = _scorers(self.preset, self.categories)
         settings = self._settled()
         checking = None if self.check is None else Checking(self.check, self.check_timeout)
@@ -147,7 +148,7 @@ class _Asked:
         executions = wanted_items(self.executions, "executions", ToolExecution, "executions")
         transcript = Transcript(
             self.query, task.messages, executions, None, task.failure,
-            () if self.preset == FIXED else _written(task.messages, settings),
+            () if self.preset == FIXED else written(task.messages, settings),
         )  # fmt: skip
         if checking is not None and is_decided(history_of(transcript, settings)):
             checking = None
@@ -158,7 +159,11 @@ class _Asked:
             scorers=_judged(scorers, self.judge, frozenset({GOAL}) if decided else frozenset()),
             settings=settings,
             checking=checking,
-            notes=(*_unverified(settings), *wanted_items(self.notes, "notes", str, "texts")),
+            notes=(
+                *unverified(transcript, settings),
+                *strange(task),
+                *wanted_items(self.notes, "notes", str, "texts"),
+            ),
         )
 
     def _settled(self) -> ScoreSettings:
@@ -233,33 +238,6 @@ def _task(messages: object, start: object) -> Conversation:
         raise UsageError(f"start is {start!r}, wanted an index of the {read.length} messages")
     refuse_silence(read)
     return read.since(start)
-
-
-def _written(
-    messages: Sequence[Message], settings: ScoreSettings
-) -> tuple[tuple[int, ParseResult], ...]:
-    """What the assistant wrote as text where it made no structured call, as `match` reads it; read
-    where calls are expected or forbidden.
-    """
-    if settings.wanted is None and not settings.forbid:
-        return ()
-    texts = (
-        (index, read_calls(message, settings.tools))
-        for index, message in enumerate(messages)
-        if message.role == "assistant" and message.content and not message.tool_calls
-    )
-    return tuple((index, read) for index, read in texts if read.outcome != "no_call")
-
-
-def _unverified(settings: ScoreSettings) -> list[str]:
-    """What nobody can know of the names that are forbidden, where no tools are given."""
-    names = [one for one in settings.forbid if isinstance(one, str)]
-    if not names or settings.tools is not None:
-        return []
-    listed = ", ".join(map(repr, names))
-    return [
-        f"forbidden: {listed}, held against no list of tools, so nobody knows if there are such"
-    ]
 
 
 _BESIDE = frozenset({"repetition"})

@@ -1,8 +1,8 @@
 """The categories of the preset `default`: how the goal was pursued, beside whether it was reached.
 
     goal completion      0.50   see `goal`
-    plan correctness     0.10   the share of calls of tools that there are * steps up to 20: 1, more
-                                than that: 20 / steps
+    plan correctness     0.10   the share of calls of tools that there are * the least of 1,
+                                20 / steps and 60 / calls
     success ratio        0.10   max(0, worked / calls - 0.05 * retries - 0.10 * failures)
     repetition           0.25   the share of calls that do not repeat others, see `trajectory`
     context efficiency   0.05   tokens up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4, else 0.2
@@ -50,6 +50,10 @@ def _plan_correctness(history: History) -> Finding:
     value, reason = 1.0, f"steps: {steps}"
     if steps > settings.many_steps:
         value, reason = settings.many_steps / steps, f"{reason}, more than {settings.many_steps}"
+    calls = sum(run.tool not in settings.polling_tools for run in runs)
+    if calls > settings.many_calls:
+        value = min(value, settings.many_calls / calls)
+        reason += f"; calls: {calls}, more than {settings.many_calls}"
     strange = _of_no_tool(history, runs)
     if strange:
         value *= 1 - len(strange) / len(runs)

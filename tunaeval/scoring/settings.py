@@ -96,6 +96,8 @@ class ScoreSettings:
     """plan-correctness: tools that plan, and do nothing else."""
     many_steps: int = 20
     """plan-correctness: more steps than these are too many; parallel calls are one step."""
+    many_calls: int = 60
+    """plan-correctness: so are more calls than these, however many stand side by side in a step."""
     polling_tools: frozenset[str] = frozenset()
     """Equal calls of these are expected: they are no retry, no waste and no loop."""
     retry_penalty: float = 0.05
@@ -128,7 +130,7 @@ class ScoreSettings:
         _set(self, "completion_phrases", _names("completion_phrases", self))
         for name in ("completion_tools", "planners", "polling_tools"):
             _set(self, name, frozenset(_names(name, self)))
-        for name in ("retry_penalty", "failure_penalty", "many_steps"):
+        for name in ("retry_penalty", "failure_penalty", "many_steps", "many_calls"):
             wanted_amount(getattr(self, name), name)
         if not isinstance(self.last_word_ends, bool):
             raise refusal("last_word_ends", self.last_word_ends, "True or False")
