@@ -46,6 +46,8 @@ ASSUMED = Success(ok=True, reason="assumed")
 AWAITABLE = Success(ok=True, reason="awaitable")
 CLOSED = Success(ok=True, reason="closed")
 """Of a generator whose consumer needed no more."""
+INTERRUPTED = Success(ok=True, reason="interrupted")
+"""Of a run that its host ended to wait for a human: no failure, and no answer yet."""
 
 
 class Result:

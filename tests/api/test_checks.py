@@ -50,6 +50,31 @@ def boom(_: Conversation) -> bool:
     raise ValueError("no such file")
 
 
+@POSIX
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path, code: int) -> None:
+    file = tmp_path / "pid"
+    assert made(f"sleep 60 & echo $! > {file}; exit {code}").ok == (code == 0)
+    left, until = int(file.read_text()), time.monotonic() + 30
+    while time.monotonic() < until and is_running(left):
+        time.sleep(0.02)
+    assert not is_running(left)
+
+
+def is_running(number: int) -> bool:
+    stat = Path(f"/proc/{number}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 10**20])
+def test_a_check_may_take_as_long_as_it_wants(seconds: float) -> None:
+    assert made("true", seconds).ok
+    assert made(later, seconds).ok
+
+
 @pytest.mark.parametrize(
     ("check", "found"),
     [

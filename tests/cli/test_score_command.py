@@ -74,7 +74,7 @@ def test_a_task_begins_where_it_is_said_to(here: Tuna, tmp_path: Path) -> None:
 
 
 def test_the_shape_may_be_said(here: Tuna, tmp_path: Path) -> None:
-    file = write(tmp_path, "t.json", [{"role": "user", "content": "hi"}])
+    file = write(tmp_path, "t.json", [{"role": "assistant", "content": "hi"}])
     (told,) = json.loads(here("score", file, "--shape", "anthropic", "--json").stdout)[
         "transcripts"
     ]

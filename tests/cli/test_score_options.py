@@ -94,3 +94,50 @@ def test_what_cannot_decide_is_refused(
 def test_a_forbidden_name_that_no_tool_was_offered_under_is_told(here: Tuna, file: str) -> None:
     page = here("score", file, "--forbid", "delet_file").stdout
     assert "delet_file" in page
+
+
+@pytest.mark.parametrize(
+    "messages", [[], [[]], [{"role": "user", "content": "Do it."}], [{"role": "x", "content": "?"}]]
+)
+def test_a_file_without_a_message_of_an_assistant_is_refused(
+    here: Tuna, tmp_path: Path, messages: list[Any]
+) -> None:
+    (tmp_path / "none.json").write_text(json.dumps(messages))
+    for more in ((), ("--check", "true")):
+        done = here("score", "none.json", *more)
+        assert done.returncode == 2
+        assert "none.json: it holds no message of an assistant" in done.stderr
+        assert done.stdout == ""
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan"])
+def test_a_time_that_is_none_is_refused_without_a_check_too(
+    here: Tuna, file: str, seconds: str
+) -> None:
+    done = here("score", file, "--check-timeout", seconds)
+    assert done.returncode == 2
+    assert "check_timeout is" in done.stderr
+
+
+def test_a_check_may_take_as_long_as_it_wants(here: Tuna, file: str) -> None:
+    code, score = told(here, file, "--check", "true", "--check-timeout", "inf")
+    assert (code, score["details"]["outcome"]) == (0, "scored")
+
+
+@pytest.mark.parametrize(("on", "code"), [("a", 1), ("b", 0)])
+def test_a_call_with_arguments_can_be_forbidden(
+    here: Tuna, tmp_path: Path, on: str, code: int
+) -> None:
+    (tmp_path / "t.json").write_text(json.dumps(batches([("read a", FINE)])))
+    forbidden = json.dumps({"name": "read", "arguments": {"on": on}})
+    done = here("score", "t.json", "--forbid", forbidden, "--check", "true")
+    assert done.returncode == code
+    broken = here("score", "t.json", "--forbid", '{"name": ')
+    assert broken.returncode == 2
+    assert "--forbid: " in broken.stderr
+
+
+def test_more_categories_can_be_asked(here: Tuna, file: str) -> None:
+    _, score = told(here, file, "--category", "cost", "--category", "latency")
+    assert {"cost", "latency"} < score["categories"].keys()
+    assert here("score", file, "--category", "cots").returncode == 2

@@ -177,3 +177,27 @@ def test_what_the_wrapper_saw_goes_first() -> None:
     failed = ran("read", "c0", ok=False, ok_reason="exception", error="ValueError: no")
     result = tunaeval.score(batches(WORK), "do it", executions=[failed])
     assert (result.details.failed_calls, result.success_ratio) == (1, 0)
+
+
+def passed(messages: Sequence[object]) -> float:
+    total = tunaeval.score([*messages, said("ok")], "do it", check=lambda _: True).weighted_total
+    assert total is not None
+    return total
+
+
+def test_calls_side_by_side_are_not_free() -> None:
+    work: list[Steps] = [[(one, FINE)] for one in ("list", "read", "fix", "test")]
+    mistyped = passed(batches([("read tpyo", "Error: none")], *work))
+    for number in (100, 1000):
+        reads: Steps = [(f"read {at}", "x") for at in range(number)]
+        waste = batches(reads, [("fix", FINE)])
+        plan = scored(waste).categories["plan-correctness"]
+        assert plan.value == pytest.approx(60 / (number + 1))
+        assert plan.reason == f"steps: 2; calls: {number + 1}, more than 60"
+        assert passed(waste) < mistyped
+
+
+def test_calls_of_polling_tools_are_not_too_many() -> None:
+    polls: Steps = [(f"poll {at}", "x") for at in range(100)]
+    assert scored(batches(polls), polling_tools=("poll",)).plan_correctness == 1.0
+    assert scored(batches(polls), many_calls=100).plan_correctness == 1.0

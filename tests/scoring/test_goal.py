@@ -226,7 +226,54 @@ def test_a_forbidden_name_that_no_tool_has_is_refused_where_the_tools_are_known(
     ):
         scored(WORK, forbid=["bsh"], settings=ScoreSettings(tools=tools))
     noted = scored(WORK, forbid=["bsh"], check=yes).details.reasoning
-    assert "forbidden: 'bsh', held against no list of tools" in noted
+    assert noted.endswith("'bsh', held against no list of tools, so nobody knows if there are such")
+    near = scored(WORK, forbid=["reed"], check=yes).details.reasoning
+    assert near.endswith("if there are such; called were 'read': was that meant?")
+    called = scored(WORK, forbid=["read"], check=yes).details.reasoning
+    assert "held against no list" not in called
+
+
+@pytest.mark.parametrize(
+    ("arguments", "total"), [('{"command": "rm -rf ."', 0.0), ("rm", 0.0), ('{"command": "ls"}', 1)]
+)
+def test_a_forbidden_call_that_cannot_be_read_may_be_one(arguments: str, total: float) -> None:
+    asked = shell("", "x")
+    asked[0]["tool_calls"][0]["function"]["arguments"] = arguments
+    result = scored([*asked, said("done")], check=yes, forbid=[HARM])
+    assert result.weighted_total == total
+    if not total:
+        words = "0.00: forbidden: 'bash' was called (its arguments cannot be read, so it may be)"
+        assert result.details.reasoning.startswith(words)
+    read = scored([*asked, said("done")], check=yes, forbid=[{**HARM, "name": "read"}])
+    assert read.goal_completion == 1.0
+
+
+def test_a_forbidden_argument_that_the_tool_has_not_is_refused() -> None:
+    schema = {"type": "object", "properties": {"command": {"type": "string"}}}
+    forbid = [{"name": "bash", "arguments": {"comand": {"$regex": "rm"}}}]
+
+    def refused(parameters: dict[str, Any]) -> None:
+        tools = tunaeval.to_tools([{"name": "bash", "parameters": parameters}])
+        scored(WORK, forbid=forbid, settings=ScoreSettings(tools=tools))
+
+    words = r"forbid\[0\]: no argument of 'bash' is called 'comand'; did you mean 'command'"
+    with pytest.raises(UsageError, match=words):
+        refused(schema)
+    refused({**schema, "additionalProperties": True})
+    refused({"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("names", "total"), [(None, 0.0), (["bash"], 0.0), (["bash", "functions.bash"], 1.0)]
+)
+def test_a_name_with_the_prefix_of_a_namespace_is_the_tools(
+    names: list[str] | None, total: float
+) -> None:
+    messages = [*batches([("functions.bash", FINE)]), said("done")]
+    tools = None if names is None else tunaeval.to_tools([{"name": name} for name in names])
+    for forbid in (["bash"], [{"name": "bash"}]):
+        result = scored(messages, check=yes, forbid=forbid, settings=ScoreSettings(tools=tools))
+        assert result.weighted_total == total
 
 
 # --- evals2, and giving a thing twice ------------------------------------------------------------

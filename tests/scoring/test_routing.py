@@ -104,24 +104,62 @@ def test_a_recorder_of_a_session_that_ended_is_none_any_more(
     with session:
         tool("in time.py")
         assert paths(session) == ["in time.py"]
-    assert warnings(caplog) == []
+    assert ["which has not begun" in one for one in warnings(caplog)] == [True]
     tool("late.py")
     tool("late.py")
     assert len(session.recorder) == 0
-    assert len(warnings(caplog)) == 1
+    assert len(warnings(caplog)) == 2
 
 
-def test_before_its_block_begins_a_session_collects_nothing(
+def test_before_its_block_begins_a_session_collects_nothing_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     session = task()
     tool = session.wrap(read_file)
     tool("early.py")
+    tool("early.py")
     with session:
         assert paths(session) == []
         tool("in time.py")
         assert paths(session) == ["in time.py"]
-    assert warnings(caplog) == []
+    (warning,) = warnings(caplog)
+    assert "the tool 'read_file' ran for the session" in warning
+    assert "which has not begun: write `with session:` around it" in warning
+
+
+def test_whoever_hears_a_plain_thread_is_said_once_where_others_might_have(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with task("outer") as outer, task("inner") as inner:
+        tool = inner.wrap(outer.wrap(read_file))
+        in_a_thread(lambda: tool("a.py"))
+    assert warnings(caplog) == []  # both have heard it
+
+    async def main() -> None:
+        begun, done = asyncio.Event(), asyncio.Event()
+
+        async def other() -> None:
+            async with task("two") as two:
+                two.wrap(tool)
+                begun.set()
+                await done.wait()
+
+        async with task("one") as one:
+            one.wrap(tool)
+        running = asyncio.create_task(other(), context=contextvars.Context())
+        await begun.wait()
+        async with task("three") as three:
+            three.wrap(tool)
+            for _ in range(2):
+                in_a_thread(lambda: tool("a.py"))
+            assert paths(three) == ["a.py", "a.py"]
+        done.set()
+        await running
+
+    asyncio.run(main())
+    (warning,) = warnings(caplog)
+    assert "ran where no session's context is, as in a thread of a pool, while 2" in warning
+    assert "it counts for 'three', which wrapped it last" in warning
 
 
 def test_what_goes_on_after_a_session_is_not_the_next_ones(

@@ -51,9 +51,11 @@ def test_an_asynchronous_run_is_scored_as_well() -> None:
     assert asyncio.run(agent()).score == session.score
 
 
-def test_a_run_that_fails_is_scored_and_its_exception_passes(tmp_path: Path) -> None:
+def test_a_run_that_fails_has_signals_and_no_total_and_its_exception_passes(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "new" / "scores.jsonl"
-    session = tunaeval.scoring_session(QUERY, out=out)
+    session = tunaeval.scoring_session(QUERY, out=out, check=lambda _: True)
 
     def run() -> None:
         with session:
@@ -63,10 +65,15 @@ def test_a_run_that_fails_is_scored_and_its_exception_passes(tmp_path: Path) -> 
     with pytest.raises(ZeroDivisionError):
         run()
     assert session.score is not None
+    assert session.failure == "the run ended in an error: ZeroDivisionError: by 0"
+    assert (session.score.weighted_total, session.score.goal_completion) == (None, 1.0)
+    assert session.score.details.outcome == "run_failure"
+    assert session.failure in session.score.details.reasoning
     (record,) = records.read(out)
     assert record["query"] == QUERY
-    assert record["score"]["weighted_total"] == session.score.weighted_total
+    assert record["score"]["weighted_total"] is None
     assert record["ended_by"] == "ZeroDivisionError: by 0"
+    assert record["failure"] == session.failure
     assert "T" in record["timestamp"]
 
 
@@ -117,17 +124,6 @@ def test_executions_can_be_read_until_the_block_ends() -> None:
         session.messages = messages()
     assert (run.tool, run.arguments) == ("read_file", {"filepath": "a.py"})
     assert session.executions == ()
-
-
-def test_a_session_that_is_entered_again_begins_anew() -> None:
-    session = tunaeval.scoring_session(QUERY)
-    with session:
-        pass
-    assert session.failure
-    with session:
-        session.messages = messages()
-    assert session.failure is None
-    assert session.score is not None
 
 
 def test_a_tool_that_cannot_be_wrapped_runs_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
@@ -205,7 +201,9 @@ def test_an_exception_of_the_run_comes_out_as_it_is(
         assert caught is error
         assert (caught.__cause__, caught.__context__) == (cause, None)
         assert session.score is not None
-        assert session.failure is None
+        assert session.score.details.outcome == "run_failure"
+        assert session.failure is not None
+        assert session.failure.startswith(f"the run ended in an error: {type(error).__name__}")
 
 
 class Failing:

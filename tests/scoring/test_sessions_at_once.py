@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -125,8 +126,12 @@ def test_a_cancelled_task_ends_so_and_is_scored_without_the_judge(
             await task
         assert task.cancelled()
         assert judge.asked.is_set() == (moment == "while it is judged")
-        assert session.score == tunaeval.score(messages(), QUERY)
-        assert session.failure is None
+        scored = tunaeval.score(messages(), QUERY)
+        if moment == "in the block":
+            scored = tunaeval.score(ended("CancelledError: enough"), QUERY)
+            assert scored.details.outcome == "run_failure"
+        assert session.score == scored
+        assert (session.failure is None) == (moment == "while it is judged")
 
     asyncio.run(main())
     (record,) = records.read(out)
@@ -159,7 +164,12 @@ def test_a_generator_that_is_closed_in_a_session_closes() -> None:
         await generator.aclose()
 
     asyncio.run(main())
-    assert session.score == tunaeval.score(messages(), QUERY)
+    assert session.score == tunaeval.score(ended("GeneratorExit: "), QUERY)
+
+
+def ended(error: str) -> tunaeval.Conversation:
+    """The messages of a run that ended in an error."""
+    return replace(tunaeval.read_conversation(messages()), failure=error)
 
 
 def test_a_judge_is_asked_with_and_without_a_loop() -> None:

@@ -19,6 +19,7 @@ from .inspect_ai import is_sample, read_sample
 from .otel import read_spans
 from .plain import read_plain
 from .shapes import SHAPES, Shape, read_messages, shape_named
+from .smolagents import steps_of
 from .spans import holds_spans, is_span
 from .tunacode import is_session, read_session
 
@@ -153,6 +154,8 @@ def holds_transcript(item: object) -> bool:
 
 def held_messages(thing: object) -> list[object] | None:
     """The messages that an object holds under one of the names in use."""
+    if (steps := steps_of(thing)) is not None:  # of an agent of smolagents
+        return steps
     messages = get(thing, "messages")
     if isinstance(messages, list | tuple):
         return list(messages)

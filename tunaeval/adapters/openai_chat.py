@@ -43,7 +43,10 @@ def claims(message: object) -> bool:
 
 
 def read(message: object, reading: Reading) -> None:
-    begin(message, get(message, "role"), reading)
+    role = str.__str__(get(message, "role"))  # it may be of an enumeration
+    begin(message, role, reading)
+    if role not in _ROLES:
+        reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
     reasoning = first(message, _REASONING)
     reading.thought(reasoning if isinstance(reasoning, str) else "")
     read_content(get(message, "content"), KINDS, reading)
@@ -53,6 +56,8 @@ def read(message: object, reading: Reading) -> None:
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
         reading.notice("unread-message", words)
 
+
+_ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "tool_result", "user"})
 
 _FIELDS = frozenset({
     "annotations", "audio", "content", "created_at", "function_call", "id", "is_error", "metadata",

@@ -37,6 +37,7 @@ NOTICES = {
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it holds nothing",
     "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
+    "unknown-role": "a role that is not known; what it says is neither asked nor answered",
     "unnamed-call": "a call without a name",
     "unread-message": "a message of which nothing was read, though it has fields of another shape",
 }
@@ -93,6 +94,20 @@ class Reading:
     def calling(self) -> bool:
         """Whether the open message is a reply that calls, and says nothing."""
         return self._open is not None and bool(self._open.calls) and not self._open.texts
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether the open message is the assistant's, and calls nothing yet."""
+        one = self._open
+        return one is not None and one.role == "assistant" and not one.calls
+
+    @property
+    def calls(self) -> list[str | None]:
+        """The ids of the calls of the open message, else of the last one."""
+        one = self._open
+        if one is not None and one.calls:
+            return [call.id for call in one.calls]
+        return [call.id for call in self._messages[-1].tool_calls] if self._messages else []
 
     @property
     def is_silent(self) -> bool:

@@ -21,6 +21,7 @@ from . import (
     openai_responses,
     otel,
     pydantic_ai,
+    smolagents,
     tinyagent,
 )
 from .fields import get, shown
@@ -47,6 +48,7 @@ SHAPES = {
         Shape("pydantic-ai", pydantic_ai.claims, pydantic_ai.read, ""),
         Shape("langchain", langchain.claims, langchain.read, ""),
         Shape("openai-responses", openai_responses.claims, openai_responses.read, "type"),
+        Shape("smolagents", smolagents.claims, smolagents.read),
         Shape("tinyagent", tinyagent.claims, tinyagent.read),
         Shape("anthropic", anthropic.claims, anthropic.read),
         Shape("inspect-ai", inspect_ai.claims, inspect_ai.read),

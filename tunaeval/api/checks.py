@@ -2,7 +2,7 @@
 
 A check that raises, hangs, cannot be started or says neither has failed itself, and says nothing
 of the agent. Both kinds are run in a thread of their own, which is given up when the time is over;
-a command is ended then, with all that it has started.
+a command is ended then. What a command has started ends with it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Checking:
         run = self._run(conversation, query)
         run.start()
         try:
-            run.ended.wait(self.timeout_seconds)
+            run.ended.wait(min(self.timeout_seconds, threading.TIMEOUT_MAX))
         except BaseException:
             run.give_up()
             raise
@@ -80,7 +80,7 @@ class Checking:
         run.then = lambda: loop.call_soon_threadsafe(ended.set)
         run.start()
         try:
-            async with asyncio.timeout(self.timeout_seconds):
+            async with asyncio.timeout(min(self.timeout_seconds, threading.TIMEOUT_MAX)):
                 await ended.wait()
         except TimeoutError:
             pass
@@ -92,7 +92,7 @@ class Checking:
     async def _awaited(self, conversation: Conversation) -> Checked:
         assert callable(self.check)  # noqa: S101 - `awaits` has looked
         try:
-            async with asyncio.timeout(self.timeout_seconds):
+            async with asyncio.timeout(min(self.timeout_seconds, threading.TIMEOUT_MAX)):
                 said = self.check(conversation)
                 return _said(await said if inspect.isawaitable(said) else said)
         except TimeoutError:
@@ -199,6 +199,7 @@ class _CommandRun(_Run):
         reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         reader.start()
         code = self.process.wait()
+        self._end()
         reader.join(_GRACE_SECONDS)  # what the command left running may hold on to the pipe
         return self._judged(code)
 
@@ -222,15 +223,18 @@ class _CommandRun(_Run):
 
     def give_up(self) -> None:
         """End the command and what it has started."""
-        process = self.process
-        if process is None or process.poll() is not None:
-            return
+        if self.process is not None and self.process.poll() is None:
+            self._end()
+
+    def _end(self) -> None:
+        """End what is left of the command's group of processes."""
+        assert self.process is not None  # noqa: S101 - it has been started
         try:
             if sys.platform == "win32":
-                process.kill()
+                self.process.kill()
             else:
-                os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has just ended by itself
+                os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # it has ended by itself
             return
 
     def so_far(self) -> str:

@@ -23,10 +23,11 @@ from tunaeval.scoring import (
 from tunaeval.types import Checked, Conversation, ToolExecution
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-from tunaeval.wanted import refusal, wanted_items
+from tunaeval.wanted import refusal, wanted_items, wanted_seconds
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
+from .unsaid import strange, unverified, written
 
 if TYPE_CHECKING:
     # At run time it is loaded when there is a judge.
@@ -138,24 +139,31 @@ class _Asked:
         """All of it read and checked. Raises UsageError."""
         if not isinstance(self.query, str):
             raise refusal("query", self.query, "the text of what was asked")
+        wanted_seconds(self.check_timeout, "check_timeout")
         scorers = _scorers(self.preset, self.categories)
         settings = self._settled()
         checking = None if self.check is None else Checking(self.check, self.check_timeout)
         decided = checking is not None or settings.wanted is not None
         task = _task(self.messages, self.start)
         executions = wanted_items(self.executions, "executions", ToolExecution, "executions")
-        if checking is not None:
-            history = history_of(Transcript(self.query, task.messages, executions), settings)
-            checking = None if is_decided(history) else checking
+        transcript = Transcript(
+            self.query, task.messages, executions, None, task.failure,
+            () if self.preset == FIXED else written(task.messages, settings),
+        )  # fmt: skip
+        if checking is not None and is_decided(history_of(transcript, settings)):
+            checking = None
         return _Work(
-            query=self.query,
             task=task,
-            executions=executions,
+            transcript=transcript,
             preset=self.preset,
             scorers=_judged(scorers, self.judge, frozenset({GOAL}) if decided else frozenset()),
             settings=settings,
             checking=checking,
-            notes=(*_unverified(settings), *wanted_items(self.notes, "notes", str, "texts")),
+            notes=(
+                *unverified(transcript, settings),
+                *strange(task),
+                *wanted_items(self.notes, "notes", str, "texts"),
+            ),
         )
 
     def _settled(self) -> ScoreSettings:
@@ -188,9 +196,8 @@ def _is_left_out(name: str, value: object) -> bool:
 class _Work:
     """A score that is ready to be made."""
 
-    query: str
     task: Conversation
-    executions: tuple[ToolExecution, ...]
+    transcript: Transcript
     preset: str
     scorers: tuple[Scorer, ...]
     settings: ScoreSettings
@@ -200,17 +207,19 @@ class _Work:
     async def made_later(self) -> ScoreResult:
         """The score, with a check that runs beside the event loop."""
         checking = self.checking
-        checked = None if checking is None else await checking.made_later(self.task, self.query)
+        query = self.transcript.query
+        checked = None if checking is None else await checking.made_later(self.task, query)
         return await self._assessed(checked)
 
     def made(self) -> Coroutine[Any, Any, ScoreResult]:
         """The same when the check was waited for here; what comes back is still to be awaited."""
         checking = self.checking
-        return self._assessed(None if checking is None else checking.made(self.task, self.query))
+        query = self.transcript.query
+        return self._assessed(None if checking is None else checking.made(self.task, query))
 
     async def _assessed(self, checked: Checked | None) -> ScoreResult:
         task = self.task
-        transcript = Transcript(self.query, task.messages, self.executions, checked, task.failure)
+        transcript = replace(self.transcript, checked=checked)
         result = await assess(
             transcript, self.scorers, preset=self.preset, settings=self.settings, notes=self.notes
         )
@@ -229,17 +238,6 @@ def _task(messages: object, start: object) -> Conversation:
         raise UsageError(f"start is {start!r}, wanted an index of the {read.length} messages")
     refuse_silence(read)
     return read.since(start)
-
-
-def _unverified(settings: ScoreSettings) -> list[str]:
-    """What nobody can know of the names that are forbidden, where no tools are given."""
-    names = [one for one in settings.forbid if isinstance(one, str)]
-    if not names or settings.tools is not None:
-        return []
-    listed = ", ".join(map(repr, names))
-    return [
-        f"forbidden: {listed}, held against no list of tools, so nobody knows if there are such"
-    ]
 
 
 _BESIDE = frozenset({"repetition"})

@@ -5,8 +5,8 @@
     print(session.score)
 
 Scoring never breaks the run that it scores. What goes wrong in it is kept in `failure`, stands in
-the output file, and is logged (`tunaeval.scoring`); an exception of the run itself passes through,
-and the run is scored all the same: scores of none but the lucky ones would flatter.
+the output file, and is logged (`tunaeval.scoring`). An exception of the run itself passes through;
+then the score has the outcome `run_failure`, no total, and the categories as signals.
 
 Off costs nothing, so whatever wraps, scores or writes is loaded when it is first needed.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from types import TracebackType
@@ -45,8 +46,10 @@ class ScoringSession:
     set them before the block ends, with the index `start` where the task begins. A conversation
     that is compacted meanwhile is scored from what is left, with a warning.
 
-    Then `score` is the result, or None with the reason in `failure`. `executions` can be read until
-    the block ends; after that they are forgotten.
+    Then `score` is the result, or None with the reason in `failure`. Where the block itself raised,
+    `failure` names the exception, and the score has no total. `executions` can be read until the
+    block ends; after that they are forgotten. A session that is entered again scores another task,
+    with nothing of the one before but a list that was handed in.
 
     A tool that a session has wrapped reports to the session in whose block it is called, and to
     those around it, so it is wrapped once for all of them. A `recorder` of one's own is for tools
@@ -75,6 +78,8 @@ class ScoringSession:
         self.recorder: Recorder = own if recorder is None else recorder
         self.score: ScoreResult | None = None
         self.failure: str | None = None
+        self._given = (messages, start or 0)
+        self._left: tuple[object, int] | None = None
         self._given_start = start
         self._out = None if out is None else wanted_path(out, "out")
         self._settings = settings
@@ -85,6 +90,7 @@ class ScoringSession:
         self._note: str | None = None
         self._run: AbstractContextManager[Recorder] | None = None
         self._fault: Exception | None = None
+        self._ended_by: str | None = None
 
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
@@ -136,7 +142,8 @@ class ScoringSession:
                     await self._score_later()
 
     def _begin(self) -> None:
-        self.score = self.failure = self._fault = self._note = None
+        self.score = self.failure = self._fault = self._note = self._ended_by = None
+        self._begin_anew()
         if isinstance(self.recorder, ContextRecorder):
             self._run = self.recorder.run()
             self._heard = self._run.__enter__()
@@ -147,9 +154,20 @@ class ScoringSession:
         if self._beginning is not None:
             self.start = self._beginning.start
 
+    def _begin_anew(self) -> None:
+        """Forget what was set in the block before, unless it was set since then."""
+        if self._left is None:
+            return
+        (messages, start), (given, given_start) = self._left, self._given
+        if self.messages is messages and messages is not given:
+            self.messages = None
+        if self.start == start:
+            self.start = given_start
+
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
         """Around the scoring: its failures end here, and whoever stops it need not wait for it."""
+        self._ended_by = None if error is None else _words(error)
         try:
             yield
         except Exception as fault:  # noqa: BLE001 - as above
@@ -185,7 +203,11 @@ class ScoringSession:
         if isinstance(self.messages, Iterator):  # they may be read again
             self.messages = list(self.messages)
         self._find_start()
-        return self.messages
+        if self._ended_by is None:
+            return self.messages
+        from tunaeval.adapters import read_conversation  # noqa: PLC0415 - see the top
+
+        return replace(read_conversation(self.messages), failure=self._ended_by)
 
     def _find_start(self) -> None:
         """Where the task begins by now, unless the host has said it since."""
@@ -213,6 +235,9 @@ class ScoringSession:
 
     def _close(self, error: BaseException | None) -> None:
         """Write the record, and let go of what the recorder held."""
+        self._left = (self.messages, self.start)
+        if self._ended_by is not None and self.failure is None:
+            self.failure = f"the run ended in an error: {self._ended_by}"
         self._inbox.close()
         self._heard.clear()
         if self._run is not None:

@@ -52,15 +52,17 @@ def match(
     understood, and `UsageError` for what cannot be read as a reply.
     """
     known = to_tools(tools)
-    read = _read(calls, known)
+    read = read_calls(calls, known)
     verdict = matching.match(expect, read.calls, profile=profile, tools=known)
     if not read.calls:
         verdict = matching.without_calls(verdict, read.outcome)
     return verdict if verdict.ok else _explained(verdict, read.diagnoses)
 
 
-def _read(calls: Calls, tools: Tools | None) -> ParseResult:
-    """What was given, as a parse's result."""
+def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
+    """What was given, as a parse's result: how `match` reads it, and `score` a message that has no
+    structured call.
+    """
     match calls:
         case ParseResult():
             return calls

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shape", metavar="NAME", help="whose messages they are (as they look)")
     parser.add_argument("--query", help="what was asked (what the first user says)")
     parser.add_argument("--preset", help="the categories and their weights (that of the library)")
+    parser.add_argument(
+        "--category",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a category to ask beside those of the preset; may be given again",
+    )
     parser.add_argument(
         "--start",
         type=int,
@@ -62,8 +70,9 @@ def _deciding(group: argparse._ArgumentGroup) -> None:
         "--forbid",
         action="append",
         default=[],
-        metavar="NAME",
-        help="a tool whose call makes the total 0; may be given again",
+        metavar="NAME|JSON",
+        help="a tool whose call makes the total 0, or a call with the arguments that are meant, "
+        "as JSON; may be given again",
     )
     group.add_argument("--tools", help="the tools there were: a JSON file, or a catalogue's name")
 
@@ -80,13 +89,15 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     told: list[JsonObject] = []
     code = 0
     for file in arguments.files:
-        for conversation in _conversations(file, arguments.shape):
+        conversations = _conversations(file, arguments.shape)
+        for conversation in conversations:
             where = ", ".join(filter(None, (file, conversation.name)))
             try:
                 asked = arguments.query or conversation.since(max(0, arguments.start)).query or ""
                 found = score(conversation, asked, start=arguments.start, **given)
             except UsageError as error:
                 raise UsageError(f"{where}: {error}") from error
+            _refuse_idle(file, conversations)
             told.append(_object(file, conversation, asked, found))
             code = max(code, _code(found, arguments))
             if not arguments.json:
@@ -109,8 +120,10 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
         given["check"] = arguments.check
     if arguments.expect is not None:
         given["expect"] = _expectation(arguments.expect)
+    if arguments.category:
+        given["categories"] = arguments.category
     if arguments.forbid:
-        given["forbid"] = arguments.forbid
+        given["forbid"] = [_forbidden(one) for one in arguments.forbid]
     if arguments.tools is not None:
         given["settings"] = ScoreSettings(tools=read_tools(arguments.tools))
     return given
@@ -130,6 +143,21 @@ def _expectation(text: str) -> JsonValue:
         raise ExpectationError(
             f"{source}: {why}; wanted a JSON object such as "
             '{"calls": [{"name": "read_file"}]}, or a file that holds one'
+        ) from error
+
+
+def _forbidden(text: str) -> JsonValue:
+    """A tool's name, or a call as JSON."""
+    from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
+
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"--forbid: {error}; wanted a tool's name, or a call such as "
+            '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
         ) from error
 
 
@@ -153,6 +181,21 @@ def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
             f"{file!r} cannot be read: {why}; wanted a file, or - for stdin"
         ) from error
     return read_file(data, file=file, shape=shape)
+
+
+def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
+    """Raise UsageError for a file in which no agent says or calls anything, unless its run ended in
+    an error before it could: a total of 0 would look like an agent's.
+    """
+    for one in conversations:
+        if one.failure is not None or any(say.role == "assistant" for say in one.messages):
+            return
+    from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
+
+    raise UsageError(
+        f"{file}: it holds no message of an assistant, so there is nothing to score; wanted "
+        "the messages of a run, what the agent said and called among them"
+    )
 
 
 def _object(file: str, conversation: Conversation, asked: str, found: ScoreResult) -> JsonObject:

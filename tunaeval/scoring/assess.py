@@ -22,7 +22,7 @@ from tunaeval.types.runs import (
 )
 
 from .categories import Category, Counts, Finding
-from .goal import forbidden_calls, forbidden_words
+from .forbidden import forbidden_calls, forbidden_words
 from .history import History, history_of
 from .presets import FIXED, Preset, preset_of
 from .settings import USUAL_SETTINGS, ScoreSettings

@@ -1,8 +1,8 @@
 """The categories of the preset `default`: how the goal was pursued, beside whether it was reached.
 
     goal completion      0.50   see `goal`
-    plan correctness     0.10   the share of calls of tools that there are * steps up to 20: 1, more
-                                than that: 20 / steps
+    plan correctness     0.10   the share of calls of tools that there are * the least of 1,
+                                20 / steps and 60 / calls
     success ratio        0.10   max(0, worked / calls - 0.05 * retries - 0.10 * failures)
     repetition           0.25   the share of calls that do not repeat others, see `trajectory`
     context efficiency   0.05   tokens up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4, else 0.2
@@ -44,12 +44,16 @@ def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
 def _plan_correctness(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
-        return _no_work("no plan to be seen")
+        return _no_work(history, "no plan to be seen")
     runs = [run for run in history.runs if run.tool not in settings.completion_tools]
     steps = len({run.batch for run in runs})
     value, reason = 1.0, f"steps: {steps}"
     if steps > settings.many_steps:
         value, reason = settings.many_steps / steps, f"{reason}, more than {settings.many_steps}"
+    calls = sum(run.tool not in settings.polling_tools for run in runs)
+    if calls > settings.many_calls:
+        value = min(value, settings.many_calls / calls)
+        reason += f"; calls: {calls}, more than {settings.many_calls}"
     strange = _of_no_tool(history, runs)
     if strange:
         value *= 1 - len(strange) / len(runs)
@@ -65,7 +69,7 @@ def _of_no_tool(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
 def _success_ratio(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
-        return _no_work("none that succeeded or failed")
+        return _no_work(history, "none that succeeded or failed")
     # A call that ended the task needs no result.
     unanswered = {id(run) for run in closing_calls(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
@@ -86,7 +90,7 @@ def _success_ratio(history: History) -> Finding:
 
 def _context_efficiency(history: History) -> Finding:
     if not any(work_of(history)):
-        return _no_work("no use of the context")
+        return _no_work(history, "no use of the context")
     size = context_size(history)
     return Finding(
         value=history.settings.context_steps.value(size.tokens),
@@ -95,8 +99,13 @@ def _context_efficiency(history: History) -> Finding:
     )
 
 
-def _no_work(so: str) -> Finding:
-    return Finding(value=None, reason=f"no work was tried, so {so}")
+def _no_work(history: History, so: str) -> Finding:
+    ran = len(history.uncalled)
+    why = f"no call of the transcript did the work ({ran} ran without one)" if ran else _IDLE
+    return Finding(value=None, reason=f"{why}, so {so}")
+
+
+_IDLE = "no work was tried"
 
 
 plan_correctness = Category("plan-correctness", 0.10, _plan_correctness)

@@ -1,7 +1,7 @@
 """Whether the goal was reached: the first category of the preset `default`, and what decides it.
 
     a forbidden call        0, whatever else
-    nothing was done        0: no call, and no word
+    nothing was done        0: no call, no word, and nothing that ran
     a check                 1 when it passed, 0 when it failed
     else an expectation     1 when the calls meet it, 0 when they do not
     else                    unknown: None, with what the transcript shows of it
@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tunaeval.matching import match
-from tunaeval.types import Message, ToolCall
-from tunaeval.types.runs import Expectation, ExpectedCall
+from tunaeval.types import Message
+from tunaeval.types.runs import Expectation
 
 from .categories import Category, Finding, where
+from .forbidden import forbidden_calls, forbidden_words
 from .history import CallRun, History
+from .made import beside, made_of, matched
 from .running_tests import runs_tests
 
 GOAL = "goal-completion"
@@ -35,7 +36,8 @@ class Signal(NamedTuple):
 
 def _goal_completion(history: History) -> Finding:
     if forbidden := forbidden_calls(history):
-        return Finding(0.0, forbidden_words(forbidden), where(forbidden))
+        evidence = {index for one in forbidden for index in one.evidence}
+        return Finding(0.0, forbidden_words(forbidden), tuple(sorted(evidence)))
     if _is_idle(history):
         return Finding(0.0, "nothing was done: no call, and no word")
     signals = list(_signals(history))
@@ -57,45 +59,18 @@ def is_decided(history: History) -> bool:
 
 
 def _is_idle(history: History) -> bool:
-    return not history.runs and not any(map(_speaks, history.transcript.messages))
+    transcript = history.transcript
+    has_run = bool(history.runs or transcript.executions)
+    return not has_run and not any(map(_speaks, transcript.messages))
 
 
 def _as_expected(history: History, expect: Expectation, seen: str) -> Finding:
-    settings = history.settings
-    calls = [call for message in history.transcript.messages for call in message.tool_calls]
-    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
-    met = {call for _, call in verdict.pairs}
-    evidence = where(run for index, run in enumerate(history.runs) if index in met)
+    made = made_of(history)
+    verdict = matched(expect, made, history)
+    met = [made[call].evidence for _, call in verdict.pairs]
+    evidence = tuple(sorted({index for at in met for index in at}))
     words = f"{'as' if verdict.ok else 'not as'} expected ({verdict.profile}): {verdict.reason}"
     return Finding(float(verdict.ok), words + seen, evidence)
-
-
-def forbidden_calls(history: History) -> list[CallRun]:
-    """The calls that the settings forbid, by name or by what they are called with."""
-    settings = history.settings
-    names = {one for one in settings.forbid if isinstance(one, str)}
-    calls = [one for one in settings.forbid if isinstance(one, ExpectedCall)]
-    return [
-        run
-        for run in history.runs
-        if run.tool in names or any(_is_like(run, one, history) for one in calls)
-    ]
-
-
-def forbidden_words(runs: list[CallRun]) -> str:
-    """Which forbidden tools were called, and how often."""
-    names = list(dict.fromkeys(run.tool for run in runs))
-    often = "" if len(runs) == 1 else f" ({len(runs)} calls)"
-    return f"forbidden: {', '.join(map(repr, names))} was called{often}"
-
-
-def _is_like(run: CallRun, forbidden: ExpectedCall, history: History) -> bool:
-    """Whether a call is of a tool and arguments that are forbidden; further arguments may stand
-    beside them.
-    """
-    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
-    call = ToolCall(run.tool, run.arguments)
-    return match(expect, [call], profile="tunacode", tools=history.settings.tools).ok
 
 
 def _signals(history: History) -> Iterator[Signal]:
@@ -111,8 +86,9 @@ def _signals(history: History) -> Iterator[Signal]:
     work = list(work_of(history))
     if work and not any(run.worked for run in work):
         yield Signal("no tool did its work")
-    elif not work:
+    elif not (work or history.uncalled):
         yield Signal("no work was tried")
+    yield from (Signal(words, at) for words, at in beside(made_of(history)))
     commands = history.settings.test_commands
     last = next((r for r in reversed(work) if runs_tests(r.tool, r.arguments, commands)), None)
     if last is not None and not last.dangles:

@@ -10,18 +10,14 @@ before the first answer to any of them.
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict, deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
-
-import orjson
 
 from tunaeval.success import Success, returned
 from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, results_of
 from tunaeval.types.roles import Transcript
 
+from .executions import Joined, canonical, join
 from .running_tests import shows_failed_tests
 from .settings import USUAL_SETTINGS, ScoreSettings
 
@@ -76,7 +72,8 @@ class CallRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A transcript, read once for all categories: its calls in order, what could not be joined
+    """A transcript, read once for all categories: its calls in order, the executions that none of
+    them has made (`uncalled`, in the order in which they began), what could not be joined
     (`notes`), and the settings that it is looked at with.
     """
 
@@ -84,6 +81,7 @@ class History:
     settings: ScoreSettings
     runs: tuple[CallRun, ...]
     notes: tuple[str, ...] = ()
+    uncalled: tuple[ToolExecution, ...] = ()
 
 
 def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
@@ -91,13 +89,13 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
     messages = transcript.messages
     results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
-    timed = _Executions(transcript.executions, calls) if transcript.executions else None
+    joined = join(transcript.executions, [call for _, call in calls])
     runs: list[CallRun] = []
     batch, before, answered = -1, -1, -1
-    for index, call in calls:
+    for number, (index, call) in enumerate(calls):
         waiting = results.get(call.id)
         result = waiting.popleft() if waiting else None
-        execution = timed.of(call) if timed else None
+        execution = joined.decisive.get(number)
         answer = None if result is None else messages[result]
         said = None if answer is None else _success(answer)
         if index > before and index > answered:
@@ -114,25 +112,14 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
                 and shows_failed_tests(call, success, text, settings.test_commands),
             )
         )  # fmt: skip
-    notes = _notes(sum(map(len, results.values())), timed.left() if timed else 0)
-    return History(transcript, settings, tuple(runs), notes)
+    notes = _notes(sum(map(len, results.values())), joined)
+    return History(transcript, settings, tuple(runs), notes, joined.uncalled)
 
 
 def _key(call: ToolCall) -> str:
     """Equal texts for calls of one tool with equal arguments, whatever the order of their keys."""
     said = call.invalid if call.repairs else None
-    return f"{call.name} {said or _canonical(call.arguments)}"
-
-
-def _canonical(arguments: JsonObject) -> str:
-    try:
-        return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError:  # integers beyond 64 bits, lone surrogates, much depth
-        pass
-    try:
-        return json.dumps(arguments, sort_keys=True, default=repr)
-    except (TypeError, ValueError, RecursionError):  # made by hand: no JSON at all
-        return f"<{id(arguments)}>"
+    return f"{call.name} {said or canonical(call.arguments)}"
 
 
 def _success(message: Message) -> Success:
@@ -150,44 +137,9 @@ def _agreed(execution: ToolExecution | None, said: Success | None) -> Success | 
     return said if said is not None and not said.ok else _RAN._replace(reason=execution.ok_reason)
 
 
-class _Executions:
-    """Executions by call id; those without one by tool, where calls and executions are as many.
-
-    Then it does not matter for any count which of them belongs to which call.
-    """
-
-    def __init__(
-        self, executions: Iterable[ToolExecution], calls: Iterable[tuple[int, ToolCall]]
-    ) -> None:
-        self._by_id: dict[str, deque[ToolExecution]] = defaultdict(deque)
-        self._by_tool: dict[str, deque[ToolExecution]] = defaultdict(deque)
-        for execution in sorted(executions, key=lambda execution: execution.started_at):
-            if execution.call_id is None:
-                self._by_tool[execution.tool].append(execution)
-            else:
-                self._by_id[execution.call_id].append(execution)
-        wanting: dict[str, int] = defaultdict(int)
-        for _, call in calls:
-            wanting[call.name] += call.id not in self._by_id
-        self._countable = {
-            tool for tool, waiting in self._by_tool.items() if len(waiting) == wanting[tool]
-        }
-
-    def of(self, call: ToolCall) -> ToolExecution | None:
-        if call.id is not None and self._by_id.get(call.id):
-            return self._by_id[call.id].popleft()
-        if call.name in self._countable and self._by_tool[call.name]:
-            return self._by_tool[call.name].popleft()
-        return None
-
-    def left(self) -> int:
-        queues = (*self._by_id.values(), *self._by_tool.values())
-        return sum(len(waiting) for waiting in queues)
-
-
-def _notes(results: int, executions: int) -> tuple[str, ...]:
+def _notes(results: int, joined: Joined) -> tuple[str, ...]:
     """What was left over."""
-    left = {"result": results, "execution": executions}
+    left = {"result": results, "execution": len(joined.uncalled) + joined.unclear}
     return tuple(
         f"{number} {what}{'s' * (number > 1)} without a call"
         for what, number in left.items() if number

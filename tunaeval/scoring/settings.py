@@ -12,7 +12,7 @@ from typing import Any
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.matching import DEFAULT_PROFILE, profile_of, read_expectation
-from tunaeval.types import Tools
+from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 from tunaeval.wanted import refusal, wanted_amount, wanted_items
 
@@ -88,6 +88,7 @@ class ScoreSettings:
     forbid: tuple[str | ExpectedCall, ...] = ()
     """goal-completion: a call of one of these makes the total 0. Names of tools, or calls with the
     arguments that are forbidden, as in an expectation, which further arguments may stand beside.
+    So does one whose arguments cannot be read, one that was written as text, and an execution.
     """
     test_commands: tuple[str, ...] = TEST_COMMANDS
     """success-ratio: command lines that begin so run tests, whose failure is no failed tool."""
@@ -95,6 +96,8 @@ class ScoreSettings:
     """plan-correctness: tools that plan, and do nothing else."""
     many_steps: int = 20
     """plan-correctness: more steps than these are too many; parallel calls are one step."""
+    many_calls: int = 60
+    """plan-correctness: so are more calls than these, however many stand side by side in a step."""
     polling_tools: frozenset[str] = frozenset()
     """Equal calls of these are expected: they are no retry, no waste and no loop."""
     retry_penalty: float = 0.05
@@ -127,7 +130,7 @@ class ScoreSettings:
         _set(self, "completion_phrases", _names("completion_phrases", self))
         for name in ("completion_tools", "planners", "polling_tools"):
             _set(self, name, frozenset(_names(name, self)))
-        for name in ("retry_penalty", "failure_penalty", "many_steps"):
+        for name in ("retry_penalty", "failure_penalty", "many_steps", "many_calls"):
             wanted_amount(getattr(self, name), name)
         if not isinstance(self.last_word_ends, bool):
             raise refusal("last_word_ends", self.last_word_ends, "True or False")
@@ -165,7 +168,28 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
         name = one if isinstance(one, str) else one.name
         if tools is not None and name not in tools:
             raise UsageError(f"forbid[{index}]: {UnknownNameError('tool', name, tools)}")
+        if tools is not None and isinstance(one, ExpectedCall):
+            _check_arguments(f"forbid[{index}]", one, tools[name])
     return found
+
+
+def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> None:
+    """Raise UsageError for an argument that the tool does not have, so that it forbids nothing."""
+    schema = tool.parameters
+    known = schema.get("properties")
+    if (
+        not isinstance(known, Mapping)
+        or schema.get("additionalProperties")
+        or schema.keys() & _MORE
+    ):
+        return
+    for name in sorted(forbidden.arguments.keys() - known.keys()):
+        unknown = UnknownNameError(f"argument of {tool.name!r}", name, known)
+        raise UsageError(f"{where}: {unknown}")
+
+
+_MORE = frozenset({"$ref", "allOf", "anyOf", "if", "oneOf", "patternProperties"})
+"""Where a schema may allow arguments beside its properties."""
 
 
 _FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tunaeval.matching import Verdict, match
+from tunaeval.matching import Verdict
 from tunaeval.repair import fit
 from tunaeval.types import Tools
 from tunaeval.types.runs import Expectation
 
 from .categories import Category, Finding, where
 from .history import CallRun, History
+from .made import made_of, matched
 from .repeats import looping
 
 _ALL_OR_NOTHING = frozenset({
@@ -18,17 +19,17 @@ _ALL_OR_NOTHING = frozenset({
 
 
 def _expected_trajectory(history: History) -> Finding:
-    expect, settings = history.settings.wanted, history.settings
+    expect = history.settings.wanted
     if expect is None:
         return Finding(value=None, reason="nothing is expected: settings.expect is None")
-    calls = [call for message in history.transcript.messages for call in message.tool_calls]
-    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    made = made_of(history)
+    verdict = matched(expect, made, history)
     if verdict.ok:
         return Finding(1.0, verdict.reason)
     met = {call for _, call in verdict.pairs}
-    strangers = [run for index, run in enumerate(history.runs) if index not in met]
-    value = _share_met(expect, verdict, len(calls))
-    return Finding(value, verdict.reason, where(strangers))
+    strangers = {at for index, one in enumerate(made) if index not in met for at in one.evidence}
+    value = _share_met(expect, verdict, len(made))
+    return Finding(value, verdict.reason, tuple(sorted(strangers)))
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:

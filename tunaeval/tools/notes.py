@@ -18,13 +18,13 @@ from tunaeval.success import (
     SILENT,
     Success,
     declares_nothing,
-    raised,
     returned,
 )
 from tunaeval.types import JsonObject, ToolExecution, roles
 
 from .answering import Call
 from .recorder import Recorder
+from .waiting import raised
 
 AnyFunction: TypeAlias = Callable[..., object]
 Args: TypeAlias = tuple[object, ...]

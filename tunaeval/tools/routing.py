@@ -3,8 +3,9 @@
 A session has an `Inbox`, which is open while the session's block runs, and current in the context
 of that block. A tool that a session wraps has a `Router` for its recorder: a run goes to the inbox
 that is current where the tool is called, and to the open ones around it. Where none is current, as
-in a plain thread, it goes to the open inbox of the session that wrapped the tool last. What runs
-for a session that has ended is recorded nowhere, which is logged once (`tunaeval.scoring`).
+in a plain thread, it goes to the open inbox of the session that wrapped the tool last; where others
+are open, too, that is logged once. What runs for a session that has ended or has not begun is
+recorded nowhere, which is logged once (`tunaeval.scoring`).
 
 A tool keeps no session alive: an inbox knows its session's recorder by a weak reference.
 """
@@ -36,7 +37,10 @@ class Inbox:
     Without a recorder it takes nothing, and is there to be open between others.
     """
 
-    __slots__ = ("_recorder", "_warned", "alone", "around", "ended", "is_open", "recorder", "title")
+    __slots__ = (
+        "_doubted", "_recorder", "_warned", "alone", "around", "ended", "is_open", "recorder",
+        "title",
+    )  # fmt: skip
 
     recorder: Callable[[], Recorder | None]
     """Asked for the session's recorder, which is None unless the inbox is open."""
@@ -49,7 +53,7 @@ class Inbox:
         self.ended = False
         self.around: tuple[Inbox, ...] = ()
         self.recorder = self.alone = _nobody
-        self._warned = False
+        self._warned = self._doubted = False
         self._recorder = _nobody if recorder is None else ref(recorder)
         if recorder is not None:
             recorder.only_for(self)
@@ -59,7 +63,8 @@ class Inbox:
         outer = _current.get()
         chain = () if outer is None else (outer, *outer.around)
         self.around = tuple(one for one in chain if one.is_open and one is not self)
-        self.is_open, self.ended, self._warned = True, False, False
+        self.is_open, self.ended = True, False
+        self._warned = self._doubted = False
         self.recorder = self._recorder
         self.alone = _nobody if self.around else self._recorder
         _current.set(self)
@@ -86,14 +91,28 @@ class Inbox:
         return [recorder for recorder in found if recorder is not None]
 
     def warn(self, make: Make, facts: tuple[object, ...]) -> None:
-        """Say once that a tool ran when the session had ended."""
-        if self.is_over and not self._warned:
+        """Say once that a tool ran when the session had ended, or had not begun."""
+        if not self._warned:
             self._warned = True
+            so = _ENDED if self.is_over else _NOT_BEGUN
             _LOG.warning(
-                "the tool %r ran for the session %r, which has ended; "
-                "what runs for that session is recorded no more",
-                make(*facts).tool, self.title,
+                "the tool %r ran for the session %r, which " + so, make(*facts).tool, self.title
+            )
+
+    def doubt(self, among: int, make: Make, facts: tuple[object, ...]) -> None:
+        """Say once that a tool ran where nobody knows for which of the open sessions."""
+        if not self._doubted:
+            self._doubted = True
+            _LOG.warning(
+                "the tool %r ran where no session's context is, as in a thread of a pool, while %d "
+                "sessions that wrapped it are open; it counts for %r, which wrapped it last. Run "
+                "it by contextvars.copy_context().run to say which it is",
+                make(*facts).tool, among, self.title,
             )  # fmt: skip
+
+
+_ENDED = "has ended; what runs for that session is recorded no more"
+_NOT_BEGUN = "has not begun: write `with session:` around it; it is recorded nowhere"
 
 
 class SessionRecorder(Recorder):
@@ -160,9 +179,12 @@ class Router(Recorder):
     ) -> list[Recorder]:
         """Who hears where no session of this context does."""
         if inbox is None or inbox.is_open:
-            for one in reversed(self._inboxes):
-                if one.recorder() is not None:
-                    return one.hearing()
+            known = [one for one in self._inboxes if one.recorder() is not None]
+            if known:
+                last = known[-1]
+                if not {*known} <= {last, *last.around}:
+                    last.doubt(len(known), make, facts)
+                return last.hearing()
             inbox = self._inboxes[-1] if self._inboxes else None
         if inbox is not None:
             inbox.warn(make, facts)

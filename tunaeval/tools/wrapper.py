@@ -146,10 +146,10 @@ def _function_of(tool: object) -> AnyFunction:
     while isinstance(function, partial) and not isinstance(function, RecordedTool):
         function = function.func
     if isinstance(function, type | staticmethod | classmethod) or not callable(function):
-        raise UsageError(
-            f"{tool!r:.80} cannot be wrapped; supported are {_WANTED}; "
-            f"of a {type(tool).__name__}, wrap the function that it runs"
-        )
+        instead = f"of a {type(tool).__name__}, wrap the function that it runs"
+        if isinstance(function, type):
+            instead = "it is a class: make an instance first, and wrap that, or its method"
+        raise UsageError(f"{tool!r:.80} cannot be wrapped; supported are {_WANTED}; {instead}")
     return cast("AnyFunction", function)
 
 

@@ -27,7 +27,9 @@ class Transcript:
     """What an agent did for one task: the question, the messages from its start, and the runs.
 
     `checked` is what a check of the outcome came to, None where there was none. `failure` is what
-    the record says of an error that ended the run itself.
+    the record says of an error that ended the run itself. `written` are messages that have no
+    structured call and whose text holds a call, or an attempt at one: the index of each, and its
+    text as it was parsed; empty where nobody has looked.
     """
 
     query: str
@@ -35,6 +37,7 @@ class Transcript:
     executions: tuple[ToolExecution, ...] = ()
     checked: Checked | None = None
     failure: str | None = None
+    written: tuple[tuple[int, ParseResult], ...] = ()
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ ScoreOutcome: TypeAlias = Literal[
     check_failure       the check raised, hung, could not be started, or said neither yes nor no
     judge_failure       a judge was asked and gave no verdict on some category
     category_failure    a scoring category raised, or returned something else than a score
-    run_failure         the record says that the run itself ended in an error
+    run_failure         the run itself ended in an error: its record says so, or its session saw it
 """
 
 
@@ -110,6 +110,6 @@ class ScoreRecord(Data):
     timestamp: str
     """When it was scored, in ISO 8601."""
     failure: str | None = None
-    """What went wrong in scoring."""
+    """What went wrong: in scoring, or in the run, which leaves a score without a total."""
     ended_by: str | None = None
-    """The exception that ended the run that was scored."""
+    """The exception that ended the run that was scored, or its scoring."""

@@ -1,0 +1,77 @@
+"""The calls that count for the goal: not only those that a transcript has as calls.
+
+    structured calls, and calls that a message without any wrote as text, message by message
+    then the executions that no call of the transcript has made, in the order in which they began
+
+A text is read elsewhere (`Transcript.written`), as `tunaeval.match` reads a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tunaeval.matching import Verdict, match, without_calls
+from tunaeval.types import ToolCall
+from tunaeval.types.runs import Expectation
+
+from .categories import where
+from .history import CallRun, History
+
+WRITTEN = "written as text"
+SEEN = "seen by the recorder"
+
+
+class Made(NamedTuple):
+    """A call that was made, how it is known where the transcript does not have it as a call (""
+    where it has), and the messages that show it.
+    """
+
+    call: ToolCall
+    how: str = ""
+    run: CallRun | None = None
+    evidence: tuple[int, ...] = ()
+
+
+def made_of(history: History) -> list[Made]:
+    """All calls that count, in the order in which they count."""
+    messages = history.transcript.messages
+    texts = {index: read.calls for index, read in history.transcript.written}
+    runs = iter(history.runs)
+    made: list[Made] = []
+    for index, message in enumerate(messages):
+        for call in message.tool_calls:
+            run = next(runs)
+            made.append(Made(call, "", run, where([run])))
+        made += [Made(call, WRITTEN, None, (index,)) for call in texts.get(index, ())]
+    return made + [
+        Made(ToolCall(one.tool, one.arguments, one.call_id), SEEN) for one in history.uncalled
+    ]
+
+
+def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
+    """Whether the calls that were made are those expected. An attempt at a call that is malformed
+    or was cut off is no abstention.
+    """
+    settings = history.settings
+    calls = [one.call for one in made]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    if made:
+        return verdict
+    outcomes = {read.outcome for _, read in history.transcript.written}
+    tried = next((one for one in ("malformed", "truncated") if one in outcomes), "")
+    return without_calls(verdict, tried)
+
+
+def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What to say of the calls that the transcript does not have as calls, and where they are."""
+    for how, one, several in (
+        (WRITTEN, "call was", "calls were"),
+        (SEEN, "execution without a call", "executions without a call"),
+    ):
+        found = [call for call in made if call.how == how]
+        if found:
+            names = ", ".join(map(repr, dict.fromkeys(call.call.name for call in found)))
+            count = f"{len(found)} {one if len(found) == 1 else several}"
+            at = tuple(sorted({index for call in found for index in call.evidence}))
+            yield (f"{count} {how}: {names}" if how == WRITTEN else f"{count}: {names} ({how})"), at

@@ -1,0 +1,24 @@
+"""Which exceptions are no failure of a tool: those by which a framework waits for a human."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tunaeval.success import INTERRUPTED, Classifier, Success
+from tunaeval.success import raised as failed
+
+WAITING = frozenset({
+    ("langgraph.errors", "GraphInterrupt"),
+    ("pydantic_ai.exceptions", "ApprovalRequired"),
+    ("pydantic_ai.exceptions", "CallDeferred"),
+})  # fmt: skip
+"""By the module and the name of the class, or of one that it inherits from."""
+
+
+def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
+    """Judge what a tool raised; a classifier that speaks goes first."""
+    known = tuple(classifiers)
+    told = failed(error, known)
+    waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)
+    spoken = told.reason in {one.name for one in known}
+    return INTERRUPTED if waits and not spoken else told
