@@ -7,84 +7,100 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
 
-from .atoms import BARE_WORD, PYTHON_WORDS
-from .mends import Draft, controls_escaped
-from .quotes import SURELY
-from .strings import SOUND_ESCAPE
+from .mends import Draft, escaped
 
-_SPACE = r"[ \t\r\n]*+"
-_INNER = rf"[^\"'\\\x00-\x1f]*+(?:{SOUND_ESCAPE}[^\"'\\\x00-\x1f]*+)*+"
-_STRING = rf'"[^"\\\x00-\x1f]*+(?:{SOUND_ESCAPE}[^"\\\x00-\x1f]*+)*+"'
-_RAW = rf'[^"\\]*+(?:{SOUND_ESCAPE}[^"\\]*+)*+'
-_BEHIND_ATOM = r"(?=[ \t\r\n,}\]])"
-_NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
-_ATOM = rf"(?:{_NUMBER}|true|false|null){_BEHIND_ATOM}"
+_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
-_KEY = rf"""(?:("[^"\\\x00-\x1f]*+")|'([^"'\\\x00-\x1f]*+)'|({BARE_WORD}))"""
-_VALUE = (
-    rf"(?:({_STRING}{SURELY['value']}|{_ATOM})|([{{\[])"
-    rf"|'({_INNER})'{SURELY['value']}|({'|'.join(PYTHON_WORDS)}){_BEHIND_ATOM}"
-    rf'|("{_RAW}"){SURELY["value"]})'
-)
-_MEMBER = rf"{_SPACE}{_KEY}{_SPACE}:{_SPACE}{_VALUE}"
-
-FIRST_MEMBER = re.compile(rf"{_MEMBER}|{_SPACE}(}})")
-"""A key, a colon, and a value or the bracket that opens it; or the end of the object."""
-
-BEHIND_MEMBER = re.compile(rf"{_SPACE}(?:,{_MEMBER}|(,?{_SPACE}}}))")
-"""A comma and a member, or the end of the object and perhaps a comma too many."""
+SPACE = r"[ \t\r\n]*+"
+NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 
 (KEY, SINGLE_KEY, BARE_KEY, SOUND, OPENER, SINGLE, WORD, RAW, END) = range(1, 10)
-"""The groups: one of the first three and one of the others, or the last alone.
+"""The groups of members: one of the first three and one of the others, or the last alone.
 
-A sound value; the bracket that opens one; the inside of a string in single quotes; a Python
-literal; a string with raw control characters.
+A key in double quotes, in single ones, in none; a value that is JSON; the bracket that opens one;
+the inside of a string in single quotes, or between marks; a word of Python; the inside of a string
+in double quotes that is not yet JSON.
 """
-
-_ELEMENT = rf"(?:{_STRING}{SURELY['element']}|{_ATOM})"
-_ELEMENTS = rf"{_SPACE}({_ELEMENT}(?:{_SPACE},{_SPACE}{_ELEMENT})*+)"
-
-FIRST_ELEMENTS = re.compile(_ELEMENTS)
-"""Sound elements with the commas between them."""
-
-BEHIND_ELEMENT = re.compile(rf"{_SPACE}(?:,{_ELEMENTS}|(\]))")
-"""A comma and such elements, or the end of the array."""
-
-_ONE_ELEMENT = re.compile(rf'{_STRING}|[^ \t\r\n,"]++')
 
 ELEMENTS, ELEMENTS_END = 1, 2
 """The groups of elements, or the end."""
 
+WORDS = {"True": "true", "False": "false", "None": "null"}
+"""Python's words, as JSON."""
 
-def elements(found: re.Match[str]) -> str:
+
+class Members(NamedTuple):
+    """How an object's members are found, and what has to be done to them."""
+
+    first: _Match
+    """A key, its sign, and a value or the bracket that opens it; or the end."""
+    behind: _Match
+    """A comma and a member, or the end and perhaps a comma before it."""
+    repairs: Mapping[int, str] = {}
+    """By the group."""
+    text: Callable[[str], str] = lambda inside: f'"{inside_as_json(inside)}"'
+    """A string of group SINGLE or RAW as JSON."""
+
+
+class Elements(NamedTuple):
+    """How an array's elements are found, and written as JSON."""
+
+    first: _Match
+    """Sound elements with the commas between them."""
+    behind: _Match
+    """A comma and such elements, or the end of the array."""
+    written: Callable[[str], str]
     """The elements without the white space between them, so that chunks do not matter."""
-    return ",".join(_ONE_ELEMENT.findall(found.group(ELEMENTS)))
 
 
+def patterns_of_members(key: str, sign: str, value: str, closer: str) -> tuple[_Match, _Match]:
+    """What finds the first member and the others."""
+    member = rf"{SPACE}{key}{SPACE}{sign}{SPACE}{value}"
+    first = re.compile(rf"{member}|{SPACE}({closer})")
+    behind = re.compile(rf"{SPACE}(?:,{member}|(,?{SPACE}{closer}))")
+    return first.match, behind.match
+
+
+def patterns_of_elements(element: str) -> tuple[_Match, _Match]:
+    """What finds the first elements and the others."""
+    elements = rf"{SPACE}({element}(?:{SPACE},{SPACE}{element})*+)"
+    behind = re.compile(rf"{SPACE}(?:,{elements}|(\]))")
+    return re.compile(elements).match, behind.match
+
+
+_ODD = re.compile(r"""\\.|["\x00-\x1f]""")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
-def mended_key(found: re.Match[str], draft: Draft, base: int) -> str:
+def _as_json(found: re.Match[str]) -> str:
+    char = found[0]
+    return escaped(char) if len(char) == 1 else "'" if char == "\\'" else char
+
+
+def inside_as_json(text: str) -> str:
+    r"""The inside of a string whose escapes are JSON's, but for `\'`."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return text
+    return _ODD.sub(_as_json, text)
+
+
+def repaired_key(found: re.Match[str], members: Members, draft: Draft, base: int) -> str:
     """The key of a member that has none in double quotes; `base` is where its text begins."""
-    bare = found.group(BARE_KEY)
-    if bare is not None:
-        draft.mend("bare-key", base + found.start(BARE_KEY))
-        return f'"{bare}"'
-    draft.mend("single-quotes", base + found.start(SINGLE_KEY) - 1)
-    return f'"{found.group(SINGLE_KEY)}"'
+    kind = SINGLE_KEY if found.group(BARE_KEY) is None else BARE_KEY
+    if code := members.repairs.get(kind):
+        draft.mend(code, base + found.start(kind) - (kind == SINGLE_KEY))
+    return found.group(kind)
 
 
-def mended_value(found: re.Match[str], draft: Draft, base: int) -> str:
-    """The value of a member whose value is not sound."""
+def repaired_value(found: re.Match[str], members: Members, draft: Draft, base: int) -> str:
+    """The value of a member whose value is not JSON as it is written."""
     kind = found.lastindex or END
-    value, at = found.group(kind), base + found.start(kind)
-    if kind == SINGLE:
-        draft.mend("single-quotes", at - 1)
-        return f'"{value}"'
-    if kind == WORD:
-        draft.mend("python-literal", at)
-        return PYTHON_WORDS[value]
-    control = _CONTROL.search(value)
-    draft.mend("control-character", at + control.start() if control else at)
-    return controls_escaped(value)
+    value = found.group(kind)
+    if code := members.repairs.get(kind):
+        control = _CONTROL.search(value) if kind == RAW else None
+        at = found.start(kind) + (control.start() if control else -(kind == SINGLE))
+        draft.mend(code, base + at)
+    return WORDS[value] if kind == WORD else members.text(value)

@@ -1,7 +1,8 @@
 """What can be mended in nearly-JSON, at which level, and the draft that a reader writes.
 
 The draft is sound JSON at any moment, once the brackets that are still open are closed: a comma or
-a key is held back until the value behind it begins. What was written is never taken back.
+a key is held back until the value behind it begins. What was written is never taken back, but for
+the bracket of what turns out to be no tuple or no dictionary of Python.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MENDS = {
     "missing-comma": ("standard", "no comma between two members"),
     "extra-comma": ("standard", "a comma too many"),
     "control-character": ("standard", "a raw control character in a string"),
+    "leading-zero": ("standard", "a number that begins with a zero"),
+    "python-set": ("standard", "a set, which is read as a list"),
     "other-quotes": ("standard", "a text in other quotes than the format's"),
     "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
     "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
@@ -41,7 +44,17 @@ MENDS = {
 MAX_REPAIRS = 64
 """Of one value; mends beyond are made but no longer listed. A level once needed stays listed."""
 
-CLOSER = {"{": "}", "[": "]"}
+CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
+"""What ends a bracket, by its kind. Only Python has more than two kinds.
+
+A value in parentheses, which a comma makes a tuple; a set; an unpacked dictionary; arguments.
+"""
+
+OPENED = {"{": "{", "[": "[", "(": "[", "**": "", "f": "{"}
+"""What is written for a bracket of each kind."""
+
+CLOSED = {"{": "}", "[": "]", "(": "]", "(,": "]", "{,": "]", "**": "", "f": "}"}
+"""What is written for its end."""
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _new_tuple = tuple.__new__
@@ -49,7 +62,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t
 
 
 class UnreadableError(Exception):
-    """How a deep step gives up; never leaves this room."""
+    """How a deep step gives up; never leaves this package."""
 
     def __init__(self, code: str, message: str, *, cut: bool = False) -> None:
         self.code = code
@@ -58,7 +71,7 @@ class UnreadableError(Exception):
 
 
 class CutError(Exception):
-    """The text, or the frame around the value, ended inside it; never leaves this room."""
+    """The text, or the frame around the value, ended inside it; never leaves this package."""
 
     def __init__(self, mend: str) -> None:
         self.mend = mend
@@ -69,17 +82,16 @@ class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     __slots__ = (
-        "_levels",
-        "_lost_comma",
-        "_mends",
-        "_window",
-        "comma",
-        "open",
-        "pending",
-        "pieces",
-    )
+        "_commas_may_trail", "_groups", "_levels", "_lost_comma", "_mends", "_outer", "_window",
+        "comma", "open", "pending", "pieces",
+    )  # fmt: skip
 
-    def __init__(self, window: Window) -> None:
+    def __init__(
+        self, window: Window, outer: str = "", *, commas_may_trail: bool = False
+    ) -> None:
+        """`outer` ends what stands around the value: it closes whatever is still open."""
+        self._outer = outer
+        self._commas_may_trail = commas_may_trail
         self.pieces: list[str] = []
         self.open: list[str] = []
         self.pending = ""
@@ -87,6 +99,8 @@ class Draft:
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
+        self._groups: list[int] = []
+        """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
         self._mends: list[tuple[str, int]] = []
@@ -106,21 +120,40 @@ class Draft:
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
 
+    def begin(self, kind: str) -> None:
+        """Open a bracket, whose value was begun."""
+        if kind == "(":
+            self._groups.append(len(self.pieces))
+        self.pieces.append(OPENED[kind])
+        self.open.append(kind)
+
     def close(self, char: str) -> bool:
         """A closer: of what is open, or of something around it; false if it is of nothing."""
-        if CLOSER[self.open[-1]] != char and char not in [CLOSER[opener] for opener in self.open]:
+        opened = self.open
+        if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
+            if char == self._outer:
+                raise CutError("missing-closer")
             self.mend("extra-closer")
             return False
         if self.comma is not None:
-            self.mend("trailing-comma", self.comma)
+            if not self._commas_may_trail:
+                self.mend("trailing-comma", self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
-        while CLOSER[self.open[-1]] != char:
+        while CLOSER[opened[-1]] != char:
             self.mend("missing-closer")
-            self.pieces.append(CLOSER[self.open.pop()])
-        self.open.pop()
-        self.pieces.append(char)
+            self._end()
+        self._end()
         return True
+
+    def _end(self) -> None:
+        """The innermost bracket is closed."""
+        kind = self.open.pop()
+        at = self._groups.pop() if kind[0] == "(" else 0
+        if kind == "(" and len(self.pieces) > at + 1:
+            self.pieces[at] = ""  # a value in parentheses is no tuple
+        else:
+            self.pieces.append(CLOSED[kind])
 
     def comma_is_elsewhere(self) -> bool:
         """Whether right before the end of the last value is a comma that should be behind it."""
@@ -128,7 +161,7 @@ class Draft:
 
     def close_all(self) -> None:
         """Close every bracket that is still open."""
-        self.pieces += [CLOSER[opener] for opener in reversed(self.open)]
+        self.pieces += [CLOSED[kind] for kind in reversed(self.open)]
 
     def mend(self, code: str, at: int | None = None) -> None:
         """Note a mend, at the window's position unless said otherwise."""
