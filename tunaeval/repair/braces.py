@@ -14,6 +14,7 @@ from .escapes import JSON_ESCAPES
 from .json import JsonReader
 from .members import (
     NUMBER,
+    SPACE,
     WORD,
     WORDS,
     Elements,
@@ -48,7 +49,7 @@ def _dialect_of(mark: str) -> Dialect:
     inside = rf"[^{first}]*+(?:{first}(?!{rest})[^{first}]*+)*+"
     key = rf"({BRACE_KEY.pattern})(?:()()){{0}}"
     words = rf"({'|'.join(WORDS)}){_ENDS_ATOM}"
-    value = rf"(?:({_ATOM})|([{{\[])|{whole}({inside}){whole}|{words})(?:()){{0}}"
+    value = rf"(?:(?:()){{0}}([{{\[])|(?:()){{0}}{words})(?:()){{0}}"
     element = re.compile(rf"{whole}({inside}){whole}|[^ \t\r\n,{first}]++")
 
     def written(elements: str) -> str:
@@ -56,7 +57,16 @@ def _dialect_of(mark: str) -> Dialect:
         texts = [each[0] if each[1] is None else encode_basestring(each[1]) for each in found]
         return ",".join(texts)
 
-    members = patterns_of_members(key, ":", value, "}")
+    def run(members: str) -> list[tuple[str, str]]:
+        found = member.findall(members)
+        return [(key, atom or encode_basestring(text)) for key, text, atom in found]
+
+    scalar = rf"(?:{whole}{inside}{whole}|{_ATOM})"
+    sound = rf"{BRACE_KEY.pattern}{SPACE}:{SPACE}{scalar}"
+    member = re.compile(
+        rf"({BRACE_KEY.pattern}){SPACE}:{SPACE}(?:{whole}({inside}){whole}|([^ \t\r\n,}}\]]++))"
+    )
+    members = patterns_of_members(sound, key, f"{SPACE}:{SPACE}", value, "}")
     return Dialect(
         brackets={"{": "{", "[": "["},
         closers="}])",
@@ -68,10 +78,8 @@ def _dialect_of(mark: str) -> Dialect:
         numbers="-",
         number=read_number,
         word=read_word,
-        members={"{": Members(*members, {WORD: "python-literal"}, encode_basestring)},
-        elements=Elements(
-            *patterns_of_elements(rf"(?:{whole}{inside}{whole}|{_ATOM})"), written
-        ),
+        members={"{": Members(*members, run, {WORD: "python-literal"})},
+        elements=Elements(*patterns_of_elements(scalar), written),
     )
 
 

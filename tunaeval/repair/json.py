@@ -17,6 +17,7 @@ from .members import (
     RAW,
     SINGLE,
     SINGLE_KEY,
+    SPACE,
     WORD,
     WORDS,
     Elements,
@@ -39,6 +40,10 @@ _VALUE = (
     rf"|'({_INNER})'{SURELY['value']}|({'|'.join(WORDS)}){_BEHIND_ATOM}"
     rf'|"({_RAW})"{SURELY["value"]})'
 )
+_SOUND = rf'"[^"\\\x00-\x1f]*+"{SPACE}:{SPACE}(?:{_STRING}{SURELY["value"]}|{_ATOM})'
+_ONE_MEMBER = re.compile(
+    rf'"([^"\\\x00-\x1f]*+)"{SPACE}:{SPACE}({_STRING}|[^ \t\r\n,"}}\]]++)'
+)
 _REPAIRS = {
     SINGLE_KEY: "single-quotes",
     BARE: "bare-key",
@@ -60,7 +65,11 @@ JSON = Dialect(
     numbers="-",
     number=read_number,
     word=read_word,
-    members={"{": Members(*patterns_of_members(_KEY, ":", _VALUE, "}"), _REPAIRS)},
+    members={
+        "{": Members(
+            *patterns_of_members(_SOUND, _KEY, f"{SPACE}:{SPACE}", _VALUE, "}"), _ONE_MEMBER.findall, _REPAIRS
+        )
+    },
     elements=Elements(
         *patterns_of_elements(_ELEMENT), lambda text: ",".join(_ONE_ELEMENT.findall(text))
     ),

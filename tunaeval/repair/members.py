@@ -7,7 +7,7 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from .mends import Draft, escaped
@@ -17,11 +17,11 @@ _Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 SPACE = r"[ \t\r\n]*+"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 
-(KEY, SINGLE_KEY, BARE_KEY, SOUND, OPENER, SINGLE, WORD, RAW, END) = range(1, 10)
-"""The groups of members: one of the first three and one of the others, or the last alone.
+(RUN, KEY, SINGLE_KEY, BARE_KEY, SOUND, OPENER, SINGLE, WORD, RAW, END) = range(1, 11)
+"""The groups of members: a run of sound ones; or a key and a value; or the end.
 
 A key in double quotes, in single ones, in none; a value that is JSON; the bracket that opens one;
-the inside of a string in single quotes, or between marks; a word of Python; the inside of a string
+the inside of a string in single quotes; a word of Python; the inside of a string
 in double quotes that is not yet JSON.
 """
 
@@ -39,10 +39,10 @@ class Members(NamedTuple):
     """A key, its sign, and a value or the bracket that opens it; or the end."""
     behind: _Match
     """A comma and a member, or the end and perhaps a comma before it."""
+    run: Callable[[str], Iterable[tuple[str, str]]]
+    """The keys and values of a run, as JSON but for the quotes of the keys."""
     repairs: Mapping[int, str] = {}
     """By the group."""
-    text: Callable[[str], str] = lambda inside: f'"{inside_as_json(inside)}"'
-    """A string of group SINGLE or RAW as JSON."""
 
 
 class Elements(NamedTuple):
@@ -56,11 +56,14 @@ class Elements(NamedTuple):
     """The elements without the white space between them, so that chunks do not matter."""
 
 
-def patterns_of_members(key: str, sign: str, value: str, closer: str) -> tuple[_Match, _Match]:
-    """What finds the first member and the others."""
-    member = rf"{SPACE}{key}{SPACE}{sign}{SPACE}{value}"
-    first = re.compile(rf"{member}|{SPACE}({closer})")
-    behind = re.compile(rf"{SPACE}(?:,{member}|(,?{SPACE}{closer}))")
+def patterns_of_members(
+    sound: str, key: str, sign: str, value: str, closer: str
+) -> tuple[_Match, _Match]:
+    """What finds the first members and the others; `sound` are such as make a run."""
+    run = rf"({sound}(?:{SPACE},{SPACE}{sound})*+)"
+    member = rf"(?:{run}|{key}{sign}{value})"
+    first = re.compile(rf"{SPACE}(?:{member}|({closer}))")
+    behind = re.compile(rf"{SPACE}(?:,{SPACE}{member}|(,?{SPACE}{closer}))")
     return first.match, behind.match
 
 
@@ -103,4 +106,4 @@ def repaired_value(found: re.Match[str], members: Members, draft: Draft, base: i
         control = _CONTROL.search(value) if kind == RAW else None
         at = found.start(kind) + (control.start() if control else -(kind == SINGLE))
         draft.mend(code, base + at)
-    return WORDS[value] if kind == WORD else members.text(value)
+    return WORDS[value] if kind == WORD else f'"{inside_as_json(value)}"'

@@ -82,29 +82,25 @@ class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     __slots__ = (
-        "_commas_may_trail", "_groups", "_levels", "_lost_comma", "_mends", "_outer", "_window",
-        "comma", "open", "pending", "pieces",
+        "_groups", "_levels", "_lost_comma", "_mends", "_window", "comma", "open", "pending",
+        "pieces",
     )  # fmt: skip
 
-    def __init__(
-        self, window: Window, outer: str = "", *, commas_may_trail: bool = False
-    ) -> None:
-        """`outer` ends what stands around the value: it closes whatever is still open."""
-        self._outer = outer
-        self._commas_may_trail = commas_may_trail
+    def __init__(self, window: Window) -> None:
         self.pieces: list[str] = []
         self.open: list[str] = []
+        """The kinds of brackets that are open; see `CLOSER`."""
         self.pending = ""
         """A key with its colon, written when its value begins."""
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
-        self._groups: list[int] = []
+        self._groups: tuple[int, ...] = ()
         """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
         self._mends: list[tuple[str, int]] = []
-        self._levels: set[str] = set()
+        self._levels: frozenset[str] = frozenset()
 
     def begin_value(self) -> None:
         """Write what was held back until a value came."""
@@ -123,20 +119,23 @@ class Draft:
     def begin(self, kind: str) -> None:
         """Open a bracket, whose value was begun."""
         if kind == "(":
-            self._groups.append(len(self.pieces))
+            self._groups = (*self._groups, len(self.pieces))
         self.pieces.append(OPENED[kind])
         self.open.append(kind)
 
-    def close(self, char: str) -> bool:
-        """A closer: of what is open, or of something around it; false if it is of nothing."""
+    def close(self, char: str, outer: str = "", *, commas_may_trail: bool = False) -> bool:
+        """A closer: of what is open, or of something around it; false if it is of nothing.
+
+        `outer` ends what is around the value: it closes whatever is still open.
+        """
         opened = self.open
         if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
-            if char == self._outer:
+            if char == outer:
                 raise CutError("missing-closer")
             self.mend("extra-closer")
             return False
         if self.comma is not None:
-            if not self._commas_may_trail:
+            if not commas_may_trail:
                 self.mend("trailing-comma", self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
@@ -148,12 +147,14 @@ class Draft:
 
     def _end(self) -> None:
         """The innermost bracket is closed."""
-        kind = self.open.pop()
-        at = self._groups.pop() if kind[0] == "(" else 0
-        if kind == "(" and len(self.pieces) > at + 1:
-            self.pieces[at] = ""  # a value in parentheses is no tuple
-        else:
-            self.pieces.append(CLOSED[kind])
+        kind, pieces = self.open.pop(), self.pieces
+        if kind[0] == "(":
+            *groups, at = self._groups
+            self._groups = tuple(groups)
+            if kind == "(" and len(pieces) > at + 1:
+                pieces[at] = ""  # a value in parentheses is no tuple
+                return
+        pieces.append(CLOSED[kind])
 
     def comma_is_elsewhere(self) -> bool:
         """Whether right before the end of the last value is a comma that should be behind it."""
@@ -167,10 +168,10 @@ class Draft:
         """Note a mend, at the window's position unless said otherwise."""
         if len(self._mends) >= MAX_REPAIRS:
             if not self._levels:
-                self._levels = {MENDS[listed][0] for listed, _ in self._mends}
+                self._levels = frozenset(MENDS[listed][0] for listed, _ in self._mends)
             if MENDS[code][0] in self._levels:
                 return
-            self._levels.add(MENDS[code][0])
+            self._levels |= {MENDS[code][0]}
         self._mends.append((code, self._window.offset if at is None else at))
 
     @property

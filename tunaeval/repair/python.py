@@ -19,6 +19,7 @@ from .dialect import Dialect
 from .escapes import PYTHON_ESCAPES
 from .members import (
     NUMBER,
+    SPACE,
     WORDS,
     Elements,
     Members,
@@ -79,31 +80,52 @@ _STYLES = {
 _BEHIND = r"(?=[ \t\r\n]{0,24}+[,)\]}])"
 _ATOM = rf"(?:{NUMBER}|true|false|null)(?=[ \t\r\n,)\]}}])"
 _WORDS = rf"(?:{'|'.join(WORDS)})(?=[ \t\r\n,)\]}}])"
-_SOUND = r'"[^"\\\x00-\x1f]*+(?:\\["\\nrt][^"\\\x00-\x1f]*+)*+"'
 _SINGLE = r"""[^'\\\n]*+(?:\\['"\\nrt][^'\\\n]*+)*+"""
 _DOUBLE = r"""[^"\\\n]*+(?:\\['"\\nrt][^"\\\n]*+)*+"""
-_VALUE = (
-    rf"(?:({_SOUND}{_BEHIND}|{_ATOM})|([{{\[(])|'({_SINGLE})'{_BEHIND}"
-    rf'|({_WORDS})|"({_DOUBLE})"{_BEHIND})'
+_OPENER = r"(?:()){0}([{\[(])(?:()()()){0}"
+_SCALAR = rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})"""
+_ONE = rf"""("{_DOUBLE}"|'{_SINGLE}'|[^ \t\r\n,)\]}}]++)"""
+_ONE_ELEMENT = re.compile(_ONE)
+
+
+def _written(value: str) -> str:
+    """A text or an atom as JSON."""
+    if value[0] not in "'\"":
+        return WORDS.get(value, value)
+    inside = value[1:-1]
+    return f'"{inside_as_json(inside)}"' if "\\" in inside else encode_basestring(inside)
+
+
+def _members(name: str, key: str, one: str, sign: str, closer: str) -> Members:
+    """Members with a name before a sign, and scalars or brackets behind it.
+
+    `key` has the groups of keys, `one` the only group that is a name.
+    """
+    member = re.compile(rf"{one}{sign}{_ONE}")
+
+    def run(text: str) -> list[tuple[str, str]]:
+        return [(key, _written(value)) for key, value in member.findall(text)]
+
+    patterns = patterns_of_members(rf"{name}{sign}{_SCALAR}", key, sign, _OPENER, closer)
+    return Members(*patterns, run)
+
+
+_NAME = f"({PYTHON_NAME.pattern})"
+_NAMED = _members(
+    PYTHON_NAME.pattern, _NAME + "(?:()()){0}", _NAME, rf"[ \t\r\n]{{0,24}}+={SPACE}", r"\)"
 )
-_NAMED = Members(*patterns_of_members(rf"({PYTHON_NAME.pattern})(?:()()){{0}}", "=", _VALUE, r"\)"))
-_KEYED = Members(
-    *patterns_of_members(
-        r"""(?:"([^"\\\x00-\x1f]*+)"|'([^"'\\\x00-\x1f]*+)')(?:()){0}""", ":", _VALUE, "}"
-    )
+_INSIDE = r"""[^"'\\\x00-\x1f]*+"""
+_KEYED = _members(
+    f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
+    f"""(?:"({_INSIDE})"|'({_INSIDE})')(?:()){{0}}""",
+    f"""["']({_INSIDE})["']""",
+    f"{SPACE}:{SPACE}",
+    "}",
 )
-_ELEMENT = rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})"""
-_ONE_ELEMENT = re.compile(rf"""(?:"({_DOUBLE})"|'({_SINGLE})'|([^ \t\r\n,'"]++))""")
 
 
 def _elements(text: str) -> str:
-    """Texts and atoms as JSON."""
-    return ",".join(
-        [
-            (WORDS.get(atom) or atom) if atom else f'"{inside_as_json(double or single)}"'
-            for double, single, atom in _ONE_ELEMENT.findall(text)
-        ]
-    )
+    return ",".join(map(_written, _ONE_ELEMENT.findall(text)))
 
 
 # --- numbers and words ---------------------------------------------------------------------------
@@ -178,11 +200,11 @@ PYTHON = Dialect(
     number=_number,
     word=_word,
     members={"f": _NAMED, "{": _KEYED, "**": _KEYED},
-    elements=Elements(*patterns_of_elements(_ELEMENT), _elements),
+    elements=Elements(*patterns_of_elements(_SCALAR), _elements),
     outer="]",
     commas_may_trail=True,
 )
-_NOWHERE = Members(*patterns_of_members("(?!)(?:()()()){0}", "", "(?:()()()()()){0}", "(?!)"))
+_NOWHERE = Members(*[re.compile("(?!)").match] * 2, _NAMED.run)
 
 
 class PythonReader(Reader):
@@ -191,16 +213,18 @@ class PythonReader(Reader):
     `places` are the names of the tool's parameters in their order, for arguments without a name.
     """
 
+    _placed = 0
+    """How many arguments have no name."""
+    _named = False
+    _nameless = ""
+    _opened = 0
+    """Where the last bracket was opened."""
+
     def __init__(
         self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
     ) -> None:
         super().__init__(window, PYTHON, stops)
         self._places = places
-        self._placed = 0
-        """How many arguments have no name."""
-        self._named = False
-        self._nameless = ""
-        self._opened = 0
 
     @property
     def named(self) -> bool:

@@ -102,7 +102,7 @@ def _key_at(text: str, index: int, *, final: bool) -> bool | None:
         return False
     if final:
         return bool(_CUT_KEY.match(text, index))
-    undecided = len(text) - index < _MOST_KEY + 30
+    undecided = len(text) - index < 2 * _MOST_KEY + 30
     return None if undecided else False
 
 

@@ -30,6 +30,7 @@ from .members import (
     END,
     KEY,
     OPENER,
+    RUN,
     SOUND,
     repaired_key,
     repaired_value,
@@ -70,12 +71,11 @@ class Reader:
     _between: Between | None = None
 
     def __init__(self, window: Window, dialect: Dialect, stops: tuple[str, ...] = ()) -> None:
-        self.draft = Draft(window, dialect.outer, commas_may_trail=dialect.commas_may_trail)
+        self.draft = Draft(window)
         self._window = window
         self._dialect = dialect
         self._members_of = dialect.members
         self._stops = stops
-        self._stop_starts = first_characters(stops)
         self._step: Step = self._start
 
     def read(self) -> Reading[Read | Unreadable]:
@@ -173,13 +173,15 @@ class Reader:
         draft, self._window.pos = self.draft, at
         if len(draft.open) >= MAX_DEPTH:
             raise UnreadableError("too-deep", f"nested deeper than {MAX_DEPTH}")
-        self._window.pos += 1
+        self._window.pos = at + 1
         draft.begin(kind)
         return self._key if kind in self._members_of else self._element
 
     def _close(self, char: str, otherwise: Step) -> Step:
         """Pass over a closer; `otherwise` is what is due when it closes nothing."""
-        closed = self.draft.close(char)
+        dialect = self._dialect
+        may_trail = dialect.commas_may_trail
+        closed = self.draft.close(char, dialect.outer, commas_may_trail=may_trail)
         self._window.pos += 1
         return self._after if closed else otherwise
 
@@ -202,42 +204,42 @@ class Reader:
         """Members of an object and what opens and closes it, as long as they are ordinary."""
         window, draft, patterns_of = self._window, self.draft, self._members_of
         text, at, pieces, opened = window.text, window.pos, draft.pieces, draft.open
-        patterns = patterns_of[opened[-1]]
+        patterns, may_trail = patterns_of[opened[-1]], self._dialect.commas_may_trail
         comma = "" if first and draft.comma is None else ","
         while found := (patterns.first if first else patterns.behind)(text, at):
-            kind, first = found.lastindex or END, False
+            kind, at = found.lastindex, found.end()
             if kind == END:
                 closer = CLOSER[opened[-1]]
-                if closer in self._stop_starts:
+                if self._stops and closer in first_characters(self._stops):
                     break
-                if found.group(END)[0] == ",":
+                if found[END][0] == "," and not may_trail:
                     draft.comma = window.base + found.start(END)
-                draft.close(closer)
-                at = found.end()
+                draft.close(closer, commas_may_trail=may_trail)
+                window.pos = at
                 if not opened or opened[-1] not in patterns_of:
-                    window.pos = at
                     return self._after
                 patterns = patterns_of[opened[-1]]
+            elif kind == RUN:
+                for key, value in patterns.run(found[RUN]):
+                    pieces += (f'{comma}"{key}":', value)
+                    comma = ","
+                draft.comma = None
             else:
-                key, value = found.group(KEY, kind)
+                key, value = found.group(KEY, kind or OPENER)
                 if key is None:
                     key = repaired_key(found, patterns, draft, window.base)
                 pieces.append(f'{comma}"{key}":')
                 draft.comma = None
-                at = found.end()
                 if kind == OPENER:
                     step = self._open(self._dialect.brackets[value], at - 1)
                     if opened[-1] not in patterns_of:
                         return step
-                    patterns, comma, first = patterns_of[opened[-1]], "", True
+                    patterns, comma, first, at = patterns_of[opened[-1]], "", True, window.pos
                     continue
-                pieces.append(
-                    value
-                    if kind == SOUND
-                    else repaired_value(found, patterns, draft, window.base)
-                )
-            comma = ","
-        window.pos = at
+                if kind != SOUND:
+                    value = repaired_value(found, patterns, draft, window.base)
+                pieces.append(value)
+            comma, first, window.pos = ",", False, at
         return self._odd_key if first else self._odd_after
 
     def _element(self) -> Step | None:
@@ -255,7 +257,7 @@ class Reader:
         window, draft, patterns = self._window, self.draft, self._dialect.elements
         found = patterns.behind(window.text, window.pos)
         ends = found is not None and found.lastindex == ELEMENTS_END
-        if found is None or (ends and "]" in self._stop_starts):
+        if found is None or (ends and "]" in first_characters(self._stops)):
             return self._odd_after
         window.pos = found.end()
         if ends:
