@@ -17,10 +17,8 @@ from .members import (
     SPACE,
     WORD,
     WORDS,
-    Elements,
-    Members,
-    patterns_of_elements,
-    patterns_of_members,
+    elements_of,
+    members_of,
 )
 from .mends import CutError
 from .reader import Reader, Step
@@ -46,27 +44,12 @@ def object_reader(
 @lru_cache(maxsize=64)
 def _dialect_of(mark: str) -> Dialect:
     first, rest, whole = re.escape(mark[0]), re.escape(mark[1:]), re.escape(mark)
-    inside = rf"[^{first}]*+(?:{first}(?!{rest})[^{first}]*+)*+"
-    key = rf"({BRACE_KEY.pattern})(?:()()){{0}}"
-    words = rf"({'|'.join(WORDS)}){_ENDS_ATOM}"
-    value = rf"(?:(?:()){{0}}([{{\[])|(?:()){{0}}{words})(?:()){{0}}"
-    element = re.compile(rf"{whole}({inside}){whole}|[^ \t\r\n,{first}]++")
-
-    def written(elements: str) -> str:
-        found = element.finditer(elements)
-        texts = [each[0] if each[1] is None else encode_basestring(each[1]) for each in found]
-        return ",".join(texts)
-
-    def run(members: str) -> list[tuple[str, str]]:
-        found = member.findall(members)
-        return [(key, atom or encode_basestring(text)) for key, text, atom in found]
-
-    scalar = rf"(?:{whole}{inside}{whole}|{_ATOM})"
-    sound = rf"{BRACE_KEY.pattern}{SPACE}:{SPACE}{scalar}"
-    member = re.compile(
-        rf"({BRACE_KEY.pattern}){SPACE}:{SPACE}(?:{whole}({inside}){whole}|([^ \t\r\n,}}\]]++))"
-    )
-    members = patterns_of_members(sound, key, f"{SPACE}:{SPACE}", value, "}")
+    text = rf"{whole}[^{first}]*+(?:{first}(?!{rest})[^{first}]*+)*+{whole}"
+    key = BRACE_KEY.pattern
+    keys = (rf"({key})(?:()()){{0}}", key, f"({key})")
+    scalar = (rf"(?:{text}|{_ATOM})", rf"{text}|[^ \t\r\n,{first}}}\]]++")
+    otherwise = rf"([{{\[])|(?:()){{0}}({'|'.join(WORDS)}){_ENDS_ATOM}(?:()){{0}}"
+    size = len(mark)
     return Dialect(
         brackets={"{": "{", "[": "["},
         closers="}])",
@@ -78,8 +61,15 @@ def _dialect_of(mark: str) -> Dialect:
         numbers="-",
         number=read_number,
         word=read_word,
-        members={"{": Members(*members, run, {WORD: "python-literal"})},
-        elements=Elements(*patterns_of_elements(scalar), written),
+        members={
+            "{": members_of(
+                keys, f"{SPACE}:{SPACE}", scalar, otherwise, "}", {WORD: "python-literal"}
+            )
+        },
+        elements=elements_of(scalar),
+        scalar=lambda value: (
+            encode_basestring(value[size:-size]) if value.startswith(mark) else value
+        ),
     )
 
 
@@ -87,7 +77,8 @@ class BraceReader(Reader):
     """Reads from one brace to the other; see `Reader`. Between two marks is any text."""
 
     def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
-        super().__init__(window, _dialect_of(mark), stops)
+        self._dialect = _dialect_of(mark)
+        super().__init__(window, stops)
         self._mark = mark
 
     def _begin(self, char: str, role: str) -> Step | None:

@@ -39,6 +39,8 @@ class Dialect:
     members: Mapping[str, Members]
     """Of the kinds of brackets that have keys."""
     elements: Elements
+    scalar: Callable[[str], str] | None = None
+    """Makes JSON of a sound text or atom; none where it is JSON."""
     comments: str = ""
     """What begins a comment."""
     outer: str = ""

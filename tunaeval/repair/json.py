@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from tunaeval.window import Window
-
 from .atoms import BARE_KEY, BARE_WORD, read_number, read_word
 from .dialect import Dialect
 from .escapes import SOUND_ESCAPE
@@ -20,10 +16,8 @@ from .members import (
     SPACE,
     WORD,
     WORDS,
-    Elements,
-    Members,
-    patterns_of_elements,
-    patterns_of_members,
+    elements_of,
+    members_of,
 )
 from .quotes import SURELY
 from .reader import Reader
@@ -34,16 +28,16 @@ _STRING = rf'"[^"\\\x00-\x1f]*+(?:{SOUND_ESCAPE}[^"\\\x00-\x1f]*+)*+"'
 _RAW = rf'[^"\\]*+(?:{SOUND_ESCAPE}[^"\\]*+)*+'
 _BEHIND_ATOM = r"(?=[ \t\r\n,}\]])"
 _ATOM = rf"(?:{NUMBER}|true|false|null){_BEHIND_ATOM}"
-_KEY = rf"""(?:"([^"\\\x00-\x1f]*+)"|'([^"'\\\x00-\x1f]*+)'|({BARE_WORD}))"""
-_VALUE = (
-    rf"(?:({_STRING}{SURELY['value']}|{_ATOM})|([{{\[])"
-    rf"|'({_INNER})'{SURELY['value']}|({'|'.join(WORDS)}){_BEHIND_ATOM}"
-    rf'|"({_RAW})"{SURELY["value"]})'
+_KEYS = (
+    rf"""(?:"([^"\\\x00-\x1f]*+)"|'([^"'\\\x00-\x1f]*+)'|({BARE_WORD}))""",
+    r'"[^"\\\x00-\x1f]*+"',
+    r'"([^"\\\x00-\x1f]*+)"',
 )
-_SOUND = rf'"[^"\\\x00-\x1f]*+"{SPACE}:{SPACE}(?:{_STRING}{SURELY["value"]}|{_ATOM})'
-_ONE_MEMBER = re.compile(
-    rf'"([^"\\\x00-\x1f]*+)"{SPACE}:{SPACE}({_STRING}|[^ \t\r\n,"}}\]]++)'
+_OTHERWISE = (
+    rf"([{{\[])|'({_INNER})'{SURELY['value']}|({'|'.join(WORDS)}){_BEHIND_ATOM}"
+    rf'|"({_RAW})"{SURELY["value"]}'
 )
+_ONE = rf'{_STRING}|[^ \t\r\n,"}}\]]++'
 _REPAIRS = {
     SINGLE_KEY: "single-quotes",
     BARE: "bare-key",
@@ -51,8 +45,11 @@ _REPAIRS = {
     WORD: "python-literal",
     RAW: "control-character",
 }
-_ELEMENT = rf"(?:{_STRING}{SURELY['element']}|{_ATOM})"
-_ONE_ELEMENT = re.compile(rf'{_STRING}|[^ \t\r\n,"]++')
+
+
+def _scalar(role: str) -> tuple[str, str]:
+    return rf"(?:{_STRING}{SURELY[role]}|{_ATOM})", _ONE
+
 
 JSON = Dialect(
     brackets={"{": "{", "[": "["},
@@ -66,13 +63,9 @@ JSON = Dialect(
     number=read_number,
     word=read_word,
     members={
-        "{": Members(
-            *patterns_of_members(_SOUND, _KEY, f"{SPACE}:{SPACE}", _VALUE, "}"), _ONE_MEMBER.findall, _REPAIRS
-        )
+        "{": members_of(_KEYS, f"{SPACE}:{SPACE}", _scalar("value"), _OTHERWISE, "}", _REPAIRS)
     },
-    elements=Elements(
-        *patterns_of_elements(_ELEMENT), lambda text: ",".join(_ONE_ELEMENT.findall(text))
-    ),
+    elements=elements_of(_scalar("element")),
     comments="/#",
 )
 
@@ -80,5 +73,4 @@ JSON = Dialect(
 class JsonReader(Reader):
     """Reads nearly-JSON; see `Reader`."""
 
-    def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
-        super().__init__(window, JSON, stops)
+    _dialect = JSON

@@ -7,22 +7,23 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from json.encoder import encode_basestring
 from typing import NamedTuple, TypeAlias
 
 from .mends import Draft, escaped
 
-_Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 SPACE = r"[ \t\r\n]*+"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 
-(RUN, KEY, SINGLE_KEY, BARE_KEY, SOUND, OPENER, SINGLE, WORD, RAW, END) = range(1, 11)
-"""The groups of members: a run of sound ones; or a key and a value; or the end.
+(KEY, SINGLE_KEY, BARE_KEY, SOUND, MORE, OPENER, SINGLE, WORD, RAW, END) = range(1, 11)
+"""The groups of members: one of the first three and one of the others, or the last alone.
 
-A key in double quotes, in single ones, in none; a value that is JSON; the bracket that opens one;
-the inside of a string in single quotes; a word of Python; the inside of a string
-in double quotes that is not yet JSON.
+A key in double quotes, in single ones, in none; a sound value and perhaps more sound members behind
+it; the bracket that opens a value; the inside of a string in single quotes; a word of Python; the
+inside of a string in double quotes that is not yet JSON.
 """
 
 ELEMENTS, ELEMENTS_END = 1, 2
@@ -35,43 +36,54 @@ WORDS = {"True": "true", "False": "false", "None": "null"}
 class Members(NamedTuple):
     """How an object's members are found, and what has to be done to them."""
 
-    first: _Match
+    first: Match
     """A key, its sign, and a value or the bracket that opens it; or the end."""
-    behind: _Match
+    behind: Match
     """A comma and a member, or the end and perhaps a comma before it."""
-    run: Callable[[str], Iterable[tuple[str, str]]]
-    """The keys and values of a run, as JSON but for the quotes of the keys."""
+    each: Callable[[str], list[tuple[str, str]]]
+    """The keys and values of sound members."""
     repairs: Mapping[int, str] = {}
     """By the group."""
 
 
 class Elements(NamedTuple):
-    """How an array's elements are found, and written as JSON."""
+    """How an array's elements are found."""
 
-    first: _Match
+    first: Match
     """Sound elements with the commas between them."""
-    behind: _Match
+    behind: Match
     """A comma and such elements, or the end of the array."""
-    written: Callable[[str], str]
+    each: Callable[[str], list[str]]
     """The elements without the white space between them, so that chunks do not matter."""
 
 
-def patterns_of_members(
-    sound: str, key: str, sign: str, value: str, closer: str
-) -> tuple[_Match, _Match]:
-    """What finds the first members and the others; `sound` are such as make a run."""
-    run = rf"({sound}(?:{SPACE},{SPACE}{sound})*+)"
-    member = rf"(?:{run}|{key}{sign}{value})"
+def members_of(
+    keys: tuple[str, str, str],
+    sign: str,
+    scalar: tuple[str, str],
+    otherwise: str,
+    closer: str,
+    repairs: Mapping[int, str],
+) -> Members:
+    """What finds members: `keys` with its groups, as sound members have it, and with one group.
+
+    `scalar` is a sound value, and what finds it where it is known to be one; `otherwise` has the
+    groups of other values.
+    """
+    key, sound_key, one_key = keys
+    more = rf"((?:{SPACE},{SPACE}{sound_key}{sign}{scalar[0]})*+)"
+    member = rf"{key}{sign}(?:({scalar[0]}){more}|{otherwise})"
     first = re.compile(rf"{SPACE}(?:{member}|({closer}))")
     behind = re.compile(rf"{SPACE}(?:,{SPACE}{member}|(,?{SPACE}{closer}))")
-    return first.match, behind.match
+    each = re.compile(rf"{one_key}{sign}({scalar[1]})")
+    return Members(first.match, behind.match, each.findall, repairs)
 
 
-def patterns_of_elements(element: str) -> tuple[_Match, _Match]:
-    """What finds the first elements and the others."""
-    elements = rf"{SPACE}({element}(?:{SPACE},{SPACE}{element})*+)"
+def elements_of(scalar: tuple[str, str]) -> Elements:
+    """What finds elements; see `members_of`."""
+    elements = rf"{SPACE}({scalar[0]}(?:{SPACE},{SPACE}{scalar[0]})*+)"
     behind = re.compile(rf"{SPACE}(?:,{elements}|(\]))")
-    return re.compile(elements).match, behind.match
+    return Elements(re.compile(elements).match, behind.match, re.compile(scalar[1]).findall)
 
 
 _ODD = re.compile(r"""\\.|["\x00-\x1f]""")
@@ -85,25 +97,28 @@ def _as_json(found: re.Match[str]) -> str:
 
 def inside_as_json(text: str) -> str:
     r"""The inside of a string whose escapes are JSON's, but for `\'`."""
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return text
     return _ODD.sub(_as_json, text)
 
 
-def repaired_key(found: re.Match[str], members: Members, draft: Draft, base: int) -> str:
+def quoted(inside: str) -> str:
+    """A string in single quotes, or in double quotes that is not yet JSON, as JSON."""
+    return f'"{inside_as_json(inside)}"' if "\\" in inside else encode_basestring(inside)
+
+
+def repaired_key(found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int) -> str:
     """The key of a member that has none in double quotes; `base` is where its text begins."""
     kind = SINGLE_KEY if found.group(BARE_KEY) is None else BARE_KEY
-    if code := members.repairs.get(kind):
+    if code := repairs.get(kind):
         draft.mend(code, base + found.start(kind) - (kind == SINGLE_KEY))
     return found.group(kind)
 
 
-def repaired_value(found: re.Match[str], members: Members, draft: Draft, base: int) -> str:
+def repaired_value(found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int) -> str:
     """The value of a member whose value is not JSON as it is written."""
     kind = found.lastindex or END
     value = found.group(kind)
-    if code := members.repairs.get(kind):
+    if code := repairs.get(kind):
         control = _CONTROL.search(value) if kind == RAW else None
         at = found.start(kind) + (control.start() if control else -(kind == SINGLE))
         draft.mend(code, base + at)
-    return WORDS[value] if kind == WORD else f'"{inside_as_json(value)}"'
+    return WORDS[value] if kind == WORD else quoted(value)

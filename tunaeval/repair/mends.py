@@ -82,7 +82,7 @@ class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     __slots__ = (
-        "_groups", "_levels", "_lost_comma", "_mends", "_window", "comma", "open", "pending",
+        "_levels", "_lost_comma", "_mends", "_window", "comma", "groups", "open", "pending",
         "pieces",
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ class Draft:
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
-        self._groups: tuple[int, ...] = ()
+        self.groups: list[int] = []
         """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
@@ -116,20 +116,16 @@ class Draft:
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
 
-    def begin(self, kind: str) -> None:
-        """Open a bracket, whose value was begun."""
-        if kind == "(":
-            self._groups = (*self._groups, len(self.pieces))
-        self.pieces.append(OPENED[kind])
-        self.open.append(kind)
-
     def close(self, char: str, outer: str = "", *, commas_may_trail: bool = False) -> bool:
         """A closer: of what is open, or of something around it; false if it is of nothing.
 
         `outer` ends what is around the value: it closes whatever is still open.
         """
         opened = self.open
-        if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
+        if CLOSER[opened[-1]] == char and self.comma is None:
+            self._end()
+            return True
+        if char not in [CLOSER[kind] for kind in opened]:
             if char == outer:
                 raise CutError("missing-closer")
             self.mend("extra-closer")
@@ -149,8 +145,7 @@ class Draft:
         """The innermost bracket is closed."""
         kind, pieces = self.open.pop(), self.pieces
         if kind[0] == "(":
-            *groups, at = self._groups
-            self._groups = tuple(groups)
+            at = self.groups.pop()
             if kind == "(" and len(pieces) > at + 1:
                 pieces[at] = ""  # a value in parentheses is no tuple
                 return

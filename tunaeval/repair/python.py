@@ -21,11 +21,10 @@ from .members import (
     NUMBER,
     SPACE,
     WORDS,
-    Elements,
     Members,
-    inside_as_json,
-    patterns_of_elements,
-    patterns_of_members,
+    elements_of,
+    members_of,
+    quoted,
 )
 from .mends import CLOSER, CutError, Draft, UnreadableError
 from .quotes import text_ends, three_end
@@ -82,50 +81,28 @@ _ATOM = rf"(?:{NUMBER}|true|false|null)(?=[ \t\r\n,)\]}}])"
 _WORDS = rf"(?:{'|'.join(WORDS)})(?=[ \t\r\n,)\]}}])"
 _SINGLE = r"""[^'\\\n]*+(?:\\['"\\nrt][^'\\\n]*+)*+"""
 _DOUBLE = r"""[^"\\\n]*+(?:\\['"\\nrt][^"\\\n]*+)*+"""
-_OPENER = r"(?:()){0}([{\[(])(?:()()()){0}"
-_SCALAR = rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})"""
-_ONE = rf"""("{_DOUBLE}"|'{_SINGLE}'|[^ \t\r\n,)\]}}]++)"""
-_ONE_ELEMENT = re.compile(_ONE)
-
-
-def _written(value: str) -> str:
-    """A text or an atom as JSON."""
-    if value[0] not in "'\"":
-        return WORDS.get(value, value)
-    inside = value[1:-1]
-    return f'"{inside_as_json(inside)}"' if "\\" in inside else encode_basestring(inside)
-
-
-def _members(name: str, key: str, one: str, sign: str, closer: str) -> Members:
-    """Members with a name before a sign, and scalars or brackets behind it.
-
-    `key` has the groups of keys, `one` the only group that is a name.
-    """
-    member = re.compile(rf"{one}{sign}{_ONE}")
-
-    def run(text: str) -> list[tuple[str, str]]:
-        return [(key, _written(value)) for key, value in member.findall(text)]
-
-    patterns = patterns_of_members(rf"{name}{sign}{_SCALAR}", key, sign, _OPENER, closer)
-    return Members(*patterns, run)
-
-
-_NAME = f"({PYTHON_NAME.pattern})"
-_NAMED = _members(
-    PYTHON_NAME.pattern, _NAME + "(?:()()){0}", _NAME, rf"[ \t\r\n]{{0,24}}+={SPACE}", r"\)"
+_SCALAR = (
+    rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})""",
+    rf"""(?:"{_DOUBLE}"|'{_SINGLE}'|[^ \t\r\n,)\]}}]++)""",
 )
+_OPENER = r"([{\[(])(?:()()()){0}"
+_NAME = PYTHON_NAME.pattern
+_NAMES = (rf"({_NAME})(?:()()){{0}}", _NAME, f"({_NAME})")
 _INSIDE = r"""[^"'\\\x00-\x1f]*+"""
-_KEYED = _members(
-    f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
+_KEYS = (
     f"""(?:"({_INSIDE})"|'({_INSIDE})')(?:()){{0}}""",
+    f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
     f"""["']({_INSIDE})["']""",
-    f"{SPACE}:{SPACE}",
-    "}",
 )
+_NAMED = members_of(_NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", {})
+_KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", {})
+_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, _NAMED.each)
+"""No member is taken whole."""
 
 
-def _elements(text: str) -> str:
-    return ",".join(map(_written, _ONE_ELEMENT.findall(text)))
+def _scalar(value: str) -> str:
+    """A text or an atom as JSON."""
+    return quoted(value[1:-1]) if value[0] in "'\"" else WORDS.get(value, value)
 
 
 # --- numbers and words ---------------------------------------------------------------------------
@@ -200,11 +177,11 @@ PYTHON = Dialect(
     number=_number,
     word=_word,
     members={"f": _NAMED, "{": _KEYED, "**": _KEYED},
-    elements=Elements(*patterns_of_elements(_SCALAR), _elements),
+    elements=elements_of(_SCALAR),
+    scalar=_scalar,
     outer="]",
     commas_may_trail=True,
 )
-_NOWHERE = Members(*[re.compile("(?!)").match] * 2, _NAMED.run)
 
 
 class PythonReader(Reader):
@@ -213,6 +190,7 @@ class PythonReader(Reader):
     `places` are the names of the tool's parameters in their order, for arguments without a name.
     """
 
+    _dialect = PYTHON
     _placed = 0
     """How many arguments have no name."""
     _named = False
@@ -223,7 +201,7 @@ class PythonReader(Reader):
     def __init__(
         self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(window, PYTHON, stops)
+        super().__init__(window, stops)
         self._places = places
 
     @property
@@ -273,7 +251,7 @@ class PythonReader(Reader):
         elif not self._nameless:
             self._nameless = f"an argument without a name, at {char!r}"
         self._placed += 1
-        self._members_of = {**self._members_of, "f": _NOWHERE}
+        self._members_of = {**self._members_of, "f": _UNTOUCHED}
         self.draft.hold_key(encode_basestring(name))
         return self._value
 
@@ -323,6 +301,8 @@ class PythonReader(Reader):
 
     def _open(self, kind: str, at: int) -> Step:
         self._opened = self._window.base + at
+        if kind == "(":
+            self.draft.groups.append(len(self.draft.pieces))
         return super()._open(kind, at)
 
     def _is_first(self) -> bool:

@@ -15,6 +15,7 @@ Repairs of level "standard" change no value; those of level "lenient" lose or gu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,13 +30,15 @@ from .members import (
     ELEMENTS_END,
     END,
     KEY,
+    MORE,
     OPENER,
-    RUN,
     SOUND,
+    Match,
+    Members,
     repaired_key,
     repaired_value,
 )
-from .mends import CLOSER, CutError, Draft, UnreadableError
+from .mends import CLOSED, OPENED, CutError, Draft, UnreadableError
 from .strings import StringReader, Style
 from .values import EXACT_DIGITS, MAX_DEPTH, Note, Unreadable, decode
 
@@ -70,11 +73,12 @@ class Reader:
     _bare_key = False
     _between: Between | None = None
 
-    def __init__(self, window: Window, dialect: Dialect, stops: tuple[str, ...] = ()) -> None:
+    _dialect: Dialect
+
+    def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
         self.draft = Draft(window)
         self._window = window
-        self._dialect = dialect
-        self._members_of = dialect.members
+        self._members_of = self._dialect.members
         self._stops = stops
         self._step: Step = self._start
 
@@ -170,11 +174,13 @@ class Reader:
 
     def _open(self, kind: str, at: int) -> Step:
         """The bracket in the window at `at`, whose value was begun."""
-        draft, self._window.pos = self.draft, at
+        draft = self.draft
         if len(draft.open) >= MAX_DEPTH:
+            self._window.pos = at
             raise UnreadableError("too-deep", f"nested deeper than {MAX_DEPTH}")
         self._window.pos = at + 1
-        draft.begin(kind)
+        draft.pieces.append(OPENED[kind])
+        draft.open.append(kind)
         return self._key if kind in self._members_of else self._element
 
     def _close(self, char: str, otherwise: Step) -> Step:
@@ -191,56 +197,73 @@ class Reader:
         if not opened:
             self.whole = True
             return None
-        if opened[-1] in self._members_of:
-            return self._members(first=False)
+        if patterns := self._members_of.get(opened[-1]):
+            return self._members(patterns, patterns.behind)
         return self._behind_element() if opened[-1] == "[" else self._odd_after()
 
     # --- objects and arrays as they are usually written --------------------------------------
 
     def _key(self) -> Step:
-        return self._members(first=True)
+        patterns = self._members_of[self.draft.open[-1]]
+        return self._members(patterns, patterns.first)
 
-    def _members(self, *, first: bool) -> Step:
+    def _members(self, patterns: Members, match: Match) -> Step:
         """Members of an object and what opens and closes it, as long as they are ordinary."""
         window, draft, patterns_of = self._window, self.draft, self._members_of
         text, at, pieces, opened = window.text, window.pos, draft.pieces, draft.open
-        patterns, may_trail = patterns_of[opened[-1]], self._dialect.commas_may_trail
-        comma = "" if first and draft.comma is None else ","
-        while found := (patterns.first if first else patterns.behind)(text, at):
+        comma = "" if match is patterns.first and draft.comma is None else ","
+        while found := match(text, at):
             kind, at = found.lastindex, found.end()
             if kind == END:
-                closer = CLOSER[opened[-1]]
-                if self._stops and closer in first_characters(self._stops):
+                if not self._ended(found):
                     break
-                if found[END][0] == "," and not may_trail:
-                    draft.comma = window.base + found.start(END)
-                draft.close(closer, commas_may_trail=may_trail)
-                window.pos = at
                 if not opened or opened[-1] not in patterns_of:
                     return self._after
                 patterns = patterns_of[opened[-1]]
-            elif kind == RUN:
-                for key, value in patterns.run(found[RUN]):
-                    pieces += (f'{comma}"{key}":', value)
-                    comma = ","
-                draft.comma = None
             else:
-                key, value = found.group(KEY, kind or OPENER)
+                key = found[KEY]
                 if key is None:
-                    key = repaired_key(found, patterns, draft, window.base)
+                    key = repaired_key(found, patterns.repairs, draft, window.base)
                 pieces.append(f'{comma}"{key}":')
                 draft.comma = None
                 if kind == OPENER:
-                    step = self._open(self._dialect.brackets[value], at - 1)
+                    step = self._open(self._dialect.brackets[found[OPENER]], at - 1)
                     if opened[-1] not in patterns_of:
                         return step
-                    patterns, comma, first, at = patterns_of[opened[-1]], "", True, window.pos
+                    patterns, comma, at = patterns_of[opened[-1]], "", window.pos
+                    match = patterns.first
                     continue
-                if kind != SOUND:
-                    value = repaired_value(found, patterns, draft, window.base)
-                pieces.append(value)
-            comma, first, window.pos = ",", False, at
-        return self._odd_key if first else self._odd_after
+                if kind == MORE:
+                    self._sound(found, patterns)
+                else:
+                    pieces.append(repaired_value(found, patterns.repairs, draft, window.base))
+            window.pos = at
+            match, comma = patterns.behind, ","
+        return self._odd_key if match is patterns.first else self._odd_after
+
+    def _sound(self, found: re.Match[str], patterns: Members) -> None:
+        """A sound value, and the sound members behind it."""
+        scalar, pieces = self._dialect.scalar, self.draft.pieces
+        value, more = found.group(SOUND, MORE)
+        pieces.append(value if scalar is None else scalar(value))
+        if more:
+            for key, value in patterns.each(more):
+                pieces += (f',"{key}":', value if scalar is None else scalar(value))
+
+    def _ended(self, found: re.Match[str]) -> bool:
+        """Pass over the closer of an object, unless a stop could begin like it."""
+        draft, opened, ends = self.draft, self.draft.open, found[END]
+        if self._stops and ends[-1] in first_characters(self._stops):
+            return False
+        if draft.comma is None and len(ends) == 1:
+            draft.pieces.append(CLOSED[opened.pop()])
+        else:
+            may_trail = self._dialect.commas_may_trail
+            if ends[0] == "," and not may_trail:
+                draft.comma = self._window.base + found.start(END)
+            draft.close(ends[-1], commas_may_trail=may_trail)
+        self._window.pos = found.end()
+        return True
 
     def _element(self) -> Step | None:
         """A value is due in an array."""
@@ -249,7 +272,7 @@ class Reader:
         if found is None or draft.open[-1] == "(":
             return self._odd_element()
         draft.begin_value()
-        draft.pieces.append(patterns.written(found.group(ELEMENTS)))
+        draft.pieces.append(self._listed(found[ELEMENTS]))
         window.pos = found.end()
         return self._after
 
@@ -263,8 +286,13 @@ class Reader:
         if ends:
             draft.close("]")
         else:
-            draft.pieces += (",", patterns.written(found.group(ELEMENTS)))
+            draft.pieces += (",", self._listed(found[ELEMENTS]))
         return self._after
+
+    def _listed(self, elements: str) -> str:
+        """Sound elements as JSON."""
+        each, scalar = self._dialect.elements.each(elements), self._dialect.scalar
+        return ",".join(each if scalar is None else map(scalar, each))
 
     # --- and as they are not -----------------------------------------------------------------
 
