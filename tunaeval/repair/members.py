@@ -50,9 +50,12 @@ class Elements(NamedTuple):
     """How an array's elements are found."""
 
     first: Match
-    """Sound elements with the commas between them."""
+    """Sound elements with the commas between them, and the end of the array: both, or one of them.
+
+    It matches nothing, too.
+    """
     behind: Match
-    """A comma and such elements, or the end of the array."""
+    """A comma and such elements, and the end."""
     each: Callable[[str], list[str]]
     """The elements without the white space between them, so that chunks do not matter."""
 
@@ -81,9 +84,10 @@ def members_of(
 
 def elements_of(scalar: tuple[str, str]) -> Elements:
     """What finds elements; see `members_of`."""
-    elements = rf"{SPACE}({scalar[0]}(?:{SPACE},{SPACE}{scalar[0]})*+)"
-    behind = re.compile(rf"{SPACE}(?:,{elements}|(\]))")
-    return Elements(re.compile(elements).match, behind.match, re.compile(scalar[1]).findall)
+    elements = rf"({scalar[0]}(?:{SPACE},{SPACE}{scalar[0]})*+)"
+    first = re.compile(rf"(?:{SPACE}{elements})?+(?:{SPACE}(\]))?+")
+    behind = re.compile(rf"(?:{SPACE},{SPACE}{elements})?+(?:{SPACE}(\]))?+")
+    return Elements(first.match, behind.match, re.compile(scalar[1]).findall)
 
 
 _ODD = re.compile(r"""\\.|["\x00-\x1f]""")

@@ -185,9 +185,7 @@ class Reader:
 
     def _close(self, char: str, otherwise: Step) -> Step:
         """Pass over a closer; `otherwise` is what is due when it closes nothing."""
-        dialect = self._dialect
-        may_trail = dialect.commas_may_trail
-        closed = self.draft.close(char, dialect.outer, commas_may_trail=may_trail)
+        closed = self._shut(char)
         self._window.pos += 1
         return self._after if closed else otherwise
 
@@ -199,7 +197,8 @@ class Reader:
             return None
         if patterns := self._members_of.get(opened[-1]):
             return self._members(patterns, patterns.behind)
-        return self._behind_element() if opened[-1] == "[" else self._odd_after()
+        ahead = opened[-1] == "[" and self._elements(self._dialect.elements.behind, ",")
+        return self._after if ahead else self._odd_after
 
     # --- objects and arrays as they are usually written --------------------------------------
 
@@ -212,6 +211,7 @@ class Reader:
         window, draft, patterns_of = self._window, self.draft, self._members_of
         text, at, pieces, opened = window.text, window.pos, draft.pieces, draft.open
         comma = "" if match is patterns.first and draft.comma is None else ","
+        scalar = self._dialect.scalar
         while found := match(text, at):
             kind, at = found.lastindex, found.end()
             if kind == END:
@@ -221,34 +221,33 @@ class Reader:
                     return self._after
                 patterns = patterns_of[opened[-1]]
             else:
-                key = found[KEY]
+                key, value, sound = found.group(KEY, kind or END, SOUND)
                 if key is None:
                     key = repaired_key(found, patterns.repairs, draft, window.base)
                 pieces.append(f'{comma}"{key}":')
                 draft.comma = None
                 if kind == OPENER:
-                    step = self._open(self._dialect.brackets[found[OPENER]], at - 1)
+                    step = self._open(self._dialect.brackets[value], at - 1)
                     if opened[-1] not in patterns_of:
                         return step
                     patterns, comma, at = patterns_of[opened[-1]], "", window.pos
                     match = patterns.first
                     continue
                 if kind == MORE:
-                    self._sound(found, patterns)
+                    pieces.append(sound if scalar is None else scalar(sound))
+                    if value:
+                        self._more(patterns.each(value), scalar)
                 else:
                     pieces.append(repaired_value(found, patterns.repairs, draft, window.base))
             window.pos = at
             match, comma = patterns.behind, ","
         return self._odd_key if match is patterns.first else self._odd_after
 
-    def _sound(self, found: re.Match[str], patterns: Members) -> None:
-        """A sound value, and the sound members behind it."""
-        scalar, pieces = self._dialect.scalar, self.draft.pieces
-        value, more = found.group(SOUND, MORE)
-        pieces.append(value if scalar is None else scalar(value))
-        if more:
-            for key, value in patterns.each(more):
-                pieces += (f',"{key}":', value if scalar is None else scalar(value))
+    def _more(self, members: list[tuple[str, str]], scalar: Callable[[str], str] | None) -> None:
+        """More sound members, each behind a comma."""
+        pieces = self.draft.pieces
+        for key, value in members:
+            pieces += (f',"{key}":', value if scalar is None else scalar(value))
 
     def _ended(self, found: re.Match[str]) -> bool:
         """Pass over the closer of an object, unless a stop could begin like it."""
@@ -258,41 +257,41 @@ class Reader:
         if draft.comma is None and len(ends) == 1:
             draft.pieces.append(CLOSED[opened.pop()])
         else:
-            may_trail = self._dialect.commas_may_trail
-            if ends[0] == "," and not may_trail:
+            if ends[0] == ",":
                 draft.comma = self._window.base + found.start(END)
-            draft.close(ends[-1], commas_may_trail=may_trail)
+            self._shut(ends[-1])
         self._window.pos = found.end()
         return True
 
     def _element(self) -> Step | None:
         """A value is due in an array."""
-        window, draft, patterns = self._window, self.draft, self._dialect.elements
-        found = patterns.first(window.text, window.pos)
-        if found is None or draft.open[-1] == "(":
-            return self._odd_element()
-        draft.begin_value()
-        draft.pieces.append(self._listed(found[ELEMENTS]))
-        window.pos = found.end()
-        return self._after
+        ahead = self.draft.open[-1] != "(" and self._elements(self._dialect.elements.first, "")
+        return self._after if ahead else self._odd_element()
 
-    def _behind_element(self) -> Step:
-        window, draft, patterns = self._window, self.draft, self._dialect.elements
-        found = patterns.behind(window.text, window.pos)
-        ends = found is not None and found.lastindex == ELEMENTS_END
-        if found is None or (ends and "]" in first_characters(self._stops)):
-            return self._odd_after
-        window.pos = found.end()
-        if ends:
-            draft.close("]")
-        else:
-            draft.pieces += (",", self._listed(found[ELEMENTS]))
-        return self._after
+    def _elements(self, match: Match, comma: str) -> bool:
+        """Elements of an array and its end, behind a comma; false if anything is odd here."""
+        window, draft = self._window, self.draft
+        found = match(window.text, window.pos)
+        kind = found.lastindex if found else None
+        ends = kind == ELEMENTS_END and draft.open[-1] == "["
+        if ends and self._stops:
+            ends = "]" not in first_characters(self._stops)
+        if not found or not kind or not (elements := found[ELEMENTS] or ends):
+            return False
+        if elements is not True:
+            if comma:
+                draft.pieces.append(comma)
+            else:
+                draft.begin_value()
+            scalar, sound = self._dialect.scalar, self._dialect.elements.each(elements)
+            draft.pieces.append(",".join(sound if scalar is None else map(scalar, sound)))
+        window.pos = found.end(kind if ends else ELEMENTS)
+        return not ends or self._shut("]")
 
-    def _listed(self, elements: str) -> str:
-        """Sound elements as JSON."""
-        each, scalar = self._dialect.elements.each(elements), self._dialect.scalar
-        return ",".join(each if scalar is None else map(scalar, each))
+    def _shut(self, char: str) -> bool:
+        """A closer that was passed over; whether it closes anything."""
+        dialect = self._dialect
+        return self.draft.close(char, dialect.outer, commas_may_trail=dialect.commas_may_trail)
 
     # --- and as they are not -----------------------------------------------------------------
 
