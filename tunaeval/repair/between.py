@@ -26,9 +26,7 @@ class Between:
 
     __slots__ = ("_closer", "_comments", "_draft", "_first", "_started", "_stops", "_window")
 
-    def __init__(
-        self, window: Window, draft: Draft, stops: tuple[str, ...], comments: str
-    ) -> None:
+    def __init__(self, window: Window, draft: Draft, stops: tuple[str, ...], comments: str) -> None:
         self._window = window
         self._draft = draft
         self._stops = stops

@@ -63,7 +63,7 @@ def _dialect_of(mark: str) -> Dialect:
         word=read_word,
         members={
             "{": members_of(
-                keys, f"{SPACE}:{SPACE}", scalar, otherwise, "}", {WORD: "python-literal"}
+                keys, f"{SPACE}:{SPACE}", scalar, otherwise, "}", repairs={WORD: "python-literal"}
             )
         },
         elements=elements_of(scalar),
@@ -77,7 +77,7 @@ class BraceReader(Reader):
     """Reads from one brace to the other; see `Reader`. Between two marks is any text."""
 
     def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
-        self._dialect = _dialect_of(mark)
+        self.dialect = _dialect_of(mark)
         super().__init__(window, stops)
         self._mark = mark
 

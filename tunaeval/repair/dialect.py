@@ -45,4 +45,5 @@ class Dialect:
     """What begins a comment."""
     outer: str = ""
     """A closer of what is around the value: it closes whatever is still open."""
-    commas_may_trail: bool = False
+    trailing_comma: str = "trailing-comma"
+    """The repair of a comma before a closer."""

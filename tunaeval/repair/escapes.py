@@ -102,8 +102,8 @@ def _code(window: Window, size: int, *, joins: bool) -> Escape | None:
         return None
     digits = found[0][:size]
     number = int(digits, 16) if len(digits) == size else -1
-    if 0 <= number <= 0x10FFFF:  # noqa: PLR2004 - the last character of Unicode
-        if joins and number <= 0xFFFF:  # noqa: PLR2004 - the last of four digits
+    if 0 <= number <= 0x10FFFF:
+        if joins and number <= 0xFFFF:
             return _numbered(number, 2 + size)
         return Escape(encode_basestring(chr(number))[1:-1], 2 + size)
     if number < 0 and window.pos + 2 + len(digits) >= len(window.text):

@@ -63,7 +63,7 @@ JSON = Dialect(
     number=read_number,
     word=read_word,
     members={
-        "{": members_of(_KEYS, f"{SPACE}:{SPACE}", _scalar("value"), _OTHERWISE, "}", _REPAIRS)
+        "{": members_of(_KEYS, f"{SPACE}:{SPACE}", _scalar("value"), _OTHERWISE, "}", repairs=_REPAIRS)
     },
     elements=elements_of(_scalar("element")),
     comments="/#",
@@ -73,4 +73,4 @@ JSON = Dialect(
 class JsonReader(Reader):
     """Reads nearly-JSON; see `Reader`."""
 
-    _dialect = JSON
+    dialect = JSON

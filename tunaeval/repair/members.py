@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from .mends import Draft, escaped
 
@@ -33,7 +34,8 @@ WORDS = {"True": "true", "False": "false", "None": "null"}
 """Python's words, as JSON."""
 
 
-class Members(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Members:
     """How an object's members are found, and what has to be done to them."""
 
     first: Match
@@ -42,11 +44,12 @@ class Members(NamedTuple):
     """A comma and a member, or the end and perhaps a comma before it."""
     each: Callable[[str], list[tuple[str, str]]]
     """The keys and values of sound members."""
-    repairs: Mapping[int, str] = {}
+    repairs: Mapping[int, str]
     """By the group."""
 
 
-class Elements(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Elements:
     """How an array's elements are found."""
 
     first: Match
@@ -66,6 +69,7 @@ def members_of(
     scalar: tuple[str, str],
     otherwise: str,
     closer: str,
+    *,
     repairs: Mapping[int, str],
 ) -> Members:
     """What finds members: `keys` with its groups, as sound members have it, and with one group.
@@ -117,7 +121,9 @@ def repaired_key(found: re.Match[str], repairs: Mapping[int, str], draft: Draft,
     return found.group(kind)
 
 
-def repaired_value(found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int) -> str:
+def repaired_value(
+    found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int
+) -> str:
     """The value of a member whose value is not JSON as it is written."""
     kind = found.lastindex or END
     value = found.group(kind)

@@ -58,6 +58,7 @@ CLOSED = {"{": "}", "[": "]", "(": "]", "(,": "]", "{,": "]", "**": "", "f": "}"
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _new_tuple = tuple.__new__
+_NO_LEVELS: frozenset[str] = frozenset()
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -82,11 +83,14 @@ class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     __slots__ = (
-        "_levels", "_lost_comma", "_mends", "_window", "comma", "groups", "open", "pending",
-        "pieces",
+        "_levels", "_lost_comma", "_mends", "_outer", "_trailing_comma", "_window", "comma",
+        "groups", "open", "pending", "pieces",
     )  # fmt: skip
 
-    def __init__(self, window: Window) -> None:
+    def __init__(
+        self, window: Window, outer: str = "", trailing_comma: str = "trailing-comma"
+    ) -> None:
+        """`outer` ends what is around the value: it closes whatever is still open."""
         self.pieces: list[str] = []
         self.open: list[str] = []
         """The kinds of brackets that are open; see `CLOSER`."""
@@ -95,12 +99,14 @@ class Draft:
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
+        self._outer = outer
+        self._trailing_comma = trailing_comma
         self.groups: list[int] = []
         """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
         self._mends: list[tuple[str, int]] = []
-        self._levels: frozenset[str] = frozenset()
+        self._levels = _NO_LEVELS
 
     def begin_value(self) -> None:
         """Write what was held back until a value came."""
@@ -116,23 +122,20 @@ class Draft:
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
 
-    def close(self, char: str, outer: str = "", *, commas_may_trail: bool = False) -> bool:
-        """A closer: of what is open, or of something around it; false if it is of nothing.
-
-        `outer` ends what is around the value: it closes whatever is still open.
-        """
+    def close(self, char: str) -> bool:
+        """A closer: of what is open, or of something around it; false if it is of nothing."""
         opened = self.open
         if CLOSER[opened[-1]] == char and self.comma is None:
             self._end()
             return True
         if char not in [CLOSER[kind] for kind in opened]:
-            if char == outer:
+            if char == self._outer:
                 raise CutError("missing-closer")
             self.mend("extra-closer")
             return False
         if self.comma is not None:
-            if not commas_may_trail:
-                self.mend("trailing-comma", self.comma)
+            if self._trailing_comma:
+                self.mend(self._trailing_comma, self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
         while CLOSER[opened[-1]] != char:

@@ -39,9 +39,7 @@ _WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _KEYWORD = re.compile(
     rf"(?P<name>{PYTHON_NAME.pattern})[ \t\r\n]{{0,24}}+(?P<sign>[=:]?+)(?P<more>=?+)"
 )
-_BEHIND_QUOTE = re.compile(
-    rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)"
-)
+_BEHIND_QUOTE = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _KEY_WORD = re.compile(r"[+-]?[\w.]{0,200}+")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
@@ -94,9 +92,9 @@ _KEYS = (
     f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
     f"""["']({_INSIDE})["']""",
 )
-_NAMED = members_of(_NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", {})
-_KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", {})
-_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, _NAMED.each)
+_NAMED = members_of(_NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", repairs={})
+_KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", repairs={})
+_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, _NAMED.each, {})
 """No member is taken whole."""
 
 
@@ -132,7 +130,9 @@ def _word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
     if word is None or after is None:
         return None
     if not word:
-        raise UnreadableError("invalid-json", f"{window.text[window.pos]!r} where a value was expected")
+        raise UnreadableError(
+            "invalid-json", f"{window.text[window.pos]!r} where a value was expected"
+        )
     if word in _JSON_WORDS:
         window.pos += len(word)
         return _JSON_WORDS[word]
@@ -180,7 +180,7 @@ PYTHON = Dialect(
     elements=elements_of(_SCALAR),
     scalar=_scalar,
     outer="]",
-    commas_may_trail=True,
+    trailing_comma="",
 )
 
 
@@ -190,7 +190,7 @@ class PythonReader(Reader):
     `places` are the names of the tool's parameters in their order, for arguments without a name.
     """
 
-    _dialect = PYTHON
+    dialect = PYTHON
     _placed = 0
     """How many arguments have no name."""
     _named = False

@@ -1,9 +1,10 @@
 """When a quote ends a string: if what follows, after white space, is legal there.
 
-In JSON it takes a longer look, for JSON is damaged most. In an object a value's string is followed by a closer, or by a comma and something that looks like
-a key; in an array by a closer, or by a comma and the start of a value. Everything else makes the
-quote one that the writer forgot to escape. A key ends at its first quote. The look-ahead has a
-fixed size, so that whole texts and streams decide alike.
+In JSON it takes a longer look, for JSON is damaged most. In an object a value's string is followed
+by a closer, or by a comma and something that looks like a key; in an array by a closer, or by a
+comma and the start of a value. Everything else makes the quote one that the writer forgot to
+escape. A key ends at its first quote. The look-ahead has a fixed size, so that whole texts and
+streams decide alike.
 
 A rule looks at the quote at the window's position and returns None to wait. Behind a quote that
 ends nothing another rule looks for what shows that the string ended long ago: it gives up, back

@@ -73,12 +73,13 @@ class Reader:
     _bare_key = False
     _between: Between | None = None
 
-    _dialect: Dialect
+    dialect: Dialect
 
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
-        self.draft = Draft(window)
+        self._dialect = dialect = self.dialect
+        self.draft = Draft(window, dialect.outer, dialect.trailing_comma)
         self._window = window
-        self._members_of = self._dialect.members
+        self._members_of = dialect.members
         self._stops = stops
         self._step: Step = self._start
 
@@ -157,7 +158,9 @@ class Reader:
     def _inside(self, style: Style, role: str, out: list[str], then: Step) -> Step:
         """Read a string into `out`."""
         out.append('"')
-        string = StringReader(self._window, self.draft, out, style, role, self._stops)
+        string = StringReader(
+            self._window, self.draft, out, style, role=role, stops=self._stops
+        )
         return lambda: then if string.advance() else None
 
     def _behind_string(self) -> Step | None:
@@ -185,7 +188,7 @@ class Reader:
 
     def _close(self, char: str, otherwise: Step) -> Step:
         """Pass over a closer; `otherwise` is what is due when it closes nothing."""
-        closed = self._shut(char)
+        closed = self.draft.close(char)
         self._window.pos += 1
         return self._after if closed else otherwise
 
@@ -259,7 +262,7 @@ class Reader:
         else:
             if ends[0] == ",":
                 draft.comma = self._window.base + found.start(END)
-            self._shut(ends[-1])
+            draft.close(ends[-1])
         self._window.pos = found.end()
         return True
 
@@ -272,26 +275,26 @@ class Reader:
         """Elements of an array and its end, behind a comma; false if anything is odd here."""
         window, draft = self._window, self.draft
         found = match(window.text, window.pos)
-        kind = found.lastindex if found else None
+        if not found or not (kind := found.lastindex):
+            return False
         ends = kind == ELEMENTS_END and draft.open[-1] == "["
         if ends and self._stops:
             ends = "]" not in first_characters(self._stops)
-        if not found or not kind or not (elements := found[ELEMENTS] or ends):
-            return False
-        if elements is not True:
+        if (elements := found[ELEMENTS]) is not None:
             if comma:
                 draft.pieces.append(comma)
             else:
                 draft.begin_value()
             scalar, sound = self._dialect.scalar, self._dialect.elements.each(elements)
             draft.pieces.append(",".join(sound if scalar is None else map(scalar, sound)))
+        elif not ends:
+            return False
         window.pos = found.end(kind if ends else ELEMENTS)
-        return not ends or self._shut("]")
-
-    def _shut(self, char: str) -> bool:
-        """A closer that was passed over; whether it closes anything."""
-        dialect = self._dialect
-        return self.draft.close(char, dialect.outer, commas_may_trail=dialect.commas_may_trail)
+        if ends and draft.comma is None:
+            draft.pieces.append(CLOSED[draft.open.pop()])
+        elif ends:
+            draft.close("]")
+        return True
 
     # --- and as they are not -----------------------------------------------------------------
 
@@ -374,7 +377,8 @@ class Reader:
         if char == ",":
             at = self._window.offset
             self._window.pos += 1
-            draft.open[-1] = "(," if kind == "(" else kind
+            if kind == "(":
+                draft.open[-1] = "(,"
         elif (repair := self._lost_comma(char)) is None:
             return None
         elif repair:

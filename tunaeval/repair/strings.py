@@ -77,6 +77,7 @@ JSON_STYLES = {
 }
 """By the character that begins a string."""
 
+
 def text_style(
     quote: str, escapes: Mapping[str, str] | None, *, ends: Ends = text_ends, repair: str = ""
 ) -> Style:
@@ -100,9 +101,9 @@ class StringReader:
 
     Who makes it writes the quote before it. `role` is "key", "value" or "element".
 
-    In a string of JSON with unknown escapes, \b and \f are meant as written: a regular expression like
-    `\bclass\s` would else become half backspace, half text. So what follows the first of them is
-    held back until an unknown escape comes, or the end.
+    In a string of JSON with unknown escapes, \b and \f are meant as written: a regular expression
+    like `\bclass\s` would else become half backspace, half text. So what follows the first of them
+    is held back until an unknown escape comes, or the end.
     """
 
     __slots__ = (
@@ -116,6 +117,7 @@ class StringReader:
         draft: Draft,
         out: list[str],
         style: Style,
+        *,
         role: str,
         stops: tuple[str, ...],
     ) -> None:
