@@ -1,10 +1,11 @@
-"""Nearly right to right, every mend named."""
+"""Nearly right to right, every repair named."""
 
 from .braces import BRACE_KEY, BraceReader, object_reader
-from .json import JsonReader, Read
+from .json import JsonReader
 from .kinds import UNBENT, kind_of, of_text
 from .mends import MENDS
 from .python import PYTHON_NAME, PythonReader
+from .reader import Read
 from .references import ANY, admitted, member, member_or_item, resolved
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES

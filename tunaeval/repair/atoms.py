@@ -1,14 +1,16 @@
-"""Numbers and words of nearly-JSON: each waits until more text could not change what it is.
+"""Numbers and words of JSON: each waits until more text could not change what it is.
 
-Every reading here gives the value as JSON text and passes over it, or None to wait.
+Every reading here returns the value as JSON text and passes over it, or None to wait.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from tunaeval.window import Window
 
+from .members import WORDS
 from .mends import CutError, Draft, UnreadableError
 from .values import MAX_DIGITS
 
@@ -17,25 +19,12 @@ _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
 BARE_WORD = r"[A-Za-z_$][\w$-]{0,255}+"
 """A key without quotes; no longer, so that it is known when it ends."""
 
-_WORD = re.compile(BARE_WORD)
+BARE_KEY = re.compile(BARE_WORD)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 
-_WORDS = {"true": "true", "false": "false", "null": "null"}
-PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+_JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
 _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
 _ENDS_ATOM = frozenset(" \t\r\n,}]/#")
-
-
-def read_key_word(window: Window, draft: Draft, char: str) -> str | None:
-    """A key without quotes."""
-    word = _longest(window, _WORD)
-    if word is None:
-        return None
-    if not word:
-        raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
-    draft.mend("bare-key")
-    window.pos += len(word)
-    return f'"{word}"'
 
 
 def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
@@ -44,34 +33,34 @@ def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | N
     cut = _CUT_NUMBER.match(window.text, window.pos)
     if cut and not window.final and known <= MAX_DIGITS:
         return None
-    number = _longest(window, _NUMBER)
+    number = longest(window, _NUMBER)
     if number is not None and len(number) > MAX_DIGITS:
         raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
-    after = None if number is None else _behind(window, len(number))
+    after = None if number is None else behind(window, len(number))
     if number is None or after is None:
         return None
     if number and _ends_atom(after, stops):
         window.pos += len(number)
         return number
     if cut or not after:
-        _cut(window)
+        cut_off(window)
     return _unquoted(window, draft)
 
 
 def read_word(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
     """true, false, null, their Python forms, or a string that lost its quotes."""
-    word = _longest(window, _WORD)
-    after = None if word is None else _behind(window, len(word))
+    word = longest(window, BARE_KEY)
+    after = None if word is None else behind(window, len(word))
     if word is None or after is None:
         return None
-    known = _WORDS.get(word) or PYTHON_WORDS.get(word)
+    known = _JSON_WORDS.get(word) or WORDS.get(word)
     if known and _ends_atom(after, stops):
-        if word in PYTHON_WORDS:
+        if word in WORDS:
             draft.mend("python-literal")
         window.pos += len(word)
         return known
     if word and not after:
-        _cut(window)
+        cut_off(window)
     return _unquoted(window, draft)
 
 
@@ -91,22 +80,22 @@ def _unquoted(window: Window, draft: Draft) -> str | None:
     return f'"{text}"'
 
 
-def _cut(window: Window) -> None:
+def cut_off(window: Window) -> NoReturn:
     """The text ends inside a word or number, which is dropped."""
     window.pos = len(window.text)
     raise CutError("truncated")
 
 
-def _longest(window: Window, pattern: re.Pattern[str]) -> str | None:
+def longest(window: Window, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS) -> str | None:
     """What `pattern` matches here, when more text could not make it longer."""
     found = pattern.match(window.text, window.pos)
     end = found.end() if found else window.pos
-    if end < len(window.text) or window.final or end - window.pos > 2 * MAX_DIGITS:
+    if end < len(window.text) or window.final or end - window.pos > most:
         return window.text[window.pos : end]
     return None
 
 
-def _behind(window: Window, length: int) -> str | None:
+def behind(window: Window, length: int) -> str | None:
     """The character so far behind the position, "" at the end of the text."""
     index = window.pos + length
     return window.text[index : index + 1] if index < len(window.text) or window.final else None

@@ -1,4 +1,4 @@
-"""What stands between the tokens of nearly-JSON: white space, comments, the end of the frame."""
+"""What is between the tokens of a value: white space, comments, the end of the frame."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ def first_characters(stops: tuple[str, ...]) -> frozenset[str]:
 class Between:
     """Finds the next character that belongs to the value.
 
-    `stops` are texts that end the frame around it.
+    `stops` are texts that end the frame around it; `comments` begin comments.
     """
 
-    __slots__ = ("_closer", "_draft", "_first", "_started", "_stops", "_window")
+    __slots__ = ("_closer", "_comments", "_draft", "_first", "_started", "_stops", "_window")
 
-    def __init__(self, window: Window, draft: Draft, stops: tuple[str, ...]) -> None:
+    def __init__(self, window: Window, draft: Draft, stops: tuple[str, ...], comments: str) -> None:
         self._window = window
         self._draft = draft
         self._stops = stops
+        self._comments = comments
         self._first = first_characters(stops)
         self._closer = ""
-        """What ends the comment that the window stands in; "" outside of comments."""
+        """What ends the comment that the position is in; "" outside of comments."""
         self._started = 0
 
     def next(self) -> str:
@@ -46,14 +47,14 @@ class Between:
                     raise CutError("truncated")
                 return ""
             char = window.text[window.pos]
-            begins = char in "/#" and self._begin_comment(char)
+            begins = char in self._comments and self._begin_comment(char)
             if begins is None or (begins and not self._pass_comment()):
                 return ""
             if not begins:
                 return "" if char in self._first and self._meets_stop(char) is None else char
 
     def leave_comment(self) -> bool:
-        """Pass over the comment that the window stands in, if it does; false to wait."""
+        """Pass over the comment that the position is in, if it does; false to wait."""
         return not self._closer or self._pass_comment()
 
     def _begin_comment(self, char: str) -> bool | None:
@@ -93,7 +94,7 @@ class Between:
         return True
 
     def _meets_stop(self, char: str) -> bool | None:
-        """False if no stop stands here, None to wait; a stop cuts the value off."""
+        """False if no stop is here, None to wait; a stop cuts the value off."""
         window, near = self._window, False
         for stop in self._stops:
             if stop[0] != char:

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
 from functools import lru_cache
+from json.encoder import encode_basestring
 
-from tunaeval.window import Reading, Window
+from tunaeval.window import Window
 
-from .atoms import read_number, read_word
+from .atoms import cut_off, read_number, read_word
+from .dialect import Dialect
+from .escapes import JSON_ESCAPES
 from .json import JsonReader
-from .literal_texts import JSON_ESCAPES, Quoting, read_text
-from .literals import LiteralReader, Step, quoted
-from .mends import CutError, Draft, UnreadableError
+from .members import (
+    NUMBER,
+    SPACE,
+    WORD,
+    WORDS,
+    elements_of,
+    members_of,
+)
+from .mends import CutError
+from .reader import Reader, Step
+from .strings import text_style
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
 
 _MOST_UNMARKED = 200
+
+_STYLES = {quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""}
+_ENDS_ATOM = r"(?=[ \t\r\n]*+[,}\]])"
+_ATOM = rf"(?:{NUMBER}|true|false|null){_ENDS_ATOM}"
 
 
 def object_reader(
@@ -27,127 +41,118 @@ def object_reader(
     return BraceReader(window, mark, stops) if mark else JsonReader(window, stops)
 
 
-class BraceReader(LiteralReader):
-    """Reads from one brace to the other; see `LiteralReader`. Between two marks stands any text."""
+@lru_cache(maxsize=64)
+def _dialect_of(mark: str) -> Dialect:
+    first, rest, whole = re.escape(mark[0]), re.escape(mark[1:]), re.escape(mark)
+    text = rf"{whole}[^{first}]*+(?:{first}(?!{rest})[^{first}]*+)*+{whole}"
+    key = BRACE_KEY.pattern
+    keys = (rf"({key})(?:()()){{0}}", key, f"({key})")
+    scalar = (rf"(?:{text}|{_ATOM})", rf"{text}|[^ \t\r\n,{first}}}\]]++")
+    otherwise = rf"([{{\[])|(?:()){{0}}({'|'.join(WORDS)}){_ENDS_ATOM}(?:()){{0}}"
+    size = len(mark)
+    return Dialect(
+        brackets={"{": "{", "[": "["},
+        closers="}])",
+        styles=_STYLES,
+        bare_key=BRACE_KEY,
+        bare_key_repair="",
+        signs={":": "", "=": "separator"},
+        signs_may_lack=False,
+        numbers="-",
+        number=read_number,
+        word=read_word,
+        members={
+            "{": members_of(
+                keys, f"{SPACE}:{SPACE}", scalar, otherwise, "}", repairs={WORD: "python-literal"}
+            )
+        },
+        elements=elements_of(scalar),
+        scalar=lambda value: (
+            encode_basestring(value[size:-size]) if value.startswith(mark) else value
+        ),
+    )
+
+
+class BraceReader(Reader):
+    """Reads from one brace to the other; see `Reader`. Between two marks is any text."""
 
     def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
+        self.dialect = _dialect_of(mark)
         super().__init__(window, stops)
         self._mark = mark
-        self._quoting = {
-            quote: Quoting(quote, stops=stops, escapes=JSON_ESCAPES) for quote in "'\""
-        }
 
-    def key(self, char: str) -> Generator[None, None, Step]:
-        pieces: list[str] = []
-        if (yield from self._text(char, pieces)):
-            key = "".join(pieces)
-        else:
-            word = yield from self.match(BRACE_KEY)
-            if not word:
-                raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
-            self.window.pos = word.end()
-            key = quoted(word.group())
-        sign = yield from self.next()
-        if sign not in (":", "="):
-            raise UnreadableError("invalid-json", f"{sign!r} where a colon was expected")
-        if sign == "=":
-            self.draft.mend("separator")
-        self.window.pos += 1
-        self.name_next(key)
-        return self.element
-
-    def value(self, char: str) -> Reading[None]:
-        if (yield from self._text(char, self.draft.pieces)):
-            return
-        if (yield from self._lost_its_mark()):
-            self.draft.mend("missing-quote")
-            self.draft.begin_value()
-            self.draft.pieces.append('"')
-            yield from self._marked(self.draft.pieces)
-        elif char == "-" or char.isdigit():
-            yield from self._atom(read_number)
-        else:
-            yield from self._atom(read_word)
-
-    def _atom(self, read: Callable[[Window, Draft, tuple[str, ...]], str | None]) -> Reading[None]:
-        """A number or a word, as JSON readers read them; one that is cut off is dropped."""
-        try:
-            while (atom := read(self.window, self.draft, self.stops)) is None:
-                yield
-        except CutError:
-            self.drop_value()
+    def _begin(self, char: str, role: str) -> Step | None:
+        if not char:
+            return None
+        begins = self._at_mark() if char == self._mark[0] else False
+        if begins:
+            self._window.pos += len(self._mark)
+        elif char not in "{['\"":
+            begins = begins if begins is None else self._lost_its_mark()
+            if begins:
+                self.draft.mend("missing-quote")
+        if not begins:
+            return None if begins is None else super()._begin(char, role)
         self.draft.begin_value()
-        self.draft.pieces.append(atom)
+        self.draft.pieces.append('"')
+        return lambda: self._marked(self.draft.pieces, self._after)
 
-    def begins_member(self, char: str) -> Generator[None, None, bool]:
-        if char == self._mark[0]:
-            return (yield from self._at_mark())
-        return char.isalpha() or char in "_'\""
+    def _name(self, char: str) -> Step | None:
+        begins = self._at_mark() if char == self._mark[0] else False
+        if not begins:
+            return None if begins is None else super()._name(char)
+        self._window.pos += len(self._mark)
+        pieces = ['"']
+        return lambda: self._marked(pieces, lambda: self._hold_key("".join(pieces)))
+
+    def _lost_comma(self, char: str) -> str | None:
+        if char != self._mark[0]:
+            return super()._lost_comma(char)
+        begins = self._at_mark()
+        return None if begins is None else super()._lost_comma('"') if begins else ""
 
     # --- texts -------------------------------------------------------------------------------
 
-    def _text(self, char: str, pieces: list[str]) -> Generator[None, None, bool]:
-        """A text between marks, or between other quotes; whether there was one."""
-        if char == self._mark[0] and (yield from self._at_mark()):
-            self.window.pos += len(self._mark)
-            self._begin(pieces)
-            yield from self._marked(pieces)
-        elif char in self._quoting:
-            self.draft.mend("other-quotes")
-            self.window.pos += 1
-            self._begin(pieces)
-            yield from read_text(self.window, self.draft, pieces, self._quoting[char])
-            pieces.append('"')
-        else:
-            return False
-        return True
+    def _at_mark(self) -> bool | None:
+        """Whether the whole mark is here; None to wait. A mark that is cut off is dropped."""
+        window, mark = self._window, self._mark
+        rest = window.text[window.pos : window.pos + len(mark)]
+        if rest == mark or not mark.startswith(rest):
+            return rest == mark
+        return cut_off(window) if window.final else None
 
-    def _begin(self, pieces: list[str]) -> None:
-        """A text begins in `pieces`: a value, or a key."""
-        if pieces is self.draft.pieces:
-            self.draft.begin_value()
-        pieces.append('"')
-
-    def _at_mark(self) -> Generator[None, None, bool]:
-        """Whether the whole mark stands here."""
-        window, mark = self.window, self._mark
-        while True:
-            rest = window.text[window.pos : window.pos + len(mark)]
-            if rest == mark or not mark.startswith(rest):
-                return rest == mark
-            if window.final:
-                self.drop_value()
-            yield
-
-    def _marked(self, pieces: list[str]) -> Reading[None]:
+    def _marked(self, out: list[str], then: Step) -> Step | None:
         """Everything up to the mark, as it arrives."""
-        window, mark = self.window, self._mark
-        while (end := window.text.find(mark, window.pos)) < 0:
+        window, mark = self._window, self._mark
+        end = window.text.find(mark, window.pos)
+        ended = end >= 0
+        if not ended:
             held = 0 if window.final else len(mark) - 1
             end = max(window.pos, len(window.text) - held)
-            pieces.append(quoted(window.text[window.pos : end])[1:-1])
-            window.pos = end
-            if window.final:
-                pieces.append('"')
-                raise CutError("truncated")
-            yield
-        pieces += (quoted(window.text[window.pos : end])[1:-1], '"')
-        window.pos = end + len(mark)
+        if end > window.pos:
+            out.append(encode_basestring(window.text[window.pos : end])[1:-1])
+        window.pos = end
+        if not ended and not window.final:
+            return None
+        out.append('"')
+        if not ended:
+            raise CutError("truncated")
+        window.pos += len(mark)
+        return then
 
-    def _lost_its_mark(self) -> Generator[None, None, bool]:
+    def _lost_its_mark(self) -> bool | None:
         """Whether a text begins here without the mark that ends it soon. Cut off it is dropped."""
-        window = self.window
-        while True:
-            run = _unmarked(self._mark).match(window.text, window.pos)
-            end = run.end() if run else window.pos
-            rest = window.text[end : end + len(self._mark)]
-            if rest == self._mark or not self._mark.startswith(rest):
-                return rest == self._mark
-            if window.final:
-                if rest or (run and " " in run.group()):
-                    self.drop_value()
-                return False
-            yield
+        window, mark = self._window, self._mark
+        run = _unmarked(mark).match(window.text, window.pos)
+        end = run.end() if run else window.pos
+        rest = window.text[end : end + len(mark)]
+        if rest == mark or not mark.startswith(rest):
+            return rest == mark
+        if not window.final:
+            return None
+        if rest or (run and " " in run.group()):
+            cut_off(window)
+        return False
 
 
 @lru_cache(maxsize=64)

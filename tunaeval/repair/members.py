@@ -7,84 +7,128 @@ where it could, it does not match. That holds in a stream too, as all it looks a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import TypeAlias
 
-from .atoms import BARE_WORD, PYTHON_WORDS
-from .mends import Draft, controls_escaped
-from .quotes import SURELY
-from .strings import SOUND_ESCAPE
+from .mends import Draft, escaped
 
-_SPACE = r"[ \t\r\n]*+"
-_INNER = rf"[^\"'\\\x00-\x1f]*+(?:{SOUND_ESCAPE}[^\"'\\\x00-\x1f]*+)*+"
-_STRING = rf'"[^"\\\x00-\x1f]*+(?:{SOUND_ESCAPE}[^"\\\x00-\x1f]*+)*+"'
-_RAW = rf'[^"\\]*+(?:{SOUND_ESCAPE}[^"\\]*+)*+'
-_BEHIND_ATOM = r"(?=[ \t\r\n,}\]])"
-_NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
-_ATOM = rf"(?:{_NUMBER}|true|false|null){_BEHIND_ATOM}"
+Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
-_KEY = rf"""(?:("[^"\\\x00-\x1f]*+")|'([^"'\\\x00-\x1f]*+)'|({BARE_WORD}))"""
-_VALUE = (
-    rf"(?:({_STRING}{SURELY['value']}|{_ATOM})|([{{\[])"
-    rf"|'({_INNER})'{SURELY['value']}|({'|'.join(PYTHON_WORDS)}){_BEHIND_ATOM}"
-    rf'|("{_RAW}"){SURELY["value"]})'
-)
-_MEMBER = rf"{_SPACE}{_KEY}{_SPACE}:{_SPACE}{_VALUE}"
+SPACE = r"[ \t\r\n]*+"
+NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,30}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 
-FIRST_MEMBER = re.compile(rf"{_MEMBER}|{_SPACE}(}})")
-"""A key, a colon, and a value or the bracket that opens it; or the end of the object."""
+(KEY, SINGLE_KEY, BARE_KEY, SOUND, MORE, OPENER, SINGLE, WORD, RAW, END) = range(1, 11)
+"""The groups of members: one of the first three and one of the others, or the last alone.
 
-BEHIND_MEMBER = re.compile(rf"{_SPACE}(?:,{_MEMBER}|(,?{_SPACE}}}))")
-"""A comma and a member, or the end of the object and perhaps a comma too many."""
-
-(KEY, SINGLE_KEY, BARE_KEY, SOUND, OPENER, SINGLE, WORD, RAW, END) = range(1, 10)
-"""The groups: one of the first three and one of the others, or the last alone.
-
-A sound value; the bracket that opens one; the inside of a string in single quotes; a Python
-literal; a string with raw control characters.
+A key in double quotes, in single ones, in none; a sound value and perhaps more sound members behind
+it; the bracket that opens a value; the inside of a string in single quotes; a word of Python; the
+inside of a string in double quotes that is not yet JSON.
 """
-
-_ELEMENT = rf"(?:{_STRING}{SURELY['element']}|{_ATOM})"
-_ELEMENTS = rf"{_SPACE}({_ELEMENT}(?:{_SPACE},{_SPACE}{_ELEMENT})*+)"
-
-FIRST_ELEMENTS = re.compile(_ELEMENTS)
-"""Sound elements with the commas between them."""
-
-BEHIND_ELEMENT = re.compile(rf"{_SPACE}(?:,{_ELEMENTS}|(\]))")
-"""A comma and such elements, or the end of the array."""
-
-_ONE_ELEMENT = re.compile(rf'{_STRING}|[^ \t\r\n,"]++')
 
 ELEMENTS, ELEMENTS_END = 1, 2
 """The groups of elements, or the end."""
 
+WORDS = {"True": "true", "False": "false", "None": "null"}
+"""Python's words, as JSON."""
 
-def elements(found: re.Match[str]) -> str:
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """How an object's members are found, and what has to be done to them."""
+
+    first: Match
+    """A key, its sign, and a value or the bracket that opens it; or the end."""
+    behind: Match
+    """A comma and a member, or the end and perhaps a comma before it."""
+    each: Callable[[str], list[tuple[str, str]]]
+    """The keys and values of sound members."""
+    repairs: Mapping[int, str]
+    """By the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """How an array's elements are found."""
+
+    first: Match
+    """Sound elements with the commas between them, and the end of the array: both, or one of them.
+
+    It matches nothing, too.
+    """
+    behind: Match
+    """A comma and such elements, and the end."""
+    each: Callable[[str], list[str]]
     """The elements without the white space between them, so that chunks do not matter."""
-    return ",".join(_ONE_ELEMENT.findall(found.group(ELEMENTS)))
 
 
+def members_of(
+    keys: tuple[str, str, str],
+    sign: str,
+    scalar: tuple[str, str],
+    otherwise: str,
+    closer: str,
+    *,
+    repairs: Mapping[int, str],
+) -> Members:
+    """What finds members: `keys` with its groups, as sound members have it, and with one group.
+
+    `scalar` is a sound value, and what finds it where it is known to be one; `otherwise` has the
+    groups of other values.
+    """
+    key, sound_key, one_key = keys
+    more = rf"((?:{SPACE},{SPACE}{sound_key}{sign}{scalar[0]})*+)"
+    member = rf"{key}{sign}(?:({scalar[0]}){more}|{otherwise})"
+    first = re.compile(rf"{SPACE}(?:{member}|({closer}))")
+    behind = re.compile(rf"{SPACE}(?:,{SPACE}{member}|(,?{SPACE}{closer}))")
+    each = re.compile(rf"{one_key}{sign}({scalar[1]})")
+    return Members(first.match, behind.match, each.findall, repairs)
+
+
+def elements_of(scalar: tuple[str, str]) -> Elements:
+    """What finds elements; see `members_of`."""
+    elements = rf"({scalar[0]}(?:{SPACE},{SPACE}{scalar[0]})*+)"
+    first = re.compile(rf"(?:{SPACE}{elements})?+(?:{SPACE}(\]))?+")
+    behind = re.compile(rf"(?:{SPACE},{SPACE}{elements})?+(?:{SPACE}(\]))?+")
+    return Elements(first.match, behind.match, re.compile(scalar[1]).findall)
+
+
+_ODD = re.compile(r"""\\.|["\x00-\x1f]""")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
-def mended_key(found: re.Match[str], draft: Draft, base: int) -> str:
+def _as_json(found: re.Match[str]) -> str:
+    char = found[0]
+    return escaped(char) if len(char) == 1 else "'" if char == "\\'" else char
+
+
+def inside_as_json(text: str) -> str:
+    r"""The inside of a string whose escapes are JSON's, but for `\'`."""
+    return _ODD.sub(_as_json, text)
+
+
+def quoted(inside: str) -> str:
+    """A string in single quotes, or in double quotes that is not yet JSON, as JSON."""
+    return f'"{inside_as_json(inside)}"' if "\\" in inside else encode_basestring(inside)
+
+
+def repaired_key(found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int) -> str:
     """The key of a member that has none in double quotes; `base` is where its text begins."""
-    bare = found.group(BARE_KEY)
-    if bare is not None:
-        draft.mend("bare-key", base + found.start(BARE_KEY))
-        return f'"{bare}"'
-    draft.mend("single-quotes", base + found.start(SINGLE_KEY) - 1)
-    return f'"{found.group(SINGLE_KEY)}"'
+    kind = SINGLE_KEY if found.group(BARE_KEY) is None else BARE_KEY
+    if code := repairs.get(kind):
+        draft.mend(code, base + found.start(kind) - (kind == SINGLE_KEY))
+    return found.group(kind)
 
 
-def mended_value(found: re.Match[str], draft: Draft, base: int) -> str:
-    """The value of a member whose value is not sound."""
+def repaired_value(
+    found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int
+) -> str:
+    """The value of a member whose value is not JSON as it is written."""
     kind = found.lastindex or END
-    value, at = found.group(kind), base + found.start(kind)
-    if kind == SINGLE:
-        draft.mend("single-quotes", at - 1)
-        return f'"{value}"'
-    if kind == WORD:
-        draft.mend("python-literal", at)
-        return PYTHON_WORDS[value]
-    control = _CONTROL.search(value)
-    draft.mend("control-character", at + control.start() if control else at)
-    return controls_escaped(value)
+    value = found.group(kind)
+    if code := repairs.get(kind):
+        control = _CONTROL.search(value) if kind == RAW else None
+        at = found.start(kind) + (control.start() if control else -(kind == SINGLE))
+        draft.mend(code, base + at)
+    return WORDS[value] if kind == WORD else quoted(value)

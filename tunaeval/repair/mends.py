@@ -1,7 +1,8 @@
 """What can be mended in nearly-JSON, at which level, and the draft that a reader writes.
 
 The draft is sound JSON at any moment, once the brackets that are still open are closed: a comma or
-a key is held back until the value behind it begins. What was written is never taken back.
+a key is held back until the value behind it begins. What was written is never taken back, but for
+the bracket of what turns out to be no tuple or no dictionary of Python.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MENDS = {
     "missing-comma": ("standard", "no comma between two members"),
     "extra-comma": ("standard", "a comma too many"),
     "control-character": ("standard", "a raw control character in a string"),
+    "leading-zero": ("standard", "a number that begins with a zero"),
+    "python-set": ("standard", "a set, which is read as a list"),
     "other-quotes": ("standard", "a text in other quotes than the format's"),
     "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
     "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
@@ -41,15 +44,26 @@ MENDS = {
 MAX_REPAIRS = 64
 """Of one value; mends beyond are made but no longer listed. A level once needed stays listed."""
 
-CLOSER = {"{": "}", "[": "]"}
+CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
+"""What ends a bracket, by its kind. Only Python has more than two kinds.
+
+A value in parentheses, which a comma makes a tuple; a set; an unpacked dictionary; arguments.
+"""
+
+OPENED = {"{": "{", "[": "[", "(": "[", "**": "", "f": "{"}
+"""What is written for a bracket of each kind."""
+
+CLOSED = {"{": "}", "[": "]", "(": "]", "(,": "]", "{,": "]", "**": "", "f": "}"}
+"""What is written for its end."""
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _new_tuple = tuple.__new__
+_NO_LEVELS: frozenset[str] = frozenset()
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class UnreadableError(Exception):
-    """How a deep step gives up; never leaves this room."""
+    """How a deep step gives up; never leaves this package."""
 
     def __init__(self, code: str, message: str, *, cut: bool = False) -> None:
         self.code = code
@@ -58,7 +72,7 @@ class UnreadableError(Exception):
 
 
 class CutError(Exception):
-    """The text, or the frame around the value, ended inside it; never leaves this room."""
+    """The text, or the frame around the value, ended inside it; never leaves this package."""
 
     def __init__(self, mend: str) -> None:
         self.mend = mend
@@ -69,28 +83,30 @@ class Draft:
     """What has been understood, as pieces of sound JSON, and what was mended for it."""
 
     __slots__ = (
-        "_levels",
-        "_lost_comma",
-        "_mends",
-        "_window",
-        "comma",
-        "open",
-        "pending",
-        "pieces",
-    )
+        "_levels", "_lost_comma", "_mends", "_outer", "_trailing_comma", "_window", "comma",
+        "groups", "open", "pending", "pieces",
+    )  # fmt: skip
 
-    def __init__(self, window: Window) -> None:
+    def __init__(
+        self, window: Window, outer: str = "", trailing_comma: str = "trailing-comma"
+    ) -> None:
+        """`outer` ends what is around the value: it closes whatever is still open."""
         self.pieces: list[str] = []
         self.open: list[str] = []
+        """The kinds of brackets that are open; see `CLOSER`."""
         self.pending = ""
         """A key with its colon, written when its value begins."""
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
         self._window = window
+        self._outer = outer
+        self._trailing_comma = trailing_comma
+        self.groups: list[int] = []
+        """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
         self._mends: list[tuple[str, int]] = []
-        self._levels: set[str] = set()
+        self._levels = _NO_LEVELS
 
     def begin_value(self) -> None:
         """Write what was held back until a value came."""
@@ -108,19 +124,35 @@ class Draft:
 
     def close(self, char: str) -> bool:
         """A closer: of what is open, or of something around it; false if it is of nothing."""
-        if CLOSER[self.open[-1]] != char and char not in [CLOSER[opener] for opener in self.open]:
+        opened = self.open
+        if CLOSER[opened[-1]] == char and self.comma is None:
+            self._end()
+            return True
+        if char not in [CLOSER[kind] for kind in opened]:
+            if char == self._outer:
+                raise CutError("missing-closer")
             self.mend("extra-closer")
             return False
         if self.comma is not None:
-            self.mend("trailing-comma", self.comma)
+            if self._trailing_comma:
+                self.mend(self._trailing_comma, self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
-        while CLOSER[self.open[-1]] != char:
+        while CLOSER[opened[-1]] != char:
             self.mend("missing-closer")
-            self.pieces.append(CLOSER[self.open.pop()])
-        self.open.pop()
-        self.pieces.append(char)
+            self._end()
+        self._end()
         return True
+
+    def _end(self) -> None:
+        """The innermost bracket is closed."""
+        kind, pieces = self.open.pop(), self.pieces
+        if kind[0] == "(":
+            at = self.groups.pop()
+            if kind == "(" and len(pieces) > at + 1:
+                pieces[at] = ""  # a value in parentheses is no tuple
+                return
+        pieces.append(CLOSED[kind])
 
     def comma_is_elsewhere(self) -> bool:
         """Whether right before the end of the last value is a comma that should be behind it."""
@@ -128,16 +160,16 @@ class Draft:
 
     def close_all(self) -> None:
         """Close every bracket that is still open."""
-        self.pieces += [CLOSER[opener] for opener in reversed(self.open)]
+        self.pieces += [CLOSED[kind] for kind in reversed(self.open)]
 
     def mend(self, code: str, at: int | None = None) -> None:
         """Note a mend, at the window's position unless said otherwise."""
         if len(self._mends) >= MAX_REPAIRS:
             if not self._levels:
-                self._levels = {MENDS[listed][0] for listed, _ in self._mends}
+                self._levels = frozenset(MENDS[listed][0] for listed, _ in self._mends)
             if MENDS[code][0] in self._levels:
                 return
-            self._levels.add(MENDS[code][0])
+            self._levels |= {MENDS[code][0]}
         self._mends.append((code, self._window.offset if at is None else at))
 
     @property

@@ -1,23 +1,35 @@
 """The arguments of a Python call, `(city='Oslo', days=2)`, read once as an object.
 
 Values are literals: texts with any prefix that needs no evaluation, side by side or triple-quoted
-too, numbers in all of Python's spellings, lists, tuples (as arrays), dictionaries, `True`, `False`
-and `None`, and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names are no
-words of Python. What would have to be evaluated is refused.
+too, numbers in all of Python's spellings, lists, tuples and sets (as arrays), dictionaries, `True`,
+`False` and `None`, and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names
+are no words of Python. What would have to be evaluated is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from json.encoder import encode_basestring
 
 from tunaeval.window import Reading, Window
 
-from .json import Read
-from .literal_texts import Quoting, read_text
-from .literals import OPENERS, LiteralReader, Step, char_at, quoted
-from .mends import CutError, UnreadableError
+from .atoms import behind, cut_off, longest
+from .dialect import Dialect
+from .escapes import PYTHON_ESCAPES
+from .members import (
+    NUMBER,
+    SPACE,
+    WORDS,
+    Members,
+    elements_of,
+    members_of,
+    quoted,
+)
+from .mends import CLOSER, CutError, Draft, UnreadableError
+from .quotes import text_ends, three_end
+from .reader import Read, Reader, Step
+from .strings import Style, text_style
 from .values import MAX_DIGITS, Unreadable
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
@@ -27,246 +39,110 @@ _WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _KEYWORD = re.compile(
     rf"(?P<name>{PYTHON_NAME.pattern})[ \t\r\n]{{0,24}}+(?P<sign>[=:]?+)(?P<more>=?+)"
 )
-_MEMBER = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
+_BEHIND_QUOTE = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _KEY_WORD = re.compile(r"[+-]?[\w.]{0,200}+")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
-_WORDS = {
-    "True": "true",
-    "False": "false",
-    "None": "null",
-    "true": "true",
-    "false": "false",
-    "null": "null",
-}
+_ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
+_ATOM_IN_BRACES = re.compile(r"(?:[+-]?[\w.]{1,200}+[ \t\r\n]{0,24}+)?+")
+_EMPTY = re.compile(r"\{[ \t\r\n]{0,24}+\}?+")
+_JSON_WORDS = {**WORDS, "true": "true", "false": "false", "null": "null"}
 _NEVER = frozenset({"NaN", "nan", "Infinity", "inf", "undefined", "lambda", "not", "await"})
 _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
+_LOOKED_AT = 256
 
 
-class PythonReader(LiteralReader):
-    """Reads from the call's opening parenthesis to its closing one; see `LiteralReader`.
+def _ends(window: Window, role: str, stops: tuple[str, ...]) -> bool | None:
+    """Whether the quote here ends its text; the next argument may only lack its comma."""
+    if ends := text_ends(window, role, stops):
+        return True
+    if ends is None:
+        return None
+    found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
+    if found and found.end() >= len(window.text) and not window.final:
+        return None
+    return bool(found and found["sign"] and not found["more"])
 
-    `places` are the names of the tool's parameters in their order, for arguments without a name.
-    """
 
-    outer: ClassVar[str] = "]"
-    commas_may_trail: ClassVar[bool] = True
+_STYLES = {
+    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES, ends=ends)
+    for raw in (False, True)
+    for quote, ends in {"'": _ends, '"': _ends, "'''": three_end, '"""': three_end}.items()
+}
 
-    def __init__(
-        self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
-    ) -> None:
-        super().__init__(window, stops)
-        self.named = False
-        """Whether any argument has a name."""
-        self._places = places
-        self._nameless = ""
+# --- members that are taken whole ----------------------------------------------------------------
 
-    def read(self) -> Reading[Read | Unreadable]:
-        """The arguments. With arguments that nothing names it is no call, though it is whole."""
-        read = yield from super().read()
-        if self._nameless and isinstance(read, Read):
-            return Unreadable("positional-arguments", self._nameless, self.window.offset)
-        return read
+_BEHIND = r"(?=[ \t\r\n]{0,24}+[,)\]}])"
+_ATOM = rf"(?:{NUMBER}|true|false|null)(?=[ \t\r\n,)\]}}])"
+_WORDS = rf"(?:{'|'.join(WORDS)})(?=[ \t\r\n,)\]}}])"
+_SINGLE = r"""[^'\\\n]*+(?:\\['"\\nrt][^'\\\n]*+)*+"""
+_DOUBLE = r"""[^"\\\n]*+(?:\\['"\\nrt][^"\\\n]*+)*+"""
+_SCALAR = (
+    rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})""",
+    rf"""(?:"{_DOUBLE}"|'{_SINGLE}'|[^ \t\r\n,)\]}}]++)""",
+)
+_OPENER = r"([{\[(])(?:()()()){0}"
+_NAME = PYTHON_NAME.pattern
+_NAMES = (rf"({_NAME})(?:()()){{0}}", _NAME, f"({_NAME})")
+_INSIDE = r"""[^"'\\\x00-\x1f]*+"""
+_KEYS = (
+    f"""(?:"({_INSIDE})"|'({_INSIDE})')(?:()){{0}}""",
+    f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
+    f"""["']({_INSIDE})["']""",
+)
+_NAMED = members_of(_NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", repairs={})
+_KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", repairs={})
+_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, _NAMED.each, {})
+"""No member is taken whole."""
 
-    # --- names -------------------------------------------------------------------------------
 
-    def key(self, char: str) -> Generator[None, None, Step]:
-        if self.frames[-1].closer == "}":
-            return (yield from self._dictionary_key(char))
-        keyword = yield from self.match(_KEYWORD)
-        if keyword and not keyword["sign"] and keyword.end() >= len(self.window.text):
-            self.window.pos = keyword.end()
-            raise CutError("truncated")
-        if keyword and keyword["sign"] and not keyword["more"]:
-            if keyword["sign"] == ":":
-                self.draft.mend("separator")
-            return self._named(keyword["name"], keyword.end())
-        if char == "*":
-            return (yield from self._unpacked())
-        self._place(char)
-        return self.element
+def _scalar(value: str) -> str:
+    """A text or an atom as JSON."""
+    return quoted(value[1:-1]) if value[0] in "'\"" else WORDS.get(value, value)
 
-    def _named(self, name: str, end: int) -> Step:
-        self.window.pos = end
-        self.named = True
-        self.name_next(quoted(name))
-        return self.element
 
-    def _place(self, char: str) -> None:
-        """An argument without a name; the schema's order may tell which it is."""
-        count = self.frames[-1].count
-        if not self.named and count < len(self._places):
-            self.draft.mend("positional-arguments")
-            self.name_next(quoted(self._places[count]))
-            return
-        if not self._nameless:
-            self._nameless = f"an argument without a name, at {char!r}"
-        self.name_next(quoted(str(count)))
+# --- numbers and words ---------------------------------------------------------------------------
 
-    def _unpacked(self) -> Generator[None, None, Step]:
-        """`**{...}`: the members of a dictionary literal are arguments too."""
-        if (yield from char_at(self.window, 1)) != "*":
-            raise UnreadableError("needs-evaluation", "an argument list that is unpacked")
-        self.window.pos += 2
-        if (yield from self.next()) != "{":
-            raise UnreadableError("needs-evaluation", "arguments that are unpacked from elsewhere")
-        self.named = True
-        return self.open("", "}", keyed=True, count=self.frames[-1].count)
 
-    def _dictionary_key(self, char: str) -> Generator[None, None, Step]:
-        pieces: list[str] = []
-        if char in "'\"":
-            pieces.append('"')
-            yield from self._text(char, pieces, raw=False)
-            pieces.append('"')
-        else:
-            word = yield from self.match(_KEY_WORD)
-            if not word or not word.group():
-                raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
-            self.draft.mend("bare-key")
-            self.window.pos = word.end()
-            pieces.append(quoted(word.group()))
-        sign = yield from self.next()
-        if sign != ":":
-            raise UnreadableError("invalid-json", f"{sign!r} where a colon was expected")
-        self.window.pos += 1
-        self.name_next("".join(pieces))
-        return self.element
+def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
+    text = longest(window, _NUMBER, MAX_DIGITS)
+    if text is None:
+        return None
+    if len(text) > MAX_DIGITS:
+        raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+    number = number_as_json(text)
+    if number is None and (found := _ZEROS.fullmatch(text)):
+        draft.mend("leading-zero")
+        number = found[1].strip("+") + found[2]
+    if number is None:
+        if window.pos + len(text) >= len(window.text):
+            cut_off(window)
+        raise UnreadableError("needs-evaluation", f"{text[:40]!r} is no literal")
+    window.pos += len(text)
+    return number
 
-    def begins_member(self, char: str) -> Generator[None, None, bool]:
-        if self.frames[-1].closer == "}":
-            return char in "'\""
-        keyword = yield from self.match(_KEYWORD)
-        return bool(keyword and keyword["sign"] == "=" and not keyword["more"])
 
-    # --- brackets ----------------------------------------------------------------------------
-
-    def bracket(self, char: str) -> Step:
-        """A parenthesis inside is a tuple: an array."""
-        return self.open("[" if char == "(" else char, OPENERS[char], keyed=char == "{")
-
-    def end(self) -> None:
-        frame = self.frames.pop()
-        if not frame.written:  # what was unpacked lies among the arguments
-            self.frames[-1].count = frame.count
-        elif frame.closer == ")" and self.frames and frame.count == 1 and not frame.comma:
-            self.draft.pieces[frame.at] = ""  # a value in parentheses is no tuple
-        else:
-            self.draft.pieces.append(frame.written)
-
-    # --- values ------------------------------------------------------------------------------
-
-    def value(self, char: str) -> Reading[None]:
-        if char in "'\"":
-            yield from self._texts(char, raw=False)
-        elif char in "+-." or char.isdigit():
-            yield from self._number()
-        else:
-            yield from self._word(char)
-
-    def _texts(self, char: str, *, raw: bool) -> Reading[None]:
-        """A text, and those right behind it, which Python takes for one with it."""
-        pieces = self.draft.pieces
-        self.draft.begin_value()
-        pieces.append('"')
-        while char in ("'", '"'):
-            yield from self._text(char, pieces, raw=raw)
-            pieces.append('"')
-            char, raw = (yield from self.next()), False
-            if char in "'\"":
-                pieces.pop()
-
-    def _text(self, char: str, pieces: list[str], *, raw: bool) -> Reading[None]:
-        window = self.window
-        while (
-            not window.final
-            and len(window.text) < window.pos + 3
-            and (char * 3).startswith(window.text[window.pos :])
-        ):
-            yield
-        quote = char * 3 if window.text.startswith(char * 3, window.pos) else char
-        window.pos += len(quote)
-        yield from read_text(
-            window, self.draft, pieces, Quoting(quote, raw, self.stops, member=_MEMBER)
+def _word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
+    word = longest(window, _WORD, _LOOKED_AT)
+    after = None if word is None else behind(window, len(word))
+    if word is None or after is None:
+        return None
+    if not word:
+        raise UnreadableError(
+            "invalid-json", f"{window.text[window.pos]!r} where a value was expected"
         )
-
-    def _number(self) -> Reading[None]:
-        found = yield from self.match(_NUMBER, MAX_DIGITS)
-        text = found.group() if found else ""
-        if len(text) > MAX_DIGITS:
-            raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
-        number = number_as_json(text)
-        if number is None:
-            if found and found.end() >= len(self.window.text):
-                self.drop_value()
-            raise UnreadableError("needs-evaluation", f"{text[:40]!r} is no literal")
-        self.draft.begin_value()
-        self.draft.pieces.append(number)
-        self.window.pos += len(text)
-
-    def _word(self, char: str) -> Reading[None]:
-        found = yield from self.match(_WORD)
-        word = found.group() if found else ""
-        after = yield from char_at(self.window, len(word))
-        if not word:
-            raise UnreadableError("invalid-json", f"{char!r} where a value was expected")
-        if after in ("'", '"'):
-            yield from self._prefixed(word, after)
-        elif word in _WORDS:
-            self.draft.begin_value()
-            self.draft.pieces.append(_WORDS[word])
-            self.window.pos += len(word)
-        elif not after:
-            self.drop_value()
-        elif after in ",)]}" and word not in _NEVER:
-            self.draft.mend("unquoted-string")
-            self.draft.begin_value()
-            self.draft.pieces.append(quoted(word))
-            self.window.pos += len(word)
-        else:
-            raise UnreadableError("needs-evaluation", f"{word[:40]!r} would have to be evaluated")
-
-    def _prefixed(self, word: str, quote: str) -> Reading[None]:
-        """A text with a prefix: raw ones are read, those with expressions inside are not."""
-        prefix = word.lower()
-        if prefix not in _RAW_PREFIXES:
-            code = "needs-evaluation" if prefix in _OTHER_PREFIXES else "invalid-json"
-            raise UnreadableError(code, f"{word[:40]!r} before a text")
-        self.window.pos += len(word)
-        yield from self._texts(quote, raw=_RAW_PREFIXES[prefix])
-
-    # --- going on behind what cannot be read -------------------------------------------------
-
-    def skip(self, *, lines: bool) -> Reading[None]:
-        """Go to the end of a call that cannot be read, if it ends soon; `whole` tells.
-
-        Not beyond a stop, nor a line's end; unless `lines`, where that ends only texts.
-        """
-        window, closers, quote = self.window, [frame.closer for frame in self.frames], ""
-        for _ in range(_MOST_SKIPPED):
-            char = yield from char_at(window, 0)
-            if not char or (self.stops and (yield from self.at_stop())):
-                return
-            escaped = char == "\\" and (yield from char_at(window, 1))
-            window.pos += 2 if escaped else 1
-            if char == "\n" and (quote or not lines):
-                return
-            if quote:
-                quote = "" if char == quote else quote
-            elif char in "'\"":
-                quote = char
-            elif char in OPENERS:
-                closers.append(OPENERS[char])
-            elif char == closers[-1]:
-                closers.pop()
-                if not closers:
-                    self.whole = True
-                    return
-
-
-_MOST_SKIPPED = 4096
+    if word in _JSON_WORDS:
+        window.pos += len(word)
+        return _JSON_WORDS[word]
+    if not after:
+        cut_off(window)
+    if after not in ",)]}" or word in _NEVER:
+        raise UnreadableError("needs-evaluation", f"{word[:40]!r} would have to be evaluated")
+    draft.mend("unquoted-string")
+    window.pos += len(word)
+    return f'"{word}"'
 
 
 def number_as_json(text: str) -> str | None:
@@ -285,3 +161,251 @@ def number_as_json(text: str) -> str | None:
         return None
     whole = found[2].replace("_", "").lstrip("0") or "0"
     return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
+
+
+_KINDS = {"{": "{", "[": "[", "(": "("}
+
+PYTHON = Dialect(
+    brackets=_KINDS,
+    closers="}])",
+    styles={quote: _STYLES[quote, False] for quote in "'\""},
+    bare_key=_KEY_WORD,
+    bare_key_repair="bare-key",
+    signs={":": ""},
+    signs_may_lack=False,
+    numbers="+-.",
+    number=_number,
+    word=_word,
+    members={"f": _NAMED, "{": _KEYED, "**": _KEYED},
+    elements=elements_of(_SCALAR),
+    scalar=_scalar,
+    outer="]",
+    trailing_comma="",
+)
+
+
+class PythonReader(Reader):
+    """Reads from the call's opening parenthesis to its closing one; see `Reader`.
+
+    `places` are the names of the tool's parameters in their order, for arguments without a name.
+    """
+
+    dialect = PYTHON
+    _placed = 0
+    """How many arguments have no name."""
+    _named = False
+    _nameless = ""
+    _opened = 0
+    """Where the last bracket was opened."""
+
+    def __init__(
+        self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(window, stops)
+        self._places = places
+
+    @property
+    def named(self) -> bool:
+        """Whether any argument has a name."""
+        first = self.draft.pieces[1:2] or [self.draft.pending]
+        return self._named or (not self._placed and first[0].endswith(":"))
+
+    def advance(self) -> Read | Unreadable | None:
+        """Go on. With arguments that nothing names it is no call, though it is whole."""
+        read = super().advance()
+        if self._nameless and isinstance(read, Read):
+            return Unreadable("positional-arguments", self._nameless, self._window.offset)
+        return read
+
+    def _start(self) -> Step | None:
+        return self._open("f", self._window.pos)
+
+    # --- names -------------------------------------------------------------------------------
+
+    def _name(self, char: str) -> Step | None:
+        if self.draft.open[-1] != "f":
+            begins = self._begins_set(char)
+            return self._element if begins else None if begins is None else super()._name(char)
+        window = self._window
+        if longest(window, _KEYWORD, _LOOKED_AT) is None:
+            return None
+        keyword = _KEYWORD.match(window.text, window.pos)
+        if keyword and not keyword["sign"] and keyword.end() >= len(window.text):
+            window.pos = keyword.end()
+            raise CutError("truncated")
+        if keyword and keyword["sign"] and not keyword["more"]:
+            if keyword["sign"] == ":":
+                self.draft.mend("separator")
+            self._named = True
+            window.pos = keyword.end()
+            self.draft.hold_key(f'"{keyword["name"]}"')
+            return self._value
+        return self._unpacked() if char == "*" else self._place(char)
+
+    def _place(self, char: str) -> Step:
+        """An argument without a name; the schema's order may tell which it is."""
+        name, self._named = str(self._placed), self.named
+        if not self._named and self._placed < len(self._places):
+            self.draft.mend("positional-arguments")
+            name = self._places[self._placed]
+        elif not self._nameless:
+            self._nameless = f"an argument without a name, at {char!r}"
+        self._placed += 1
+        self._members_of = {**self._members_of, "f": _UNTOUCHED}
+        self.draft.hold_key(encode_basestring(name))
+        return self._value
+
+    def _unpacked(self) -> Step | None:
+        """`**{...}`: the members of a dictionary literal are arguments too."""
+        window = self._window
+        if (after := behind(window, 1)) is None:
+            return None
+        if after != "*":
+            raise UnreadableError("needs-evaluation", "an argument list that is unpacked")
+        window.pos += 2
+        return self._unpacked_from
+
+    def _unpacked_from(self) -> Step | None:
+        char, window = self._next(), self._window
+        if not char:
+            return None
+        if char != "{":
+            raise UnreadableError("needs-evaluation", "arguments that are unpacked from elsewhere")
+        if (empty := longest(window, _EMPTY)) is None:
+            return None
+        self._named = True
+        if empty[-1] != "}":
+            return self._open("**", window.pos)
+        window.pos += len(empty)
+        return self._behind_nothing
+
+    def _behind_nothing(self) -> Step | None:
+        """After arguments that are none: a comma here separates nothing."""
+        char = self._next()
+        if char != ",":
+            return self._odd_after if char else None
+        self._window.pos += 1
+        return self._key
+
+    def _lost_comma(self, char: str) -> str | None:
+        kind = self.draft.open[-1]
+        if kind != "f":
+            quoted = kind in self._members_of and char in self._dialect.styles
+            return "missing-comma" if quoted else ""
+        if longest(self._window, _KEYWORD, _LOOKED_AT) is None:
+            return None
+        found = _KEYWORD.match(self._window.text, self._window.pos)
+        return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
+
+    # --- sets --------------------------------------------------------------------------------
+
+    def _open(self, kind: str, at: int) -> Step:
+        self._opened = self._window.base + at
+        if kind == "(":
+            self.draft.groups.append(len(self.draft.pieces))
+        return super()._open(kind, at)
+
+    def _is_first(self) -> bool:
+        """Whether the braces that were opened last are still empty, so they may be a set's."""
+        return self.draft.open[-1] == "{" == self.draft.pieces[-1] and self.draft.comma is None
+
+    def _become_set(self) -> None:
+        self.draft.mend("python-set", self._opened)
+        self.draft.open[-1], self.draft.pieces[-1] = "{,", "["
+
+    def _begins_set(self, char: str) -> bool | None:
+        """Whether a number or a word here is the first of a set; None to wait."""
+        if char in self._dialect.styles or not self._is_first():
+            return False
+        atom = longest(self._window, _ATOM_IN_BRACES, _LOOKED_AT)
+        after = None if atom is None else behind(self._window, len(atom))
+        if not atom or not after or after not in ",}":
+            return None if after is None else False
+        self._become_set()
+        return True
+
+    def _sign(self) -> Step | None:
+        char, draft = self._next(), self.draft
+        if not char or char not in ",}" or self._bare_key or not self._is_first():
+            return super()._sign() if char else None
+        self._become_set()
+        draft.pieces.append(draft.pending.removesuffix(":"))
+        draft.pending = ""
+        return self._after
+
+    # --- texts -------------------------------------------------------------------------------
+
+    def _begin(self, char: str, role: str) -> Step | None:
+        if not (char.isalpha() or char == "_"):
+            return super()._begin(char, role)
+        window = self._window
+        word = longest(window, _WORD, _LOOKED_AT)
+        after = None if word is None else behind(window, len(word))
+        if word is None or after is None:
+            return None
+        prefix = word.lower()
+        if not after or after not in self._dialect.styles:
+            return self._atom(_word)
+        if prefix not in _RAW_PREFIXES:
+            code = "needs-evaluation" if prefix in _OTHER_PREFIXES else "invalid-json"
+            raise UnreadableError(code, f"{word[:40]!r} before a text")
+        style = self._style(after, len(word), raw=_RAW_PREFIXES[prefix])
+        if style is None:
+            return None
+        window.pos += len(word)
+        self.draft.begin_value()
+        return self._inside(style, role, self.draft.pieces, self._behind_string)
+
+    def _style(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style | None:
+        """By one quote or three, which are `ahead` of the position."""
+        window = self._window
+        start = window.text[window.pos + ahead : window.pos + ahead + 3]
+        if len(start) < 3 and start == char * len(start) and not window.final:
+            return None
+        return _STYLES[start if start == char * 3 else char, raw]
+
+    def _behind_string(self) -> Step | None:
+        """After a text: those right behind it, which Python takes for one with it."""
+        char, pieces = self._next(), self.draft.pieces
+        if not char or char not in self._dialect.styles:
+            return self._after if char else None
+        if (style := self._style(char)) is None:
+            return None
+        pieces.pop()
+        joined = self._inside(style, "value", pieces, self._behind_string)
+        pieces.pop()
+        return joined
+
+    # --- going on behind what cannot be read -------------------------------------------------
+
+    def skip(self, *, lines: bool) -> Reading[None]:
+        """Go to the end of a call that cannot be read, if it ends soon; `whole` says so.
+
+        Not beyond a stop, nor a line's end; unless `lines`, where that ends only texts.
+        """
+        window, closers, quote = self._window, [CLOSER[kind] for kind in self.draft.open], ""
+        ahead = max(map(len, self._stops), default=1) + 1
+        for _ in range(_MOST_SKIPPED):
+            while len(window.text) < window.pos + ahead and not window.final:
+                yield
+            char = window.text[window.pos : window.pos + 1]
+            if not char or window.text.startswith(self._stops, window.pos):
+                return
+            escaped = char == "\\" and window.pos + 1 < len(window.text)
+            window.pos += 2 if escaped else 1
+            if char == "\n" and (quote or not lines):
+                return
+            if quote:
+                quote = "" if char == quote else quote
+            elif char in "'\"":
+                quote = char
+            elif char in self._dialect.brackets:
+                closers.append(CLOSER[char])
+            elif char == closers[-1]:
+                closers.pop()
+                if not closers:
+                    self.whole = True
+                    return
+
+
+_MOST_SKIPPED = 4096

@@ -1,19 +1,24 @@
 """When a quote ends a string: if what follows, after white space, is legal there.
 
-In an object a value's string is followed by a closer, or by a comma and something that looks like
-a key; in an array by a closer, or by a comma and the start of a value. Everything else makes the
-quote one that the writer forgot to escape. A key ends at its first quote. The look-ahead has a
-fixed size, so that whole texts and streams decide alike.
+In JSON it takes a longer look, for JSON is damaged most. In an object a value's string is followed
+by a closer, or by a comma and something that looks like a key; in an array by a closer, or by a
+comma and the start of a value. Everything else makes the quote one that the writer forgot to
+escape. A key ends at its first quote. The look-ahead has a fixed size, so that whole texts and
+streams decide alike.
+
+A rule looks at the quote at the window's position and returns None to wait. Behind a quote that
+ends nothing another rule looks for what shows that the string ended long ago: it gives up, back
+where it should have ended, or returns whether the string goes on, false to wait.
 """
 
 from __future__ import annotations
 
 import re
 
-from tunaeval.window import Window
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
+from tunaeval.window import MARGIN, Window
 
-CLOSING = {'"': '"', "'": "'", "“": '“”"', "‘": "‘’'"}
-"""The characters that may end a string, by the (left) quote that began it."""
+from .mends import UnreadableError
 
 _MOST_SPACE = 200
 _MOST_KEY = 70
@@ -98,7 +103,7 @@ def _key_at(text: str, index: int, *, final: bool) -> bool | None:
         return False
     if final:
         return bool(_CUT_KEY.match(text, index))
-    undecided = len(text) - index < _MOST_KEY + 30
+    undecided = len(text) - index < 2 * _MOST_KEY + 30
     return None if undecided else False
 
 
@@ -118,3 +123,70 @@ def _stop_at(text: str, index: int, stops: tuple[str, ...], *, final: bool) -> b
             return True
         near = near or stop.startswith(text[index : index + len(stop)])
     return None if near and not final else False
+
+
+_RESTART = re.compile(
+    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
+    r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
+)
+"""A new line or a closer, perhaps an opener, and a bracket: what is before a call's first key.
+
+Before a quote that cannot end the string, with a key of calls behind it, they show that the
+string ended long ago.
+"""
+_FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
+_CLOSER = re.compile(r"</[\w:|-]{1,40}>|```")
+_LONGEST_KEY = 12
+
+
+def no_call_within(window: Window, began: int, _: tuple[str, ...]) -> bool:
+    """Give up a string that began at offset `began` if it ran into a call."""
+    behind = window.text[max(0, window.pos - MARGIN, began - window.base) : window.pos]
+    restart = _RESTART.search(behind) if behind.rstrip()[-1:] == "{" else None
+    if restart is None:
+        return True
+    if len(window.text) - window.pos <= _LONGEST_KEY and not window.final:
+        return False
+    if _FIRST_KEY.match(window.text, window.pos):
+        closer = _CLOSER.search(behind)
+        ended = min(restart.start(), closer.start() if closer else len(behind))
+        window.pos -= len(behind) - ended
+        raise UnreadableError("invalid-json", "a string that never ends")
+    return True
+
+
+# --- Python and its relatives ------------------------------------------------------------------
+
+_SPACE_BEHIND = re.compile(r"[ \t\r\n]{0,80}+")
+_MOST_BEHIND = 80
+_BEHIND_TEXT = ",:)]}#'\""
+
+
+def text_ends(window: Window, _role: str, stops: tuple[str, ...]) -> bool | None:
+    """Whether the quote here ends a text: if what follows may follow one."""
+    space = _SPACE_BEHIND.match(window.text, window.pos + 1)
+    end = space.end() if space else window.pos + 1
+    if end >= len(window.text):
+        return True if window.final else None
+    char, far = window.text[end], end - window.pos > _MOST_BEHIND
+    return far or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
+
+
+def three_end(window: Window, _role: str, _: tuple[str, ...]) -> bool | None:
+    """Whether the quote here is the first of three."""
+    rest = window.text[window.pos : window.pos + 3]
+    near = not window.final and rest == rest[0] * len(rest)
+    return True if rest == rest[0] * 3 else None if near else False
+
+
+def no_stop_within(window: Window, began: int, stops: tuple[str, ...]) -> bool:
+    """Give up a text that began at offset `began`, at the end of the frame, if it ran over that.
+
+    With every quote in its place, a text may hold what it likes.
+    """
+    first = max(window.pos - MARGIN, began - window.base, 0)
+    found = max((window.text.rfind(stop, first, window.pos) for stop in stops), default=-1)
+    if found < 0:
+        return True
+    window.pos = found
+    raise UnreadableError("invalid-json", "a text that never ends")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tunaeval.window import Window
 
-from .json import JsonReader, Read
+from .json import JsonReader
+from .reader import Read
 from .values import Unreadable, has_long_number, scan
 
 
