@@ -222,7 +222,7 @@ def test_a_cut_nest_is_flagged(at: int) -> None:
 )
 def test_elements_without_an_end_are_refused(after: Literal | Space) -> None:
     words = (Literal("<call "), Name(), Literal(">"), Elements("~"), after, Literal("~</call>"))
-    with pytest.raises(FormatError, match="which ends only at a Literal with its prefix"):
+    with pytest.raises(FormatError, match="ends only at a Literal with its prefix"):
         Format("f", words)
 
 

@@ -10,6 +10,7 @@ refused when it is built.
 
 from .envelope import Channel, Envelope, Route
 from .faults import NAME
+from .following import starts_with_space
 from .format import Engine, Format, set_engine
 from .words import (
     ANY_NAME,
@@ -62,4 +63,5 @@ __all__ = [
     "Value",
     "Word",
     "set_engine",
+    "starts_with_space",
 ]

@@ -22,6 +22,7 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     Word,
+    starts_with_space,
 )
 
 _SPACE = r"[ \t\r\n]{0,40}+"
@@ -55,6 +56,8 @@ class Closing:
 
 
 _closings: dict[tuple[int, int, int], tuple[Format, Word, Closing]] = {}
+_MOST_CLOSINGS = 1024
+"""A program that makes formats as it goes does not grow."""
 
 
 def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
@@ -65,6 +68,8 @@ def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
     key = id(form), id(word), len(after)
     known = _closings.get(key)
     if known is None:
+        if len(_closings) >= _MOST_CLOSINGS:
+            _closings.clear()
         _closings[key] = known = (form, word, _closing(form, after))
     return known[2]
 
@@ -88,10 +93,15 @@ def _closing(form: Format, after: tuple[Word, ...]) -> Closing:
 
 
 def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
-    """The fixed text behind a JSON object, which closes what was left open in it."""
+    """The fixed text behind a JSON object, which closes what was left open in it.
+
+    One that begins as a list does is none: inside of an object it could be one.
+    """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
-    return found.spellings if found and found.text.strip() else ()
+    if not found or not found.text.strip() or any(text[0] == "[" for text in found.spellings):
+        return ()
+    return found.spellings
 
 
 def shows_end(words: tuple[Word, ...], index: int) -> bool:
@@ -117,7 +127,7 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             again = "|".join(
                 [*map(re.escape, first), *(_beginnings(t) + end for t in first if end)]
             )
-            space = _SPACE if isinstance(word, Many) else ""
+            space = _SPACE if isinstance(word, Many) and not starts_with_space(word) else ""
             return f"{space}(?:(?:{again})|{_chain(rest, literals, end)})"
         case Name() | Markup() | Key():
             before = f"(?:{re.escape(word.before)})?" if isinstance(word, Name) else ""
