@@ -20,13 +20,14 @@ from tunaeval.grammar import (
     Markup,
     Maybe,
     Name,
+    PythonCalls,
     Reasoning,
     Space,
     Value,
     Word,
 )
 from tunaeval.parsing.reader import reader_of
-from tunaeval.testing import LAWS, check_format, check_law, tools_for
+from tunaeval.testing import LAWS, check_format, check_law, check_text, tools_for
 from tunaeval.types import ARGUMENTS_KEYS, LEVELS, NAME_KEYS, ToolSpec
 from tunaeval.types.roles import Parser
 
@@ -146,7 +147,7 @@ CALL, SPACE = CallObject(), Space()
                 Many((Literal("<p "), Key("[^<]{1,9}"), Literal(":"), VALUE, CLOSE)),
                 CLOSE,
             ),
-            "Key('[^<]{1,9}') would swallow the beginning of ':'; put a Literal between them",
+            "Key('[^<]{1,9}') would swallow the beginning of ':'; leave its first",
         ),
         (
             (OPEN, NAME, EACH, Literal("<p=end")),
@@ -190,6 +191,40 @@ LINES = Many((Literal("  "), Key(r"[a-z_]{1,20}"), Literal(": "), VALUE, Literal
 )
 def test_formats_that_look_like_their_surroundings_keep_the_laws(words: tuple[Word, ...]) -> None:
     check_format(Format("f", words))
+
+
+OWN_KEY = CallObject("fn", "args", opens=(("{", ANY_SPACE, '"'),))
+CALLS_TAG = (Literal("<calls>"), Literal("</calls>"))
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (
+            Format("f", (OWN_KEY,), marked=False, around=CALLS_TAG),
+            '<calls> {"fn": "f", "args": {"]!</calls>\\\ufeff,": "#"}} </calls>',
+        ),
+        (
+            Format("f", (OPEN, PythonCalls(), Literal("]]", also=("</c>",))), around=CALLS_TAG),
+            "<calls><call>[g(**{'\\x1p': 5</calls>)]\n]]</calls>",
+        ),
+        (
+            Format("f", (OPEN, CALL, Literal("--", also=("</c>",))), around=CALLS_TAG),
+            '<calls><call>{"name": "g", "arguments": {}}</calls>',
+        ),
+    ],
+    ids=["a key of its own", "a longer spelling of the closer", "the same behind an object"],
+)
+def test_what_random_formats_showed(form: Format, text: str) -> None:
+    check_text(text, form)
+
+
+def test_a_closer_may_begin_as_that_of_a_value() -> None:
+    each = Many((Literal("<p "), KEY, Literal(">"), VALUE, Literal(">")))
+    form = Format("f", (OPEN, NAME, each, Literal(">>")))
+    call = ToolCall("g", {"a": "x > y", "b": 1})
+    assert parse(render([call], form), form).calls[0].arguments == call.arguments
+    check_format(form)
 
 
 def test_arguments_on_lines_are_written_as_lines() -> None:

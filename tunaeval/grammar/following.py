@@ -154,7 +154,7 @@ def _advice(word: Word) -> str:
             return "it is asked first; begin the two differently"
         case Attribute():
             return "put a Literal that begins with no letter between them"
-    return "put a Literal between them, or leave that character out of the pattern"
+    return "leave its first character out of the pattern, or put another Literal between them"
 
 
 def _maybe_fault(word: Maybe, rest: Sequence[Word]) -> str | None:

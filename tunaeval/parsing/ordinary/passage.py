@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.types import ParseResult, ToolCall, Tools
+from tunaeval.types import NAME_KEYS, ParseResult, ToolCall, Tools
 
 from ..collect import JOINTS, MAX_CALLS
 from ..finder import FENCE, LEAST_CUT, Finder, Token
@@ -126,7 +126,9 @@ def chooser_of(token: Token) -> Chooser:
 
 def _opened(token: Token) -> Action:
     choose, fence, bare = chooser_of(token), token.text == FENCE, token.kind == "bare"
-    mark, objects = _around(token), bare and all(form.call for form in token.formats)
+    mark = _around(token)
+    words = [form.call for form in token.formats]
+    objects = bare and all(word and word.name in NAME_KEYS for word in words)
 
     def act(passage: Passage, start: int, end: int) -> bool:
         text, calls = passage.text, passage.calls
