@@ -135,6 +135,39 @@ def test_a_schema_says_what_a_text_is(body: str, schema: JsonValue, value: JsonV
     assert arguments(body, a=schema) == {"a": value}
 
 
+_LIST_OR_OBJECT: JsonValue = {"type": ["array", "object"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "schema", "value"),
+    [
+        ("~<item>alpha~</item>~<item>beta~</item>", _LIST_OR_OBJECT, ["alpha", "beta"]),
+        ("~<item>alpha~</item>", _LIST_OR_OBJECT, ["alpha"]),
+        ("~<tag>alpha~</tag>~<tag>beta~</tag>", _LIST_OR_OBJECT, ["alpha", "beta"]),
+        ("~<tag>alpha~</tag>", _LIST_OR_OBJECT, {"tag": "alpha"}),
+        ("~<k>1~</k>~<k>2~</k>~<j>3~</j>", _LIST_OR_OBJECT, {"k": [1, 2], "j": 3}),
+        ("~<k>1~</k>~<j>3~</j>~<k>2~</k>", {}, {"k": [1, 2], "j": 3}),
+        ("~<k>1~</k>~<k>2~</k>", {}, {"k": [1, 2]}),
+    ],
+)
+def test_siblings_of_one_name_are_a_list(body: str, schema: JsonValue, value: JsonValue) -> None:
+    result = parse(call(f"~<a>{body}~</a>"), MINIMAX_M3, tools=tools(a=schema))
+    assert said(result) == [("f", {"a": value})]
+    assert not result.diagnoses
+
+
+def test_where_only_an_object_is_admitted_the_last_sibling_counts() -> None:
+    body = "~<a>~<item>1~</item>~<item>2~</item>~</a>"
+    result = parse(call(body), MINIMAX_M3, tools=tools(a={"type": "object"}))
+    assert said(result) == [("f", {"a": {"item": 2}})]
+    assert codes(result) == ["duplicate-key"]
+
+
+def test_siblings_are_a_list_at_any_depth() -> None:
+    body = "~<k>0~</k>~<j>0~</j>~<k>" * (MAX_DEPTH - 3) + "1" + "~</k>" * (MAX_DEPTH - 3)
+    assert parse(call(f"~<a>{body}~</a>"), MINIMAX_M3, level="lenient").outcome == "calls"
+
+
 def test_a_closing_tag_without_its_prefix_is_mended_and_named() -> None:
     result = parse(call("~<a>x</a>~<b>y~</b>"), MINIMAX_M3)
     assert said(result) == [("f", {"a": "x", "b": "y"})]
@@ -189,11 +222,14 @@ def test_a_cut_nest_is_flagged(at: int) -> None:
 )
 def test_elements_without_an_end_are_refused(after: Literal | Space) -> None:
     words = (Literal("<call "), Name(), Literal(">"), Elements("~"), after, Literal("~</call>"))
-    with pytest.raises(FormatError, match="which ends only at a Literal with its prefix"):
+    with pytest.raises(FormatError, match="ends only at a Literal with its prefix"):
         Format("f", words)
 
 
-FLOODS = ("~", "~<a>", "~<a>~</a>", "~<item>1~</item>", "~</a>", "~<", "~<a>x</a>", "~<" + "a" * 99)
+FLOODS = (
+    "~", "~<a>", "~<a>~</a>", "~<item>1~</item>", "~</a>", "~<", "~<a>x</a>", "~<" + "a" * 99,
+    "~<a>1~</a> \n", "~x", "~<a>x~y~</a>", "~<a></a>", "~<a>~<b>1~</b>~</a>",
+)  # fmt: skip
 
 
 def test_floods_of_elements_take_linear_time() -> None:
@@ -213,6 +249,28 @@ def test_floods_of_elements_take_linear_time() -> None:
                 if growth(read, prefix, made, size, runs=1) > BOUND:
                     found = min(growth(read, prefix, made, 4 * size, runs=2) for _ in range(2))
                     assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f}"
+
+
+@pytest.mark.parametrize(
+    ("before", "flood"), [("", "~<a>1~</a>"), ("~<a>", "~<item>x~</item>\n")], ids=["many", "one"]
+)
+def test_many_thousand_siblings_take_linear_time(before: str, flood: str) -> None:
+    """What all siblings before one cost at each of them shows only where they are many."""
+    ends = "~</a>" * bool(before) + "~</call>"
+
+    def whole(text: str) -> object:
+        return parse(text + ends, PLAIN)
+
+    def streamed(text: str) -> object:
+        reading = stream(PLAIN)
+        for start in range(0, len(text), 64):
+            reading.feed(text[start : start + 64])
+        reading.feed(ends)
+        return reading.finish()
+
+    for read, size in ((whole, 250_000), (streamed, 125_000)):
+        grown = (growth(read, f"<call f>{before}", flood, size, runs=1) for _ in range(3))
+        assert any(found <= BOUND for found in grown), f"{flood!r} behind {before!r}"
 
 
 def test_references_are_followed_into_elements() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tunaeval.formats import FORMATS, SETS
 from tunaeval.grammar import Format, Literal
-from tunaeval.parsing import Reader, qwen25, reader_of, render
+from tunaeval.parsing import Reader, qwen25, reader_of, render, render_calls
 from tunaeval.parsing.fast import block_reader
 from tunaeval.parsing.finder import Finder
 from tunaeval.parsing.reader import read_whole
@@ -103,7 +103,7 @@ def texts(draw: st.DrawFn, form: Format) -> str:
 
 
 def _written(some: list[ToolCall], form: Format) -> str:
-    return render(some, form)
+    return render_calls(some, form)
 
 
 @st.composite

@@ -15,7 +15,7 @@ from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError
 from tunaeval.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
 from tunaeval.grammar import Format, Literal, PythonCalls, Space, Word
-from tunaeval.parsing import Reader, lfm2, reader_of
+from tunaeval.parsing import Reader, lfm2, reader_of, render_calls
 from tunaeval.repair.python import number_as_json
 from tunaeval.testing import calls, chunkings, stream_of
 from tunaeval.types import LEVELS, JsonValue, Level, Tools, ToolSpec
@@ -278,7 +278,7 @@ def test_digits_are_capped() -> None:
 def test_calls_are_capped(form: Format) -> None:
     call = ToolCall("f", {"a": 1})
     assert not parse(render([call] * 1024, form), form).diagnoses
-    result = parse(render([call] * 1025, form), form)
+    result = parse(render_calls([call] * 1025, form), form)
     assert len(result.calls) == 1024
     assert codes(result) == ["too-many-calls"]
 

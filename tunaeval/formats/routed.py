@@ -22,6 +22,7 @@ from tunaeval.grammar import (
 )
 
 _KEY = r"[^\"<>\n]{1,200}"
+_MUSE_KEY = r"[^\"'<>\n]{1,200}"
 _TO_A_TOOL = (
     r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
     r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
@@ -66,7 +67,7 @@ MUSE = Format(
         Many(
             (
                 Literal('<atem:parameter name="', also=("<atem:parameter name='",)),
-                Key(_KEY),
+                Key(_MUSE_KEY),
                 Literal('">', also=("'>",)),
                 Value(),
                 Literal("</atem:parameter>"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tunaeval.grammar import ANY_SPACE, THINK, CallObject, Format, Literal, Reasoning, Space
 
 _ONE = CallObject()
-_SEVERAL = CallObject(array=True)
+_SEVERAL = CallObject(array=True, listed=True)
 _PARAMETERS = CallObject(arguments="parameters")
 
 LONGCAT = Format(
@@ -146,7 +146,7 @@ COHERE = Format(
     (
         Literal("<|START_ACTION|>"),
         Space("\n"),
-        CallObject(name="tool_name", arguments="parameters", array=True),
+        CallObject(name="tool_name", arguments="parameters", array=True, listed=True),
         Space("\n"),
         Literal("<|END_ACTION|>"),
     ),
@@ -194,7 +194,7 @@ APERTUS = Format(
     (
         Literal("<|tools_prefix|>"),
         Space(),
-        CallObject(array=True, keyed=True),
+        CallObject(array=True, listed=True, keyed=True),
         Space(),
         Literal("<|tools_suffix|>"),
     ),

@@ -10,6 +10,7 @@ refused when it is built.
 
 from .envelope import Channel, Envelope, Route
 from .faults import NAME
+from .following import starts_with_space
 from .format import Format
 from .words import (
     ANY_NAME,
@@ -60,4 +61,5 @@ __all__ = [
     "Trim",
     "Value",
     "Word",
+    "starts_with_space",
 ]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+from .argument_faults import arguments_fault, name_fault, place_fault
 from .envelope import Envelope
-from .patterns import pattern_fault
+from .following import SPACES, following_fault, shown
+from .patterns import row_fault
 from .routing_faults import envelope_fault
+from .shapes import shape_fault
 from .words import (
     ANY_SPACE,
     Arguments,
     CallObject,
-    Elements,
     Key,
     Literal,
     Many,
@@ -21,7 +23,6 @@ from .words import (
     PythonCalls,
     Reasoning,
     Space,
-    Value,
     Word,
 )
 
@@ -34,30 +35,49 @@ def fault_of(
     words: tuple[Word, ...],
     reasoning: tuple[Reasoning, ...],
     envelope: Envelope | None = None,
+    around: tuple[Literal, ...] = (),
+    *,
+    separator: str = "\n",
+    marked: bool = True,
 ) -> str | None:
     """Why a format could never be read, if so."""
-    flat = _flat(words)
-    call = next((word for word in words if isinstance(word, CallObject | PythonCalls)), None)
     if not NAME.fullmatch(name):
         return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
-    if fault := envelope_fault(words, envelope):
+    routes = envelope.routes if envelope else ()
+    parts = {"words": words, "reasoning": reasoning, "around": around, "envelope.routes": routes}
+    if fault := shape_fault(parts) or envelope_fault(words, envelope):
         return fault
-    objects = sum(isinstance(word, CallObject | PythonCalls) for word in flat)
-    names = sum(isinstance(word, Name) for word in flat)
-    names += not objects and envelope is not None and envelope.names
-    if objects + names != 1:
-        return f"it needs one CallObject() or one Name(), and has {objects} and {names}"
-    if any(not text for word in flat if isinstance(word, Literal) for text in word.spellings):
-        return "a Literal is empty, so it would be found everywhere"
+    flat = _flat(words)
+    addressed = envelope is not None and envelope.names
+    call = next((word for word in words if isinstance(word, CallObject | PythonCalls)), None)
+    if fault := place_fault(words) or _caller_fault(flat, addressed=addressed):
+        return fault
     return (
-        _frame_fault(words, call)
+        _frame_fault(words, call, marked=marked)
         or _markup_fault(flat)
         or _mark_fault(flat)
-        or (_arguments_fault(words) if names else None)
         or (_object_fault(words, call) if isinstance(call, CallObject) else None)
         or (_python_fault(words, call) if isinstance(call, PythonCalls) else None)
+        or (arguments_fault(words, addressed=addressed) if call is None else None)
         or _reasoning_fault(flat, reasoning)
+        or _around_fault(words, around)
+        or _following_fault(words, around, separator)
     )
+
+
+def _caller_fault(flat: tuple[Word, ...], *, addressed: bool) -> str | None:
+    """Why nothing says which tool is called, or several words do."""
+    callers = [word for word in flat if isinstance(word, CallObject | PythonCalls | Name)]
+    named = addressed and not any(isinstance(word, CallObject | PythonCalls) for word in callers)
+    if len(callers) + named == 1:
+        return None
+    if not callers:
+        return (
+            "nothing in it says which tool is called; it needs CallObject(), PythonCalls(), or "
+            "Name() and arguments"
+        )
+    found = ", ".join([*map(shown, callers), *["the name in the header"] * named])
+    return f"it has {found}; a block needs one of them, and only one"
 
 
 def _object_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
@@ -71,13 +91,41 @@ def _object_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
             return f"the key {key!r} cannot be written as it is"
     if call.name == call.arguments:
         return f"the name and the arguments have one key, {call.name!r}"
-    before = words[: words.index(call)]
-    for word in before:
-        if not isinstance(word, Markup):
-            continue
-        swallowed = re.match(word.pattern, '{"')
-        if swallowed and swallowed.end():
-            return f"Markup({word.pattern!r}) would swallow the beginning of the call"
+    return _row_fault(call) or _beside_fault(words, call)
+
+
+def _row_fault(call: CallObject) -> str | None:
+    """Why several calls could not be written side by side and read back."""
+    if call.listed and (not call.array or call.joined):
+        return "CallObject(listed=True) writes a list, so it needs array=True, and no `joined`"
+    if call.joined.strip() not in ("", ",", ";"):
+        return (
+            f"`joined` is {call.joined!r}; between calls ',', ';' and white space are passed over"
+        )
+    if call.joined and call.opens:
+        return "`joined` is for calls between markers; a bare object ends by itself"
+    return None
+
+
+def _beside_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
+    """Why what stands around a call object could not be read."""
+    at = words.index(call)
+    for word in words[:at]:
+        if not isinstance(word, Literal | Space | Markup):
+            return (
+                f"{shown(word)} stands before CallObject(); only Literal, Space and Markup may. "
+                "What may be missing is another spelling of the Literal before it: "
+                "Literal('<call>', also=('<call>json',))"
+            )
+    for word in words[at + 1 :]:
+        if not isinstance(word, Literal | Space):
+            return (
+                f"{shown(word)} stands behind CallObject(); only Literal and Space may. What may "
+                "be missing is another spelling of the closer: Literal('</call>', also=(...))"
+            )
+        spaced = isinstance(word, Literal) and any(t.startswith(SPACES) for t in word.spellings)
+        if spaced:
+            return f"white space behind CallObject() is passed over, so {shown(word)} is never read"
     return None
 
 
@@ -86,9 +134,10 @@ def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
     for row in calls.opens:
         if row[:1] != ("[",):
             return f"`opens` has the row {row!r}; a list of calls begins with '['"
-    beside = [word for word in words[1:-1] if not isinstance(word, Space | PythonCalls)]
+    inner = words[1:-1] if isinstance(words[-1], Literal) else words[1:]
+    beside = [word for word in inner if not isinstance(word, Space | PythonCalls)]
     if beside:
-        return f"{beside[0]!r} stands between the markers and PythonCalls(); only Space() may"
+        return f"{shown(beside[0])} stands between the markers and PythonCalls(); only Space() may"
     closer = words[-1]
     if not isinstance(closer, Literal):
         return None if calls.listed else "calls that stand on lines never end; use a Literal"
@@ -128,58 +177,81 @@ def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for some in inner for word in some)
 
 
-def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None) -> str | None:
+def _frame_fault(
+    words: tuple[Word, ...], call: CallObject | PythonCalls | None, *, marked: bool
+) -> str | None:
     first, last = words[0], words[-1]
     if isinstance(first, CallObject | PythonCalls):
-        word = type(first).__name__
         if not first.opens:
-            return f"it begins with {word}(), which then has to say what it `opens` with"
-        return f"{words[1]!r} follows a bare {word}(), which ends by itself" if words[1:] else None
+            return f"it begins with {shown(first)}, which then has to say what it `opens` with"
+        if words[1:]:
+            return f"{shown(words[1])} follows a bare {shown(first)}, which ends by itself"
+        return f"nothing announces a bare {shown(first)}; write marked=False" if marked else None
     if not isinstance(first, Literal):
-        return f"{first!r} stands first, so the format would begin everywhere; use a Literal"
+        return f"{shown(first)} stands first, so the format would begin everywhere; use a Literal"
     if call and call.opens:
         return "`opens` is for a CallObject() without an opening Literal"
     if not isinstance(last, Literal | CallObject | PythonCalls | Arguments):
-        return f"it ends with {last!r}, so a block never knows where it ends; use a Literal"
-    json_last = not any(isinstance(word, Many | Elements) for word in words)
-    for text in last.spellings if isinstance(last, Literal) else ():
-        if (json_last and text[0] in "{}[],\"'") or text[0].isspace():
-            return f"the closer {text!r} could be part of the JSON before it"
-        if text in first.spellings and len(text) < 3:
-            return f"{text!r} both opens and closes"
-    return None
+        return f"it ends with {shown(last)}, so a block never knows where it ends; use a Literal"
+    return _marks_fault(words, first)
 
 
-def _arguments_fault(words: tuple[Word, ...]) -> str | None:
-    if not any(isinstance(word, Arguments | Many | Elements) for word in words):
-        return "it has a name and no arguments; give it Arguments(), Many() or Elements()"
-    return _tagged_fault(words)
-
-
-def _tagged_fault(words: tuple[Word, ...]) -> str | None:
-    for word, after in zip(words, (*words[1:], None), strict=True):
-        if isinstance(word, Maybe | Many):
-            if not isinstance(word.words[0], Literal):
-                return f"{word!r} begins with {word.words[0]!r}; nothing tells whether it is there"
-            inner = _tagged_fault(word.words)
-            if inner:
-                return inner
-        if isinstance(word, Value) and not isinstance(after, Literal):
-            return f"{after!r} follows Value(), so a value never knows where it ends; use a Literal"
-        if isinstance(word, Elements) and not (
-            word.prefix and isinstance(after, Literal) and after.text.startswith(word.prefix)
-        ):
-            return f"{after!r} follows {word!r}, which ends only at a Literal with its prefix"
-    return None
+def _marks_fault(words: tuple[Word, ...], first: Literal) -> str | None:
+    """Why the fixed texts of a block could not be found, or not be told apart."""
+    literals = [word for word in _flat(words) if isinstance(word, Literal)]
+    if not all(text for word in literals for text in word.spellings):
+        return "a Literal is empty, so it would be found everywhere"
+    last = words[-1] if isinstance(words[-1], Literal) else first
+    for text in (*first.spellings, *last.spellings):
+        if not text.strip():
+            return f"{text!r} opens or closes a call, and is found everywhere; add a character"
+    short = [text for text in last.spellings if text in first.spellings and len(text) < 3]
+    return f"{short[0]!r} both opens and closes" if short and last is not first else None
 
 
 def _markup_fault(words: tuple[Word, ...]) -> str | None:
     for word in words:
         if isinstance(word, Space) and word.text.strip():
             return f"{word!r} writes more than white space"
-        pattern = word.pattern if isinstance(word, Markup | Name | Key) else ""
-        if fault := pattern_fault(pattern):
+        for pattern in _patterns(word):
+            if fault := row_fault(pattern):
+                return fault
+        if isinstance(word, Name | Key) and (fault := name_fault(word)):
             return fault
+        if isinstance(word, Name) and not re.fullmatch(word.after, word.after_text):
+            return f"Name() has `after` {word.after!r}, which does not read {word.after_text!r}"
         if isinstance(word, Markup) and not re.fullmatch(word.pattern, word.text):
             return f"Markup({word.pattern!r}) does not read what it writes: {word.text!r}"
     return None
+
+
+def _patterns(word: Word) -> tuple[str, ...]:
+    if isinstance(word, Name):
+        return (word.pattern, word.after)
+    return (word.pattern,) if isinstance(word, Markup | Key) else ()
+
+
+def _around_fault(words: tuple[Word, ...], around: tuple[Literal, ...]) -> str | None:
+    """Why what stands around all calls could not be told from what stands around one."""
+    if around and len(around) != 2:
+        return "`around` is an opener and a closer: (Literal('<calls>'), Literal('</calls>'))"
+    own = {text for word in (words[0], words[-1]) if isinstance(word, Literal)
+           for text in word.spellings}  # fmt: skip
+    for word in around:
+        if shared := own & {*word.spellings}:
+            return f"{shared.pop()!r} stands around one call and around all of them"
+    return None
+
+
+def _following_fault(
+    words: tuple[Word, ...], around: tuple[Literal, ...], separator: str
+) -> str | None:
+    """Why a word would swallow what stands behind it, in the block or behind that."""
+    if separator.strip():
+        return f"the separator {separator!r} would be content; it may be white space, or nothing"
+    gap, last = Space(separator), words[-1]
+    if isinstance(last, Literal):
+        return following_fault(words)
+    behind = [word for word in (words[0], *around[1:]) if isinstance(word, Literal)]
+    faults = (following_fault(words, (gap, word)) for word in behind)
+    return next(filter(None, faults), None)

@@ -40,7 +40,16 @@ class Format:
     summary: str = ""
 
     def __post_init__(self) -> None:
-        if fault := fault_of(self.name, self.words, self.reasoning, self.envelope):
+        fault = fault_of(
+            self.name,
+            self.words,
+            self.reasoning,
+            self.envelope,
+            () if self.around is None else self.around,
+            separator=self.separator,
+            marked=self.marked,
+        )
+        if fault:
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @property

@@ -44,6 +44,7 @@ class Markup:
 class CallObject:
     """One JSON object that holds a call's name and arguments; with `array` also several in a list.
 
+    `listed`: a single call, too, is written in a list; without one it is read all the same.
     `joined`: several stand one after the other, with this text between them. `keyed`: the object
     has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
     written without quotes.
@@ -56,6 +57,7 @@ class CallObject:
     name: str = "name"
     arguments: str = "arguments"
     array: bool = False
+    listed: bool = False
     joined: str = ""
     keyed: bool = False
     bare_keys: bool = False
@@ -79,7 +81,8 @@ class Name:
 
     `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
     may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
-    match every beginning of what it matches, because a text may end anywhere.
+    match every beginning of what it matches, because a text may end anywhere: one character or
+    class, and behind it others with `?` or `{0,24}`.
     """
 
     pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}"

@@ -21,6 +21,7 @@ from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
 from .many import Setting, read_many
 from .message import read_message, served, structured_only
+from .readback import written_calls
 from .reader import Reader, Stream, reader_of
 from .rows import TEXT_KEYS, convert_row
 from .writing import instructions_for, render_calls
@@ -90,6 +91,7 @@ __all__ = [
     "qwen25",
     "reader_of",
     "render",
+    "render_calls",
     "route_between",
     "stream",
     "structured_only",
@@ -199,8 +201,12 @@ def stream(
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """The calls as a model would write them in this format; read back by `parse`."""
-    return render_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
+    """The calls as a model would write them in this format; read back by `parse`.
+
+    That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
+    the name) and says why. Where values are bare text, only `parse` with tools tells "5" from 5.
+    """
+    return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

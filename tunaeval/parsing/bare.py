@@ -35,7 +35,7 @@ def bare_text(
         else:
             ends = _ends(window, closing, hit)
             waits = ends is None
-            end = hit.start() if ends or waits else hit.end()
+            end = hit.start() + (not (ends or waits))  # the two closers may overlap
         pieces.append(window.text[window.pos : end])
         window.pos = end
         if live:
@@ -51,9 +51,8 @@ def bare_text(
 def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | bool | None:
     """Whether the value ends at this closer, its own or the call's; None if more could tell."""
     text, at = window.text, hit.start()
-    if hit.group() == closing.closer:
-        if closing.follow.match(text, at) or (window.final and closing.at_end.match(text, at)):
-            return True
-    elif closing.restart.match(text, at):
+    if closing.follow.match(text, at) or (window.final and closing.at_end.match(text, at)):
+        return True
+    if hit.group() == closing.call_closer != closing.closer and closing.restart.match(text, at):
         return FORGOTTEN
     return None if not window.final and len(text) - at <= AHEAD else False

@@ -152,7 +152,7 @@ class Block(Begun):
                 yield from next_char(window)
                 yield from literal(window, closer.spellings)
             return
-        rest = window.text[window.pos : window.pos + len(closer.text)]
+        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
         self.closed = not rest
         where = "other text follows" if rest else "the text ends"
         self._ledger.mend("unclosed", f"{where} before {closer.text!r}")

@@ -22,6 +22,7 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     Word,
+    starts_with_space,
 )
 
 _SPACE = r"[ \t\r\n]{0,40}+"
@@ -94,10 +95,15 @@ def _closing(form: Format, after: tuple[Word, ...]) -> Closing:
 
 
 def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
-    """The fixed text behind a JSON object, which closes what was left open in it."""
+    """The fixed text behind a JSON object, which closes what was left open in it.
+
+    One that begins as a list does is none: inside of an object it could be one.
+    """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
-    return found.spellings if found and found.text.strip() else ()
+    if not found or not found.text.strip() or any(text[0] == "[" for text in found.spellings):
+        return ()
+    return found.spellings
 
 
 def shows_end(words: tuple[Word, ...], index: int) -> bool:
@@ -123,7 +129,7 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             again = "|".join(
                 [*map(re.escape, first), *(_beginnings(t) + end for t in first if end)]
             )
-            space = _SPACE if isinstance(word, Many) else ""
+            space = _SPACE if isinstance(word, Many) and not starts_with_space(word) else ""
             return f"{space}(?:(?:{again})|{_chain(rest, literals, end)})"
         case Name() | Markup() | Key():
             before = f"(?:{re.escape(word.before)})?" if isinstance(word, Name) else ""

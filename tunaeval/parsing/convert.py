@@ -10,24 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import NamedTuple
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import THINK, Format, Reasoning
-from tunaeval.types import Diagnosis, Level, ParseResult, ToolCall, Tools
+from tunaeval.types import Level, ParseResult, ToolCall, Tools
 
-from .live import arguments_text
+from .readback import lost_call, misread
 from .reader import Reader, reader_of
 from .tiling import Kind
 from .writing import render_calls
-
-_HARMLESS = frozenset({
-    "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
-    "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
-    "unclosed-fence", "unclosed-reasoning",
-})  # fmt: skip
-"""Diagnoses of calls that stand, and of words that are no calls; the others tell of a lost call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,36 +81,20 @@ def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Un
     return _confirmed(text + gap + render_calls(calls, route.target), expected, route)
 
 
-def lost_call(diagnoses: Sequence[Diagnosis]) -> Unconvertible | None:
-    """The first sign that something which wanted to be a call was not read as one."""
-    for found in diagnoses:
-        if found.code not in _HARMLESS:
-            return Unconvertible(f"{found.code}: {found.message}")
-    return None
-
-
 def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:
     """The text, if what is read from it in the target format is what was meant."""
     target = route.target
     assert target is not None  # noqa: S101 - a text has a format, which its callers have asked for
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)
-    if lost := lost_call(back.diagnoses):
-        return Unconvertible(f"in {target.name} it would be read with {lost.reason}")
-    wanted, got = [[*map(_said, result.calls)] for result in (expected, back)]
-    if wanted != got:
-        pairs = zip_longest(wanted, got, fillvalue="no call")
-        meant, read = next(pair for pair in pairs if pair[0] != pair[1])
-        hint = "" if route.tools else "; with tools, the types of arguments are known"
-        return Unconvertible(f"in {target.name}, {meant:.200} is read as {read:.200}{hint}")
+    if why := misread(back, expected.calls):
+        told = not route.tools and misread(back, expected.calls, by_schema=True) is None
+        hint = "; with tools, the types of arguments are known" if told else ""
+        return Unconvertible(f"in {target.name}, {why}{hint}")
     if expected.reasoning is not None and not target.reasoning:
         return text
     if _words(expected.content, expected.reasoning) != _words(back.content, back.reasoning):
         return Unconvertible(f"the words around the calls are read differently in {target.name}")
     return text
-
-
-def _said(call: ToolCall) -> str:
-    return f"{call.name}({arguments_text(call.arguments)})"
 
 
 def _words(content: str, reasoning: str | None) -> tuple[str, str]:
@@ -145,7 +122,9 @@ def _read(
     text: str, source: Reader, route: Route
 ) -> tuple[ParseResult, list[_Part]] | Unconvertible:
     result, tiles = source.read_tiled(text, route.tools, route.level)
-    return lost_call(result.diagnoses) or (result, [*_parts(text, _runs(tiles, result), source)])
+    if lost := lost_call(result.diagnoses):
+        return Unconvertible(lost)
+    return result, [*_parts(text, _runs(tiles, result), source)]
 
 
 def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:

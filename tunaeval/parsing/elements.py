@@ -7,6 +7,7 @@ far. What a text stands for is told by the tool's schema, else by what it looks 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
@@ -127,8 +128,10 @@ class ElementsReader:
     def _close_unmarked(self) -> None:
         """Close the element on top if its closing tag stands there without its prefix."""
         top, closer = self._open[-1], f"</{self._open[-1].tag}>"
+        if len(self._open) == 1 or top.inner:  # asked first: joining at each child is quadratic
+            return
         text = top.text.rstrip()
-        if len(self._open) == 1 or top.inner or not text.endswith(closer):
+        if not text.endswith(closer):
             return
         top.texts = [text.removesuffix(closer)]
         at = self._window.offset
@@ -148,8 +151,7 @@ class ElementsReader:
         types = admitted(element.schema, self._root)
         types = frozenset[str]() if types == ANY else types
         if element.inner:
-            is_list = self._is_list(element, types)
-            return [item for _, item in element.inner] if is_list else self._members(element)
+            return self._nested(element, types)
         if not element.text.strip() and "string" not in types:
             empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
             if empty:
@@ -159,17 +161,37 @@ class ElementsReader:
         self._notes += made.notes
         return made.value
 
-    def _is_list(self, element: _Open, types: frozenset[str]) -> bool:
-        """Whether its elements are items: its schema says so, or they are called that."""
-        if types & {"array", "object"}:
-            return "object" not in types
-        return all(name == self._word.item for name, _ in element.inner)
+    def _nested(self, element: _Open, types: frozenset[str]) -> JsonValue:
+        """An object or a list: as the schema says, else as the names of the elements show."""
+        nested = types & {"array", "object"}
+        if nested == {"object"}:
+            return self._members(element)
+        names = Counter(name for name, _ in element.inner)
+        one_name = len(names) == 1 and (self._word.item in names or "array" in nested)
+        several = len(element.inner) > 1 or self._word.item in names
+        if nested == {"array"} or (one_name and several):
+            return [item for _, item in element.inner]
+        return _grouped(element.inner, names)
 
     def _members(self, element: _Open) -> JsonObject:
+        """An object of these elements; of two with one name the last counts."""
         members = dict(element.inner)
         if len(members) < len(element.inner):
             self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
         return members
+
+
+def _grouped(inner: list[tuple[str, JsonValue]], names: Counter[str]) -> JsonObject:
+    """An object in which elements of one name are a list."""
+    members: JsonObject = {}
+    groups: dict[str, list[JsonValue]] = {name: [] for name, count in names.items() if count > 1}
+    for name, value in inner:
+        if name in groups:
+            groups[name].append(value)
+            members[name] = groups[name]
+        else:
+            members[name] = value
+    return members
 
 
 _EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}

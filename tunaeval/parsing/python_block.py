@@ -259,7 +259,7 @@ class PythonBlock(Begun):
         self.closed = yield from literal(window, closer.spellings)
         if self.closed:
             return
-        rest = window.text[window.pos : window.pos + len(closer.text)]
+        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
         where = "other text follows" if rest else "the text ends"
         self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
         if window.final and any(text.startswith(rest) for text in closer.spellings):

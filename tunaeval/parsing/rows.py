@@ -28,10 +28,10 @@ from .convert import (
     calls_put_in,
     calls_taken_out,
     convert_text,
-    lost_call,
 )
 from .live import arguments_text
 from .message import read_message
+from .readback import lost_call
 
 TEXT_KEYS = ("content", "text", "completion", "response", "output", "value")
 """The fields that may hold a reply."""
@@ -134,7 +134,7 @@ def _put_in(row: JsonObject, key: str, route: Route) -> _Converted:
         return row
     read = read_message(structured, lambda _: ParseResult(), route.tools, route.level)
     if lost := lost_call(read.diagnoses):
-        return lost
+        return Unconvertible(lost)
     content = _through(row.get(key), lambda text: text)
     if isinstance(content, Unconvertible):
         return content

@@ -68,13 +68,14 @@ def nothing(window: Window, stops: tuple[str, ...]) -> Generator[None, None, boo
 
 
 def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-    """Whether one of the texts stands here; if so it is passed over."""
+    """Whether one of the texts stands here, the longest of them; if so it is passed over."""
     while True:
         rest = window.text[window.pos : window.pos + max(map(len, spellings))]
-        for text in spellings:
-            if rest.startswith(text):
-                window.pos += len(text)
-                return True
-        if window.final or not any(text.startswith(rest) for text in spellings):
-            return False
+        found = max((text for text in spellings if rest.startswith(text)), key=len, default="")
+        grows = not window.final and any(
+            len(text) > len(rest) and text.startswith(rest) for text in spellings
+        )
+        if not grows:
+            window.pos += len(found)
+            return bool(found)
         yield

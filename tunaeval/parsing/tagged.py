@@ -24,6 +24,7 @@ from tunaeval.grammar import (
     Space,
     Value,
     Word,
+    starts_with_space,
 )
 from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
@@ -152,7 +153,8 @@ class TaggedBlock(Begun):
     ) -> Generator[None, None, bool | Unreadable]:
         first = word.words[0]
         while True:
-            yield from skip_space(self._window)
+            if not starts_with_space(word):
+                yield from skip_space(self._window)
             if not (isinstance(first, Literal) and (yield from self._stands(first))):
                 return True
             fits = yield from self._row(word.words[1:], (word, *after))

@@ -145,11 +145,8 @@ def _plain(call: ToolCall) -> JsonObject:
 def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
     """The calls' objects: one alone, several joined or in a list."""
     written = [_object(word, call) for call in calls]
-    return word.joined.join(written) if word.joined or len(written) == 1 else _listed(written)
-
-
-def _listed(written: Sequence[str]) -> str:
-    return f"[{', '.join(written)}]"
+    alone = len(written) == 1 and not word.listed
+    return word.joined.join(written) if word.joined or alone else f"[{', '.join(written)}]"
 
 
 def _object(word: CallObject, call: ToolCall) -> str:

@@ -33,6 +33,7 @@ from .strategies import (
     json_values,
     literals,
     prose,
+    taped,
     tools_for,
     writable,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "literals",
     "prose",
     "stream_of",
+    "taped",
     "tools_for",
     "writable",
 ]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tunaeval.grammar import Format
-from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render
+from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render_calls
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, ToolCall, Tools, ToolSpec
 
 from . import tape as made
@@ -171,7 +171,7 @@ def _written(reader: Reader) -> st.SearchStrategy[Written]:
 
 
 def _rendered_is_read_back(reader: Reader, example: Written) -> None:
-    text = render(example.calls, example.form)
+    text = render_calls(example.calls, example.form)
     names = Tools({call.name: ToolSpec(call.name) for call in example.calls}.values())
     typed = tells_types(example.form)
     for tools in (None, names) if typed else (tools_for(example.calls),):
@@ -182,7 +182,7 @@ def _rendered_is_read_back(reader: Reader, example: Written) -> None:
 
 
 def _prose_changes_no_call(reader: Reader, example: Written) -> None:
-    text = f"{example.before}\n{render(example.calls, example.form)}\n{example.after}"
+    text = f"{example.before}\n{render_calls(example.calls, example.form)}\n{example.after}"
     tools = None if tells_types(example.form) else tools_for(example.calls)
     result = reader.parse(text, tools=tools)
     wanted, found = said(example.calls), said(result.calls)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from tunaeval.grammar import Arguments, CallObject, Format, Literal, Many, Maybe, PythonCalls, Word
-from tunaeval.parsing import render
+from tunaeval.parsing import render_calls
 from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
 
 from . import tape as made
@@ -31,7 +31,7 @@ def json_values(leaves: int = 8) -> st.SearchStrategy[JsonValue]:
 
 def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
     """Lists of calls with arbitrary arguments."""
-    return taped(lambda tape: tape.row(_any_call, most, least), 192)
+    return taped(lambda tape: tape.row(any_call, most, least), 192)
 
 
 def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
@@ -62,25 +62,26 @@ def chunkings(text: str) -> st.SearchStrategy[list[str]]:
 def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
     """Calls that `form` can say."""
     if tells_types(form):
-        return tape.row(_any_call, most, least)
-    marks = literals(form)
+        return tape.row(any_call, most, least)
+    # One schema has to serve all calls of a name, so each name comes once.
+    found = {call.name: call for call in tape.row(plain_call(literals(form)), most, least)}
+    return list(found.values())
+
+
+def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
+    """Makes calls with words for keys, and values that hold none of these marks."""
 
     def plain(tape: Tape) -> JsonValue:
         value = made.value(tape, 4)
         return made.word(tape) if _holds(value, marks) else value
 
-    def plain_call(tape: Tape) -> ToolCall:
-        return made.call(tape, lambda tape: made.word(tape, 9), plain)
-
-    # One schema has to serve all calls of a name, so each name comes once.
-    found = {call.name: call for call in tape.row(plain_call, most, least)}
-    return list(found.values())
+    return lambda tape: made.call(tape, lambda tape: made.word(tape, 9), plain)
 
 
 def damaged_calls(tape: Tape, form: Format, most: int) -> tuple[str, list[ToolCall]]:
     """A damaged text, and the calls that it was made of."""
     meant = calls_in(tape, form, 1, 2)
-    sound = made.prose(tape) + render(meant, form) + made.prose(tape)
+    sound = made.prose(tape) + render_calls(meant, form) + made.prose(tape)
     return made.damage(tape, sound, literals(form), most), meant
 
 
@@ -112,7 +113,8 @@ def tools_for(calls_: Sequence[ToolCall]) -> Tools:
     return Tools(specs.values())
 
 
-def _any_call(tape: Tape) -> ToolCall:
+def any_call(tape: Tape) -> ToolCall:
+    """A call with any keys and values."""
     return made.call(tape, lambda tape: made.text(tape, 8), lambda tape: made.value(tape, 8))
 
 

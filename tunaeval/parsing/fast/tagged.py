@@ -13,7 +13,18 @@ from typing import NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.grammar import Arguments, Attribute, Format, Key, Literal, Many, Space, Value, Word
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Space,
+    Value,
+    Word,
+    starts_with_space,
+)
 from tunaeval.repair import MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
@@ -43,6 +54,8 @@ def tagged_reader(form: Format) -> BlockReader | None:
     if isinstance(body, Arguments) and body.mark:
         return None
     if isinstance(body, Many):
+        if starts_with_space(body):
+            return None
         return _pairs_reader(form, words[:at], body, words[at + 1 :])
     return _json_reader(form, words[:at], words[at + 1 :])
 

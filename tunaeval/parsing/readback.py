@@ -1,0 +1,176 @@
+"""Whether a text is read back as the calls that it was written for, and why not.
+
+`render` asks it of all that it writes, `convert` of whole replies. What a format can say is thus
+decided by the reader alone: no rule of it is stated a second time for writing. Only once something
+was read differently are the words' patterns asked, for the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+import orjson
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import Elements, Format, Key, Literal, Many, Maybe, Name, Word
+from tunaeval.types import (
+    Diagnosis,
+    JsonObject,
+    JsonValue,
+    ParseResult,
+    ToolCall,
+    Tools,
+    ToolSpec,
+)
+
+from .live import arguments_text
+from .reader import reader_of
+from .typing import as_json, escaped, typed
+from .writing import render_calls
+
+_HARMLESS = frozenset({
+    "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
+    "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
+    "unclosed-fence", "unclosed-reasoning",
+})  # fmt: skip
+"""Diagnoses of calls that stand, and of words that are no calls; the others tell of a lost call."""
+
+
+def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
+    """The calls as text that is read back as them, up to the types that only a schema tells.
+
+    Raises `UsageError` with the argument, or the name, that the format cannot say.
+    """
+    text = render_calls(calls, form)
+    if calls and (why := _fault(text, calls, form)):
+        raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
+    return text
+
+
+def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
+    """The first sign that something which wanted to be a call was not read as one."""
+    for found in diagnoses:
+        if found.code not in _HARMLESS:
+            return f"{found.code}: {found.message}"
+    return None
+
+
+def misread(back: ParseResult, meant: Sequence[ToolCall], *, by_schema: bool = False) -> str | None:
+    """Why `back` holds other calls than were meant, if so.
+
+    `by_schema`: a text may be read as the number, list or the like that it looks like, as it would
+    be where no schema says that it is a text.
+    """
+    if lost := lost_call(back.diagnoses):
+        return f"it would be read with {lost}"
+    for wanted, read in zip_longest(meant, back.calls):
+        if wanted is None or read is None or not _same(wanted, read, by_schema=by_schema):
+            return f"{_said(wanted):.200} is read as {_said(read):.200}"
+    return None
+
+
+def _same(meant: ToolCall, read: ToolCall, *, by_schema: bool) -> bool:
+    if meant.name != read.name:
+        return False
+    wanted, found = meant.arguments, read.arguments
+    if by_schema and wanted.keys() == found.keys():
+        wanted = {key: _as_read(value, found[key]) for key, value in wanted.items()}
+    return _canonical(wanted) == _canonical(found)
+
+
+def _canonical(value: JsonValue) -> str | bytes:
+    """The value as JSON text, whatever the order of keys."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        return json.dumps(json.loads(json.dumps(value)), sort_keys=True)
+
+
+def _as_read(value: JsonValue, read: JsonValue) -> JsonValue:
+    """A text as it is read where nothing says that it is one."""
+    return value if not isinstance(value, str) or value == read else typed(value, None, None).value
+
+
+def _said(call: ToolCall | None) -> str:
+    return f"{call.name}({arguments_text(call.arguments)})" if call else "no call"
+
+
+# --- why -----------------------------------------------------------------------------------------
+
+
+def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
+    """Why the text is not read back as the calls alone, if so."""
+    back = reader_of(form).parse(text)
+    why = misread(back, calls)
+    if why and any(isinstance(word, Many | Elements) for word in form.words):
+        why = misread(back, calls, by_schema=True) or _typed_fault(calls, form)
+    if why is None and back.content.strip():
+        return f"{back.content.strip()!r:.200} is read as content"
+    return why
+
+
+def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:
+    """Why one of the calls is read as another where a schema says which values are texts."""
+    for call in calls:
+        texts = {key for key, value in call.arguments.items() if isinstance(value, str)}
+        schema: JsonObject = {"properties": {key: {"type": "string"} for key in texts}}
+        tools = Tools([ToolSpec(call.name, parameters=schema)])
+        back = reader_of(form).parse(render_calls([call], form), tools=tools)
+        if why := misread(back, [call]):
+            return why
+    return None
+
+
+def _culprit(calls: Sequence[ToolCall], form: Format, why: str) -> str:
+    """What cannot be written, and why: the first name or argument that fails alone."""
+    for call in calls:
+        alone = _alone(call, form)
+        if alone is None:
+            continue
+        if bare := _alone(replace(call, arguments={}), form):
+            return f"the name {call.name!r}: {_name_reason(call.name, form) or bare}"
+        for key, value in call.arguments.items():
+            if one := _alone(replace(call, arguments={key: value}), form):
+                reason = _argument_reason(key, value, form) or one
+                return f"the argument {key!r} of {call.name!r}: {reason}"
+        return f"all arguments of {call.name!r} in one call: {alone}"
+    return f"these {len(calls)} calls in one text: {why}"
+
+
+def _alone(call: ToolCall, form: Format) -> str | None:
+    return _fault(render_calls([call], form), [call], form)
+
+
+def _name_reason(name: str, form: Format) -> str | None:
+    for word in _flat(form.words):
+        if isinstance(word, Name) and not re.fullmatch(word.pattern, name):
+            return f"a name fits the pattern {word.pattern!r} there"
+    return None
+
+
+def _argument_reason(key: str, value: JsonValue, form: Format) -> str | None:
+    """A pattern that the key does not fit, or markup that the value holds."""
+    words = [*_flat(form.words)]
+    for word in words:
+        if isinstance(word, Key) and not re.fullmatch(
+            word.pattern, escaped(key) if word.escaped else key
+        ):
+            return f"an argument's name fits the pattern {word.pattern!r} there"
+    text = value if isinstance(value, str) else as_json(value, key)
+    marks = [text for word in words if isinstance(word, Literal) for text in word.spellings]
+    marks += [word.prefix for word in words if isinstance(word, Elements)]
+    held = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
+    bare = any(isinstance(word, Many | Elements) for word in form.words)
+    return f"its value holds {held!r}, which is the format's own markup" if held and bare else None
+
+
+def _flat(words: Sequence[Word]) -> Iterator[Word]:
+    for word in words:
+        if isinstance(word, Maybe | Many):
+            yield from _flat(word.words)
+        else:
+            yield word
