@@ -21,6 +21,7 @@ from tunaeval.errors import (
     PluginLoadError,
     PluginShapeError,
     UnknownNameError,
+    UsageError,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Entry:
 class Registry(Generic[T]):
     """The things of one entry-point group by name; `aliases` are further names of built-ins.
 
+    `refused` are names that others have for what cannot be had here, and what to do instead.
     Built-ins are given as "module.path:attribute" and imported when they are asked for.
     """
 
@@ -61,12 +63,14 @@ class Registry(Generic[T]):
         *,
         builtins: Mapping[str, str],
         aliases: Mapping[str, str] | None = None,
+        refused: Mapping[str, str] | None = None,
         check: Check | None = None,
     ) -> None:
         self.group = group
         self.kind = kind
         self._builtins = dict(builtins)
         self._aliases = dict(aliases or {})
+        self._refused = dict(refused or {})
         self._check = check
         self._added: dict[str, T] = {}
         self._loaded: dict[str, T] = {}
@@ -76,8 +80,8 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The thing called `name`, imported now if it was not yet.
 
-        Raises UnknownNameError (with near misses), PluginLoadError, PluginClashError or
-        PluginShapeError.
+        Raises UnknownNameError (with near misses), PluginLoadError, PluginClashError,
+        PluginShapeError, or UsageError for a name that is refused.
         """
         try:
             return self._loaded[name]
@@ -137,6 +141,8 @@ class Registry(Generic[T]):
         if name in self._builtins:
             return self._shaped(_import(self._builtins[name]), f"{self.kind} {name!r}")
         match self._entry_points().get(name, []):
+            case [] if name in self._refused:
+                raise UsageError(f"{self.kind} {name!r} cannot be had: {self._refused[name]}")
             case []:
                 raise UnknownNameError(self.kind, name, [*self.names(), *self._aliases])
             case [point]:

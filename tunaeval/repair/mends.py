@@ -23,6 +23,7 @@ MENDS = {
     "extra-comma": ("standard", "a comma too many"),
     "control-character": ("standard", "a raw control character in a string"),
     "other-quotes": ("standard", "a text in other quotes than the format's"),
+    "leading-zero": ("standard", "a number of two digits that begins with 0"),
     "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
     "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
     "missing-colon": ("lenient", "no colon after a key"),

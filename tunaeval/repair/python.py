@@ -1,9 +1,9 @@
 """The arguments of a Python call, `(city='Oslo', days=2)`, read once as an object.
 
 Values are literals: texts with any prefix that needs no evaluation, side by side or triple-quoted
-too, numbers in all of Python's spellings, lists, tuples (as arrays), dictionaries, `True`, `False`
-and `None`, and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names are no
-words of Python. What would have to be evaluated is refused.
+too, numbers in all of Python's spellings, lists, tuples and sets (as arrays), dictionaries, `True`,
+`False` and `None`, and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names
+are no words of Python. What would have to be evaluated is refused.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _KEYWORD = re.compile(
 _MEMBER = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _KEY_WORD = re.compile(r"[+-]?[\w.]{0,200}+")
+_TWO_DIGITS = re.compile(r"0[0-9]")
+"""Of a month, a day or an hour; a longer row of digits that begins so is no number: 02134."""
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 _WORDS = {
@@ -125,15 +127,36 @@ class PythonReader(LiteralReader):
             word = yield from self.match(_KEY_WORD)
             if not word or not word.group():
                 raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
-            self.draft.mend("bare-key")
-            self.window.pos = word.end()
-            pieces.append(quoted(word.group()))
+            bare = word.group()
+            literal = _WORDS.get(bare) or number_as_json(bare)
+            if literal and (yield from self._ends_member(len(bare))):
+                pieces.append(literal)
+            else:
+                self.draft.mend("bare-key")
+                pieces.append(quoted(bare))
+            self.window.pos += len(bare)
         sign = yield from self.next()
+        if sign in (",", "}") and not self.frames[-1].count:
+            return self._set(pieces)
         if sign != ":":
             raise UnreadableError("invalid-json", f"{sign!r} where a colon was expected")
         self.window.pos += 1
         self.name_next("".join(pieces))
         return self.element
+
+    def _ends_member(self, ahead: int) -> Generator[None, None, bool]:
+        """Whether a member ends so many characters ahead, without a colon."""
+        return (yield from char_at(self.window, ahead)) in (",", "}")
+
+    def _set(self, first: list[str]) -> Step:
+        """What was opened as a dictionary is a set: an array, of which this is the first member."""
+        frame = self.frames[-1]
+        frame.keyed, frame.written = False, "]"
+        self.draft.pieces[frame.at] = "["
+        self.name_next("")
+        self.draft.begin_value()
+        self.draft.pieces += first
+        return self.after
 
     def begins_member(self, char: str) -> Generator[None, None, bool]:
         if self.frames[-1].closer == "}":
@@ -198,6 +221,9 @@ class PythonReader(LiteralReader):
         if len(text) > MAX_DIGITS:
             raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
         number = number_as_json(text)
+        if number is None and _TWO_DIGITS.fullmatch(text):
+            self.draft.mend("leading-zero")
+            number = text[1]
         if number is None:
             if found and found.end() >= len(self.window.text):
                 self.drop_value()
