@@ -21,7 +21,6 @@ from tunaeval.errors import (
     PluginLoadError,
     PluginShapeError,
     UnknownNameError,
-    UsageError,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ class Entry:
 class Registry(Generic[T]):
     """The things of one entry-point group by name; `aliases` are further names of built-ins.
 
-    `refused` are names that others have for what cannot be had here, and what to do instead.
-    Built-ins are given as "module.path:attribute" and imported when they are asked for.
+    Built-ins are "module.path:attribute", imported when asked for; `refused` says why a name is none.
     """
 
     def __init__(
@@ -80,8 +78,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The thing called `name`, imported now if it was not yet.
 
-        Raises UnknownNameError (with near misses), PluginLoadError, PluginClashError,
-        PluginShapeError, or UsageError for a name that is refused.
+        Raises UnknownNameError (with near misses) or a PluginError.
         """
         try:
             return self._loaded[name]
@@ -141,10 +138,9 @@ class Registry(Generic[T]):
         if name in self._builtins:
             return self._shaped(_import(self._builtins[name]), f"{self.kind} {name!r}")
         match self._entry_points().get(name, []):
-            case [] if name in self._refused:
-                raise UsageError(f"{self.kind} {name!r} cannot be had: {self._refused[name]}")
             case []:
-                raise UnknownNameError(self.kind, name, [*self.names(), *self._aliases])
+                known = [*self.names(), *self._aliases]
+                raise UnknownNameError(self.kind, name, known, self._refused.get(name, ""))
             case [point]:
                 return self._load(name, point)
             case points:

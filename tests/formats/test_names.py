@@ -57,7 +57,7 @@ def test_no_name_has_two_meanings() -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_name_that_cannot_be_had_says_what_to_give_instead(name: str) -> None:
     assert name not in formats
-    with pytest.raises(UsageError, match=f"'{name}' cannot be had: .*'auto'"):
+    with pytest.raises(UsageError, match=f"'{name}'; .*'auto'"):
         parse("Hello", name)
 
 

@@ -67,7 +67,7 @@ REFUSED = {
     "base": _REASONING,
     "basic": _REASONING,
     "beam": _TEMPLATE,
-    "default": "dynamo has it for several formats of JSON; give the name of one of them, or 'auto'",
+    "default": "dynamo calls several formats of JSON so; give the name of one of them, or 'auto'",
     "hf": _TEMPLATE,
     "identity": _NOTHING,
     "passthrough": _NOTHING,
