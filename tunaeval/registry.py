@@ -51,7 +51,7 @@ class Entry:
 class Registry(Generic[T]):
     """The things of one entry-point group by name; `aliases` are further names of built-ins.
 
-    Built-ins are "module.path:attribute", imported when asked for; `refused` says why a name is none.
+    Built-ins are "module.path:attribute", imported when asked for; `refused`: why a name is none.
     """
 
     def __init__(
