@@ -49,9 +49,9 @@ class UsageError(TunaevalError):
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing is registered under; the message has the near misses."""
+    """A name that nothing is registered under; the message has the near misses, or `instead`."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], instead: str = "") -> None:
         names = sorted(known)
         near = _near(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -59,7 +59,7 @@ class UnknownNameError(UsageError):
         listed = (
             f"known: {', '.join(names[:_MOST_LISTED])}{more}" if names else "none is registered"
         )
-        super().__init__(f"no {kind} is called {name!r:.60}; {hint or listed}")
+        super().__init__(f"no {kind} is called {name!r:.60}; {instead or hint or listed}")
         self.name = name
         self.near = near
 

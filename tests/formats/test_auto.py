@@ -27,6 +27,10 @@ NO_CALLS = (
     "[text](https://a.b)", "[f(a=1)](https://a.b)", "- [f(a=1)]", "1. [f(a=1)]", "> [f(a=1)]",
     "- [x] f(a=1)", "[call(a=1)]: https://a.b", "`[f(a=1)]`", "| [f(a=1)] | b |",
     "```python\n[f(a=1)]\n```", "Like so:\n\n```\n[f(a=1), g(b=2)]\n```\n",
+    # logs of agents, and words that some formats begin with
+    "[Calling tool: f] took 3 ms", "[Calling tool: f, g]", "Action: call f, then g.", "✿ f ✿",
+    "The recipient is <|recipient|>, they say.", "A ```tool_code fence holds code.",
+    "Write `<thinking>` and `</thinking>` around it.",
     # programs
     "[f(x) for x in y]", "[f(a=x) for x in y]", "x = [f(a=1), g(b=2)]", "return [f(a=1)]",
     "print([f(a=1)])", "d[get(key='a')]", "def f(a: Annotated[int, Field(gt=0)]): pass",

@@ -23,8 +23,9 @@ _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
 _PAGE = """\
 # Wire formats
 
-Each of these names can be given as `format=` or `--format`. The further names are those that vLLM
-(`--tool-call-parser`) and SGLang have for the same text. This page is made from the formats:
+Each of these names can be given as `format=` or `--format`. The further names are those that vLLM,
+SGLang, dynamo and smg (`--tool-call-parser`, `--reasoning-parser`) and Ollama have for models that
+write so. This page is made from the formats:
 
 <!-- not run here: it writes this page -->
 ```sh

@@ -5,14 +5,19 @@ A format's constant is its name in capitals, without its dots: HERMES is "hermes
 """
 
 from .braces import FUNCTIONGEMMA, GEMMA4
+from .function_tags import MIMO, QWEN3_BARE, QWEN3_CODER, SEED_OSS
+from .longcat import LONGCAT, LONGCAT_PAIRS
 from .named_json import (
+    CALLING_TOOL,
     DEEPSEEK_V3,
     DEEPSEEK_V31,
+    FUNCTIONARY_V2,
     FUNCTIONARY_V31,
     FUNCTIONARY_V32,
     KIMI_K2,
     MISTRAL_V11,
     PLAMO3,
+    QWEN_AGENT,
     REACT,
 )
 from .pairs import (
@@ -29,20 +34,21 @@ from .parameters import (
     DEEPSEEK_V41,
     DOTS_INVOKE,
     GIGACHAT35,
-    MIMO,
     MINICPM5,
     MINIMAX_M2,
     MINIMAX_M3,
-    QWEN3_CODER,
-    SEED_OSS,
     STEP3,
 )
-from .python_calls import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
+from .python_calls import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC, TOOL_CODE
 from .qwen25 import CHAIN, ERNIE45, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
 from .routed import HARMONY, INKLING, KIMI_K3, MUSE
+from .servers import REFUSED, SET_ALIASES, SETS
+from .solar import SOLAR_OPEN, SOLAR_OPEN2
 from .tagged_json import (
     APERTUS,
+    APRIEL,
     COHERE,
+    COMMAND_R,
     DOTS_JSON,
     GIGACHAT3,
     GRANITE3,
@@ -55,10 +61,10 @@ from .tagged_json import (
     LFM2_JSON,
     LLAMA3_BARE,
     LLAMA3_JSON,
-    LONGCAT,
     MISTRAL_ARRAY,
     NEMOTRON,
     PHI4_MINI,
+    SARASHINA,
 )
 
 FORMATS = {
@@ -67,7 +73,10 @@ FORMATS = {
         *CHAIN,
         ANTHROPIC,
         APERTUS,
+        APRIEL,
+        CALLING_TOOL,
         COHERE,
+        COMMAND_R,
         DEEPSEEK_V3,
         DEEPSEEK_V31,
         DEEPSEEK_V32,
@@ -75,6 +84,7 @@ FORMATS = {
         DOTS_INVOKE,
         DOTS_JSON,
         ERNIE45,
+        FUNCTIONARY_V2,
         FUNCTIONARY_V31,
         FUNCTIONARY_V32,
         FUNCTIONGEMMA,
@@ -104,6 +114,7 @@ FORMATS = {
         LLAMA3_JSON,
         LLAMA4_PYTHONIC,
         LONGCAT,
+        LONGCAT_PAIRS,
         MIMO,
         MINICPM5,
         MINIMAX_M2,
@@ -116,51 +127,46 @@ FORMATS = {
         PHI4_MINI,
         PLAMO3,
         PYTHONIC,
+        QWEN3_BARE,
         QWEN3_CODER,
+        QWEN_AGENT,
         REACT,
+        SARASHINA,
         SEED_OSS,
+        SOLAR_OPEN,
+        SOLAR_OPEN2,
         STEP3,
+        TOOL_CODE,
     )
 }
 """Every format that comes with tunaeval, by its canonical name."""
 
-AUTO = (
-    *(
-        format_
-        for format_ in FORMATS.values()
-        if format_
-        not in (ANTHROPIC, DOTS_INVOKE, ERNIE45, GLM47, GRANITE31, HUNYUAN_A13B, LLAMA3_BARE, MIMO)
-    ),
+_BY_NAME_ONLY = (
+    ANTHROPIC,
+    APRIEL,
+    COMMAND_R,
+    DOTS_INVOKE,
+    ERNIE45,
+    GLM47,
+    GRANITE31,
+    HUNYUAN_A13B,
+    LLAMA3_BARE,
+    MIMO,
+    SARASHINA,
 )
+
+AUTO = (*(format_ for format_ in FORMATS.values() if format_ not in _BY_NAME_ONLY),)
 """What `auto` reads side by side: all but those whose text is also that of another one."""
-
-SETS = {
-    "dots": (DOTS_JSON, DOTS_INVOKE),
-    "granite": (GRANITE3, GRANITE31),
-    "hunyuan": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
-    "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
-    "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
-    "llama3": (LLAMA3_JSON, LLAMA3_BARE),
-    "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
-    "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY),
-}
-"""Formats that models of one name write in turn, to be read side by side."""
-
-SET_ALIASES = {
-    "hy_v3": "hunyuan",
-    "hy_v4": "hunyuan",
-    "k2_horizon": "k2-horizon",
-    "llama3_json": "llama3",
-    "llama4_json": "llama3",
-}
-"""Further names of these sets."""
 
 __all__ = [
     "ANTHROPIC",
     "APERTUS",
+    "APRIEL",
     "AUTO",
+    "CALLING_TOOL",
     "CHAIN",
     "COHERE",
+    "COMMAND_R",
     "DEEPSEEK_V3",
     "DEEPSEEK_V31",
     "DEEPSEEK_V32",
@@ -170,6 +176,7 @@ __all__ = [
     "ERNIE45",
     "FENCE",
     "FORMATS",
+    "FUNCTIONARY_V2",
     "FUNCTIONARY_V31",
     "FUNCTIONARY_V32",
     "FUNCTIONGEMMA",
@@ -201,6 +208,7 @@ __all__ = [
     "LLAMA3_JSON",
     "LLAMA4_PYTHONIC",
     "LONGCAT",
+    "LONGCAT_PAIRS",
     "LOOSE_JSON",
     "MIMO",
     "MINICPM5",
@@ -214,11 +222,18 @@ __all__ = [
     "PHI4_MINI",
     "PLAMO3",
     "PYTHONIC",
+    "QWEN3_BARE",
     "QWEN3_CODER",
+    "QWEN_AGENT",
     "REACT",
+    "REFUSED",
+    "SARASHINA",
     "SEED_OSS",
     "SETS",
     "SET_ALIASES",
+    "SOLAR_OPEN",
+    "SOLAR_OPEN2",
     "STEP3",
     "TOOLS_TAG",
+    "TOOL_CODE",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import THINK, Arguments, Format, Literal, Name, Reasoning, Space
+from tunaeval.grammar import THINKING, Arguments, Format, Literal, Maybe, Name, Reasoning, Space
 
 FUNCTIONGEMMA = Format(
     "functiongemma",
@@ -24,13 +24,15 @@ GEMMA4 = Format(
     (
         Literal("<|tool_call>"),
         Space(),
+        Maybe((Literal(":"),)),
         Name(before="call:"),
         Arguments(mark='<|"|>'),
         Space(),
         Literal("<tool_call|>"),
     ),
     separator="",
-    reasoning=(Reasoning("<|channel>thought", "<channel|>"), THINK),
+    reasoning=(Reasoning("<|channel>thought", "<channel|>"), *THINKING),
+    aliases=("gemma-4", "gemma4-no-thinking"),
     models=("Gemma 4",),
     summary='call:NAME and braces with bare keys, texts between <|"|> marks',
 )

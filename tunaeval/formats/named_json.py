@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
-    THINK,
+    THINKING,
     Arguments,
     Format,
     Literal,
@@ -24,7 +24,8 @@ MISTRAL_V11 = Format(
         Arguments(),
     ),
     separator="",
-    reasoning=(Reasoning("[THINK]", "[/THINK]"), THINK),
+    reasoning=(Reasoning("[THINK]", "[/THINK]"), *THINKING),
+    aliases=("ministral",),
     models=("Mistral Small 3", "Magistral", "Devstral", "Ministral 3"),
     summary="name and JSON behind [TOOL_CALLS], with or without [ARGS]",
 )
@@ -44,8 +45,8 @@ DEEPSEEK_V3 = Format(
         Literal("```<｜tool▁call▁end｜>"),
     ),
     around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
-    aliases=("deepseek_v3", "deepseekv3"),
-    models=("DeepSeek V3", "DeepSeek R1"),
+    aliases=("cogito", "deepseek", "deepseek-r1", "deepseek_r1", "deepseek_v3", "deepseekv3"),
+    models=("DeepSeek V3", "DeepSeek R1", "Cogito"),
     summary="name, then JSON in a fence, between DeepSeek's tokens",
 )
 
@@ -62,7 +63,7 @@ DEEPSEEK_V31 = Format(
     ),
     around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
     separator="",
-    aliases=("deepseek_v31", "deepseekv31"),
+    aliases=("deepseek3", "deepseek31", "deepseek_v31", "deepseek_v3_1", "deepseekv31"),
     models=("DeepSeek V3.1",),
     summary="name and JSON between DeepSeek's tokens",
 )
@@ -82,7 +83,7 @@ KIMI_K2 = Format(
     ),
     around=(Literal("<|tool_calls_section_begin|>"), Literal("<|tool_calls_section_end|>")),
     separator="",
-    aliases=("kimi_k2",),
+    aliases=("kimi", "kimi_k2", "kimi_k25", "kimi_thinking", "kimik2"),
     models=("Kimi K2", "Kimi K2 Thinking", "Kimi K2.5"),
     summary="an id that holds the name, then JSON, between Kimi's tokens",
 )
@@ -104,7 +105,12 @@ PLAMO3 = Format(
         Literal("<|plamo:begin_tool_requests:plamo|>"),
         Literal("<|plamo:end_tool_requests:plamo|>"),
     ),
+    dropped=("<|plamo:tag|>",),
     separator="",
+    reasoning=(
+        Reasoning("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+        *THINKING,
+    ),
     models=("PLaMo 3",),
     summary="name and JSON between PLaMo's markers",
 )
@@ -133,6 +139,56 @@ FUNCTIONARY_V32 = Format(
     aliases=("functionary",),
     models=("Functionary 3.2",),
     summary="a recipient behind >>>, then JSON; all is the user",
+)
+
+# `functionary_tool_parser.py` in vllm-mlx, and Functionary's own prompts of version 2.
+FUNCTIONARY_V2 = Format(
+    "functionary-v2",
+    (
+        Literal("<|recipient|>"),
+        Space(),
+        Name(),
+        Space("\n"),
+        Literal("<|content|>"),
+        Space(),
+        Arguments(),
+    ),
+    dropped=("<|from|>assistant\n", "<|recipient|>all\n<|content|>", "<|stop|>"),
+    models=("Functionary 2",),
+    summary="a recipient and JSON behind tokens; all is the user",
+)
+
+# `qwen_fncall_prompt.py` in Qwen-Agent.
+QWEN_AGENT = Format(
+    "qwen-agent",
+    (
+        Literal("✿FUNCTION✿"),
+        Markup(": ", r":? ?"),
+        Name(),
+        Space("\n"),
+        Literal("✿ARGS✿"),
+        Markup(": ", r":? ?"),
+        Arguments(),
+    ),
+    dropped=("✿RETURN✿: ", "✿RETURN✿"),
+    models=("Qwen2 and Qwen2.5 through Qwen-Agent",),
+    summary="a line with the function and a line with its arguments, between flowers",
+)
+
+# `qwen_tool_parser.py` and `api/tool_calling.py` in vllm-mlx.
+CALLING_TOOL = Format(
+    "calling-tool",
+    (
+        Literal("[Calling tool:"),
+        Space(" "),
+        Name(),
+        Literal("("),
+        Arguments(),
+        Literal(")]"),
+    ),
+    marked=False,
+    models=("Qwen3 through vllm-mlx",),
+    summary="[Calling tool: NAME(JSON)]",
 )
 
 REACT = Format(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
-    THINK,
+    THINKING,
     TYPE_NAME,
     Format,
     Key,
@@ -43,18 +43,35 @@ _JOINED_PAIRS = Many(
     )
 )
 
+_NAME = Name(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
+"""Of these letters only: in other languages a word between `<tool_call>` tags may be prose."""
+_BOX = ("<|begin_of_box|>", "<|end_of_box|>")
+"""What GLM-4.5V and its successors write around an answer."""
+
 GLM45 = Format(
     "glm45",
-    (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
-    aliases=("glm", "ling3", "poolside_v1", "spark25"),
+    (Literal("<tool_call>"), Space(), _NAME, Space("\n"), _PAIRS, Literal("</tool_call>")),
+    dropped=_BOX,
+    aliases=(
+        "glm",
+        "glm-ocr",
+        "glm45_moe",
+        "laguna",
+        "ling3",
+        "poolside-v1",
+        "poolside_v1",
+        "spark25",
+    ),
     models=("GLM-4.5", "GLM-4.6", "Ling 3", "Laguna", "Spark 2.5"),
     summary="name, then <arg_key> and <arg_value>, inside <tool_call>",
 )
 
 GLM47 = Format(
     "glm47",
-    (Literal("<tool_call>"), Space(), Name(), Space(), _JOINED_PAIRS, Literal("</tool_call>")),
+    (Literal("<tool_call>"), Space(), _NAME, Space(), _JOINED_PAIRS, Literal("</tool_call>")),
+    dropped=_BOX,
     separator="",
+    aliases=("glm-4.7", "glm47_moe"),
     models=("GLM-4.7", "GLM-5", "Hunyuan 4"),
     summary="as glm45, without newlines",
 )
@@ -79,7 +96,7 @@ HUNYUAN_V3 = Format(
     (
         Literal("<tool_call>"),
         Space(),
-        Name(),
+        _NAME,
         Space(),
         Maybe((Literal("<tool_sep>"),), written=True),
         Space("\n"),
@@ -115,7 +132,7 @@ HUNYUAN_V3_OPENSOURCE = Format(
         Literal("</tool_call:opensource>"),
     ),
     around=(Literal("<tool_calls:opensource>"), Literal("</tool_calls:opensource>")),
-    reasoning=(Reasoning("<think:opensource>", "</think:opensource>"), THINK),
+    reasoning=(Reasoning("<think:opensource>", "</think:opensource>"), *THINKING),
     models=("Hunyuan 3 and 4 with open weights",),
     summary="as hunyuan-v3, with a suffix in every tag",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tunaeval.grammar import (
-    THINK,
+    THINKING,
     Arguments,
     Attribute,
     Elements,
@@ -21,84 +21,10 @@ from tunaeval.grammar import (
 )
 
 _ATTRIBUTE_NAME = r"[^\"'<>\n]{1,200}"
+_STRING_OR_NOT = Maybe(
+    (Literal('" string="'), Attribute(text=("true",), json=("false",))), written=True
+)
 _QUOTE = Literal('"', also=("'",))
-_TRIMMED = Many(
-    (
-        Literal("<parameter="),
-        Key(),
-        Literal(">"),
-        Value("newline"),
-        Literal("</parameter>"),
-        Space("\n"),
-    )
-)
-
-
-QWEN3_CODER = Format(
-    "qwen3-coder",
-    (
-        Literal("<tool_call>"),
-        Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        _TRIMMED,
-        Literal("</function>"),
-        Space("\n"),
-        Literal("</tool_call>"),
-    ),
-    aliases=("qwen3_coder", "qwen3_xml", "step3p5", "step5", "nanbeige"),
-    models=("Qwen3-Coder", "Qwen3.5", "Nemotron 3", "Step-3.5", "Granite 4.2"),
-    summary="<function=NAME> with <parameter=KEY> inside <tool_call>",
-)
-
-MIMO = Format(
-    "mimo",
-    (
-        Literal("<tool_call>"),
-        Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        Many(
-            (
-                Literal("<parameter="),
-                Key(),
-                Literal(">"),
-                Value(),
-                Literal("</parameter>"),
-                Space("\n"),
-            )
-        ),
-        Literal("</function>"),
-        Space("\n"),
-        Literal("</tool_call>"),
-    ),
-    models=("MiMo-V2",),
-    summary="as qwen3-coder, with values kept to the letter",
-)
-
-SEED_OSS = Format(
-    "seed-oss",
-    (
-        Literal("<seed:tool_call>"),
-        Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        _TRIMMED,
-        Literal("</function>"),
-        Space("\n"),
-        Literal("</seed:tool_call>"),
-    ),
-    reasoning=(Reasoning("<seed:think>", "</seed:think>"), THINK),
-    aliases=("seed_oss",),
-    models=("Seed-OSS",),
-    summary="as qwen3-coder, inside <seed:tool_call>",
-)
 
 MINIMAX_M2 = Format(
     "minimax-m2",
@@ -128,7 +54,13 @@ MINIMAX_M2 = Format(
         Literal("<minimax:tool_call>", also=("<function_calls>", "<dots_function_call>")),
         Literal("</minimax:tool_call>", also=("</function_calls>", "</dots_function_call>")),
     ),
-    aliases=("minimax_m2",),
+    aliases=(
+        "minimax",
+        "minimax-append-think",
+        "minimax_append_think",
+        "minimax_m2",
+        "minimax_m2_append_think",
+    ),
     models=("MiniMax M2",),
     summary='<invoke name="NAME"> with <parameter name="KEY"> inside',
 )
@@ -163,6 +95,7 @@ MINIMAX_M3 = Format(
         Literal(f"{_M3}</invoke>"),
     ),
     around=(Literal(f"{_M3}<tool_call>"), Literal(f"{_M3}</tool_call>")),
+    reasoning=(Reasoning("<mm:think>", "</mm:think>"), *THINKING),
     aliases=("minimax_m3",),
     models=("MiniMax M3",),
     summary="arguments as nested elements, a prefix before every tag",
@@ -171,15 +104,17 @@ MINIMAX_M3 = Format(
 MINICPM5 = Format(
     "minicpm5",
     (
-        Literal('<function name="'),
+        Literal(
+            '<function name="', also=("<function name='", '<functionname="', "<functionname='")
+        ),
         Name(),
-        Literal('">'),
+        Literal('">', also=("'>",)),
         Space(),
         Many(
             (
-                Literal('<param name="'),
+                Literal('<param name="', also=("<param name='", '<paramname="', "<paramname='")),
                 Key(_ATTRIBUTE_NAME),
-                Literal('">'),
+                Literal('">', also=("'>",)),
                 Value(quotes=("<![CDATA[", "]]>")),
                 Literal("</param>"),
                 Space(),
@@ -195,8 +130,9 @@ STEP3 = Format(
     "step3",
     (
         Literal("<｜tool_call_begin｜>"),
-        Literal("function"),
-        Literal("<｜tool_sep｜>"),
+        Space(),
+        Maybe((Literal("function"), Literal("<｜tool_sep｜>")), written=True),
+        Space(),
         Literal('<steptml:invoke name="'),
         Name(),
         Literal('">'),
@@ -233,8 +169,7 @@ DEEPSEEK_V32 = Format(
             (
                 Literal('<｜DSML｜parameter name="'),
                 Key(_ATTRIBUTE_NAME),
-                Literal('" string="'),
-                Attribute(text=("true",), json=("false",)),
+                _STRING_OR_NOT,
                 Literal('">'),
                 Value(),
                 Literal("</｜DSML｜parameter>"),
@@ -247,7 +182,15 @@ DEEPSEEK_V32 = Format(
         Literal("<｜DSML｜function_calls>", also=("<｜DSML｜tool_calls>",)),
         Literal("</｜DSML｜function_calls>", also=("</｜DSML｜tool_calls>",)),
     ),
-    aliases=("deepseek_v32", "deepseekv32", "deepseek_v4", "deepseekv4"),
+    aliases=(
+        "deepseek-v4",
+        "deepseek32",
+        "deepseek_v32",
+        "deepseek_v3_2",
+        "deepseek_v4",
+        "deepseekv32",
+        "deepseekv4",
+    ),
     models=("DeepSeek V3.2", "DeepSeek V4"),
     summary="DSML: each parameter says whether it is a string; or one JSON object",
 )
@@ -263,8 +206,7 @@ DEEPSEEK_V41 = Format(
             (
                 Literal('<｜DSML｜ parameter name="'),
                 Key(_ATTRIBUTE_NAME),
-                Literal('" string="'),
-                Attribute(text=("true",), json=("false",)),
+                _STRING_OR_NOT,
                 Literal('">'),
                 Value(),
                 Literal("</｜DSML｜ parameter>"),
@@ -290,8 +232,7 @@ GIGACHAT35 = Format(
             (
                 Literal('<｜GCML｜parameter name="'),
                 Key(_ATTRIBUTE_NAME),
-                Literal('" string="'),
-                Attribute(text=("true",), json=("false",)),
+                _STRING_OR_NOT,
                 Literal('">'),
                 Value(),
                 Literal("</｜GCML｜parameter>"),

@@ -36,8 +36,23 @@ OLMO3 = Format(
         Space("\n"),
         Literal("</function_calls>"),
     ),
+    aliases=("olmo3-think",),
     models=("OLMo 3",),
     summary="Python calls on lines of their own between <function_calls> tags",
+)
+
+# Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
+TOOL_CODE = Format(
+    "tool-code",
+    (
+        Literal("```tool_code"),
+        Space("\n"),
+        PythonCalls(listed=False),
+        Space("\n"),
+        Literal("```"),
+    ),
+    models=("Gemma 3",),
+    summary="Python calls in a Markdown code fence of the language tool_code",
 )
 
 LFM2_PYTHONIC = Format(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.grammar import (
-    THINK,
+    THINKING,
     TYPE_NAME,
     Arguments,
     CallObject,
@@ -26,8 +26,8 @@ _MUSE_KEY = r"[^\"'<>\n]{1,200}"
 _TO_A_TOOL = (
     r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
     r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
-    r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_./-]{0,127})"
-    r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}"
+    r"(?P<name>\w[\w./-]{0,127})"
+    r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
 )
 
 HARMONY = Format(
@@ -42,17 +42,21 @@ HARMONY = Format(
                 "<|message|>",
                 "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
             ),
-            Route("reasoning", r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}", "<|message|>"),
+            Route(
+                "reasoning",
+                r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}",
+                "<|message|>",
+            ),
             Route(
                 "content",
-                r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}",
+                r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}",
                 "<|message|>",
             ),
         ),
         closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
     ),
     separator="",
-    aliases=("openai", "gpt-oss", "gpt_oss"),
+    aliases=("gpt-oss", "gpt_oss", "openai", "openai_gptoss"),
     models=("gpt-oss", "LLM-jp 4"),
     summary="JSON in a message to functions.NAME; analysis is reasoning",
 )
@@ -61,7 +65,7 @@ MUSE = Format(
     "muse",
     (
         Literal('<atem:invoke name="', also=("<atem:invoke name='",)),
-        Name(),
+        Name(doubled=True),
         Literal('">', also=("'>",)),
         Space("\n"),
         Many(
@@ -95,22 +99,31 @@ MUSE = Format(
         ),
         closes=Literal("<|eom|>", also=("<|eot|>",)),
     ),
-    aliases=("muse_glimmer", "musespark1x"),
+    aliases=("glimmer", "muse_glimmer", "musespark1x"),
     models=("Muse Spark", "Muse Glimmer"),
     summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
 )
 
 _SPEAKER = r"[A-Za-z0-9_.-]{0,128}"
 
+_INKLING_KINDS = (
+    "<|content_thinking|>",
+    "<|content_text|>",
+    "<|content_invoke_tool_text|>",
+    "<|content_tool_error|>",
+)
+
 INKLING = Format(
     "inkling",
     (Literal("<|content_invoke_tool_json|>"), Space(), CallObject(arguments="args")),
     envelope=Envelope(
-        opens=Literal("<|message_model|>", also=("<|content_thinking|>", "<|content_text|>")),
+        opens=Literal("<|message_model|>", also=_INKLING_KINDS),
         routes=(
             Route("call", _SPEAKER, "<|content_invoke_tool_json|>", "{name}"),
             Route("reasoning", _SPEAKER, "<|content_thinking|>"),
             Route("content", _SPEAKER, "<|content_text|>"),
+            Route("content", _SPEAKER, "<|content_invoke_tool_text|>"),
+            Route("content", _SPEAKER, "<|content_tool_error|>"),
         ),
         closes=Literal("<|end_message|>"),
     ),
@@ -163,7 +176,7 @@ KIMI_K3 = Format(
         "<|end_of_msg|>",
     ),
     separator="",
-    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), THINK),
+    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), *THINKING),
     aliases=("kimi_k3",),
     models=("Kimi K3",),
     summary="XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",

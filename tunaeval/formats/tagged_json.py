@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tunaeval.grammar import ANY_SPACE, THINK, CallObject, Format, Literal, Reasoning, Space
+from tunaeval.grammar import ANY_SPACE, THINKING, CallObject, Format, Literal, Reasoning, Space
+
+from .qwen25 import JSON, LOOSE_JSON
 
 _ONE = CallObject()
 _SEVERAL = CallObject(array=True, listed=True)
 _PARAMETERS = CallObject(arguments="parameters")
-
-LONGCAT = Format(
-    "longcat",
-    (
-        Literal("<longcat_tool_call>"),
-        Space("\n"),
-        _ONE,
-        Space("\n"),
-        Literal("</longcat_tool_call>"),
-    ),
-    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"), THINK),
-    models=("LongCat-Flash",),
-    summary="one JSON object between <longcat_tool_call> tags",
-)
 
 DOTS_JSON = Format(
     "dots-json",
@@ -74,7 +62,7 @@ K2_THINK = (
     Reasoning("<ifm|think>", "</ifm|think>"),
     Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
     Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
-    THINK,
+    *THINKING,
 )
 """K2 Horizon thinks at three speeds."""
 
@@ -98,7 +86,7 @@ MISTRAL_ARRAY = Format(
 JAMBA = Format(
     "jamba",
     (Literal("<tool_calls>"), Space(), _SEVERAL, Space(), Literal("</tool_calls>")),
-    models=("Jamba 1.5", "Apriel"),
+    models=("Jamba 1.5",),
     summary="a JSON array between <tool_calls> tags",
 )
 
@@ -114,7 +102,8 @@ HUNYUAN_A13B = replace(
 NEMOTRON = Format(
     "nemotron",
     (Literal("<TOOLCALL>"), Space(), _SEVERAL, Space(), Literal("</TOOLCALL>")),
-    models=("Nemotron Nano v2",),
+    aliases=("nemotron_deci",),
+    models=("Nemotron Nano v2", "Llama-Nemotron"),
     summary="a JSON array between <TOOLCALL> tags",
 )
 
@@ -129,6 +118,11 @@ GRANITE31 = Format(
     "granite3.1",
     (Literal("<tool_call>"), Space(), _SEVERAL),
     dropped=("<response>", "</response>"),
+    reasoning=(
+        Reasoning("Here is my thought process:", "Here is my response:"),
+        Reasoning("Here's my thought process:", "Here's my response:"),
+        *THINKING,
+    ),
     models=("Granite 3.1", "Granite 3.2", "Granite 3.3"),
     summary="a JSON array behind <tool_call>, without a closer",
 )
@@ -136,9 +130,45 @@ GRANITE31 = Format(
 PHI4_MINI = Format(
     "phi4-mini",
     (Literal("functools"), Space(), _SEVERAL),
-    aliases=("phi4_mini_json", "firefunction"),
+    aliases=("firefunction", "phi4", "phi4_mini_json"),
     models=("Phi-4-mini", "FireFunction v2"),
     summary="a JSON array behind the word functools",
+)
+
+# `crates/tool_parser/src/parsers/sarashina.rs` in smg. The token is often lost in decoding, and
+# what is left is a list of dictionaries as Python writes them.
+SARASHINA = Format(
+    "sarashina",
+    (Literal("<|tool_calls|>"), Space(), _SEVERAL),
+    also=(JSON, LOOSE_JSON),
+    models=("Sarashina",),
+    summary="an array behind <|tool_calls|>, mostly in Python's quotes",
+)
+
+# The template `tool_use` of Command R and Command R+, in their tokenizers' configuration.
+COMMAND_R = Format(
+    "command-r",
+    (
+        Literal("Action:"),
+        Space(" "),
+        Literal("```json"),
+        Space("\n"),
+        CallObject(name="tool_name", arguments="parameters", array=True),
+        Space("\n"),
+        Literal("```"),
+    ),
+    models=("Command R", "Command R+"),
+    summary="a JSON array with tool_name and parameters in a fence behind Action:",
+)
+
+# The template of Apriel-1.6: "Here are my reasoning steps:" stands in the prompt.
+APRIEL = replace(
+    JAMBA,
+    name="apriel",
+    dropped=("[END FINAL RESPONSE]", "<|end|>"),
+    reasoning=(Reasoning("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"), *THINKING),
+    models=("Apriel 1.5", "Apriel 1.6"),
+    summary="as jamba, with the answer behind [BEGIN FINAL RESPONSE]",
 )
 
 COHERE = Format(
@@ -156,8 +186,8 @@ COHERE = Format(
         "<|START_TEXT|>",
         "<|END_TEXT|>",
     ),
-    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), THINK),
-    aliases=("cohere_command3", "cohere_command4"),
+    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
+    aliases=("cohere_cmd", "cohere_command3", "cohere_command4"),
     models=("Command R7B", "Command A", "Command 4"),
     summary="a JSON array with tool_name and parameters between action markers",
 )
@@ -198,7 +228,7 @@ APERTUS = Format(
         Space(),
         Literal("<|tools_suffix|>"),
     ),
-    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"), THINK),
+    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"), *THINKING),
     aliases=("apertus2509",),
     models=("Apertus",),
     summary="a JSON array of objects whose one key is the tool's name",

@@ -9,7 +9,7 @@ from tunaeval.errors import FormatError
 
 from .envelope import Envelope
 from .faults import fault_of
-from .words import THINK, CallObject, Literal, PythonCalls, Reasoning, Word
+from .words import THINKING, CallObject, Literal, PythonCalls, Reasoning, Word
 
 if TYPE_CHECKING:
     from tunaeval.types import Level, ParseResult, Tools
@@ -23,8 +23,9 @@ class Format:
     even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
     around all calls together; it is written, and read wherever it is met. `envelope` is for models
     whose every word stands in a message with a header. `dropped` are tokens around what is said;
-    they are never written, and are no content. `aliases` are the names that vLLM
-    (`--tool-call-parser`) and SGLang have for the same text.
+    they are never written, and are no content. `also` are formats that are read under this name
+    too, because the same models fall into them; they are never written. `aliases` are the names
+    that servers have for the same text (`--tool-call-parser`, `--reasoning-parser`).
     """
 
     name: str
@@ -33,8 +34,9 @@ class Format:
     around: tuple[Literal, Literal] | None = None
     envelope: Envelope | None = None
     dropped: tuple[str, ...] = ()
+    also: tuple[Format, ...] = ()
     separator: str = "\n"
-    reasoning: tuple[Reasoning, ...] = (THINK,)
+    reasoning: tuple[Reasoning, ...] = THINKING
     aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     summary: str = ""

@@ -10,7 +10,7 @@ ANY_SPACE = " "
 """In an `opens` of a bare object: up to 24 characters of white space."""
 
 ANY_NAME = r"\w"
-"""In an `opens`: a name, perhaps with dots, of up to 64 characters."""
+"""In an `opens`: a name, perhaps with dots, of up to 128 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,16 @@ class Name:
 
     `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
     may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
-    match every beginning of what it matches, because a text may end anywhere: one character or
-    class, and behind it others with `?` or `{0,24}`.
+        match every beginning of what it matches, because a text may end anywhere: one character or
+    class, and behind it others with `?` or `{0,24}`. `doubled`: models write `f.f` for `f`, as a
+    namespace with one tool in it; a tool that is called `f.f` stays so.
     """
 
-    pattern: str = r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}"
+    pattern: str = r"\w[\w./-]{0,127}"
     before: str = ""
     after: str = ""
     after_text: str = ""
+    doubled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ TYPE_NAME = Attribute(
 )
 """The types of JSON schema, where a value is told with its type."""
 
-Trim: TypeAlias = OneOf["no", "newline", "space"]
+Trim: TypeAlias = OneOf["no", "newline", "newlines", "space"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ class Value:
     """An argument's value as bare text, up to the literal behind it.
 
     It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
-    says what stands around it and is no part of it: "no", one "newline" each side, or all "space".
+    says what stands around it and is no part of it: "no"; one "newline" on each side; two
+    "newlines", one on each side, but not one alone; or all "space".
     `quotes` are two texts that may stand around the rest, and then are no part of it either.
     """
 
@@ -193,3 +196,12 @@ class Reasoning:
 
 
 THINK = Reasoning("<think>", "</think>")
+
+THINKING = (
+    THINK,
+    Reasoning("<thinking>", "</thinking>"),
+    Reasoning("<thought>", "</thought>"),
+    Reasoning("◁think▷", "◁/think▷"),
+    Reasoning("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+"""Markers that models of any format think between; every format knows them unless it says else."""

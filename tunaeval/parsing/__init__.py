@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import AUTO, CHAIN, FORMATS, SET_ALIASES, SETS
+from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.grammar import Format
 from tunaeval.registry import Registry, instance_of
 from tunaeval.tools import ToolLike, to_tools
@@ -34,7 +34,7 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 
 auto = Reader("auto", AUTO, summary="finds the format in the text: all of them, read side by side")
 
-dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, xlam = (
+dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
 
@@ -46,12 +46,12 @@ def _constant(name: str) -> str:
 
 _SETS: dict[str, Reader] = {
     reader.name: reader
-    for reader in (qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, xlam)
+    for reader in (qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
 }
 _READERS: dict[str, Reader] = {
     "auto": auto,
     **_SETS,
-    **{name: Reader(name, (form,)) for name, form in FORMATS.items()},
+    **{name: reader_of(form) for name, form in FORMATS.items()},
 }
 
 formats: Registry[Parser] = Registry(
@@ -66,6 +66,7 @@ formats: Registry[Parser] = Registry(
         **SET_ALIASES,
         **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
     },
+    refused=REFUSED,
     check=instance_of(Parser),
 )
 """Formats and parsers by name."""

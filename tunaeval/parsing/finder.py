@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[\w ]*+")
 LEAST_CUT = 5
 """Fewer characters of an opener could be anything."""
 
-_PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,63}+", 64)}
+_PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 

@@ -136,8 +136,8 @@ def read_whole(
 
 @lru_cache(maxsize=256)
 def reader_of(form: Format) -> Reader:
-    """The reader of one format; made once."""
-    return Reader(form.name, (form,))
+    """The reader of one format, and of what is read under its name too; made once."""
+    return Reader(form.name, (form, *form.also), summary=form.summary)
 
 
 class Stream:

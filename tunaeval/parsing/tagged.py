@@ -38,7 +38,7 @@ from .judge import judge_named
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
 from .steps import bounded, literal, next_char, nothing, skip_space
-from .typing import Typed, stays_text, trimmed, typed, unescaped
+from .typing import Typed, stays_text, trimmed, typed, undoubled, unescaped
 
 _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
@@ -137,6 +137,8 @@ class TaggedBlock(Begun):
         name = yield from bounded(self._window, re.compile(word.pattern))
         if word.after:
             yield from bounded(self._window, re.compile(word.after))
+        if word.doubled:
+            name = undoubled(name, self._setting.tools)
         self._name = name or None
         return bool(name)
 
@@ -213,7 +215,8 @@ class TaggedBlock(Begun):
     ) -> Generator[None, None, bool | Unreadable]:
         root, live = self._setting.parameters(self._name) or None, None
         schema = member(root, self._key, root)
-        if self._live and stays_text(schema, self._raw, root) and not word.quotes[0]:
+        plain = not word.quotes[0] and word.trim != "newlines"
+        if plain and self._live and stays_text(schema, self._raw, root):
             live = LiveText(self._live, self._key, word.trim)
         text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
         if isinstance(text, Forgotten):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Value
 from tunaeval.repair import ANY, UNBENT, Note, Read, admitted, kind_of, of_text, read_json, scan
-from tunaeval.types import JsonValue, Repair
+from tunaeval.types import JsonValue, Repair, Tools
 
 _WORDS = ("null", "boolean", "number", "integer")
 _NESTED = ("array", "object")
@@ -79,6 +79,8 @@ def trimmed(text: str, word: Value) -> str:
         text = text.strip()
     if word.trim == "newline":
         text = text.removeprefix("\n").removesuffix("\n")
+    if word.trim == "newlines" and len(text) > 1 and text[0] == text[-1] == "\n":
+        text = text[1:-1]
     opener, closer = word.quotes
     if opener and text.startswith(opener) and text.endswith(closer):
         text = text[len(opener) : -len(closer)]
@@ -88,6 +90,12 @@ def trimmed(text: str, word: Value) -> str:
 def unescaped(key: str) -> str:
     """A key as it is meant, where `&` and `"` are written as entities."""
     return key.replace("&quot;", '"').replace("&amp;", "&")
+
+
+def undoubled(name: str, tools: Tools | None) -> str:
+    """`f` where `f.f` is written, if that is no tool."""
+    half = name[: len(name) // 2]
+    return half if name == f"{half}.{half}" and not (tools and name in tools) else name
 
 
 def as_json(value: JsonValue, what: str) -> str:

@@ -123,7 +123,7 @@ def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:
                 parts.append(word.text[0] if isinstance(value, str) else _kind(value, word))
             case Value():
                 text = value if isinstance(value, str) else as_json(value, key)
-                parts.append(f"\n{text}\n" if word.trim == "newline" else text)
+                parts.append(f"\n{text}\n" if word.trim.startswith("newline") else text)
             case _:
                 parts.append(_word(word, ()))
     return "".join(parts)

@@ -50,7 +50,7 @@ class Entry:
 class Registry(Generic[T]):
     """The things of one entry-point group by name; `aliases` are further names of built-ins.
 
-    Built-ins are given as "module.path:attribute" and imported when they are asked for.
+    Built-ins are "module.path:attribute", imported when asked for; `refused`: why a name is none.
     """
 
     def __init__(
@@ -60,12 +60,14 @@ class Registry(Generic[T]):
         *,
         builtins: Mapping[str, str],
         aliases: Mapping[str, str] | None = None,
+        refused: Mapping[str, str] | None = None,
         check: Check | None = None,
     ) -> None:
         self.group = group
         self.kind = kind
         self._builtins = dict(builtins)
         self._aliases = dict(aliases or {})
+        self._refused = dict(refused or {})
         self._check = check
         self._added: dict[str, T] = {}
         self._loaded: dict[str, T] = {}
@@ -75,8 +77,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """The thing called `name`, imported now if it was not yet.
 
-        Raises UnknownNameError (with near misses), PluginLoadError, PluginClashError or
-        PluginShapeError.
+        Raises UnknownNameError (with near misses) or a PluginError.
         """
         try:
             return self._loaded[name]
@@ -137,7 +138,8 @@ class Registry(Generic[T]):
             return self._shaped(_import(self._builtins[name]), f"{self.kind} {name!r}")
         match self._entry_points().get(name, []):
             case []:
-                raise UnknownNameError(self.kind, name, [*self.names(), *self._aliases])
+                known = [*self.names(), *self._aliases]
+                raise UnknownNameError(self.kind, name, known, self._refused.get(name, ""))
             case [point]:
                 return self._load(name, point)
             case points:

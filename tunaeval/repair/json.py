@@ -63,7 +63,9 @@ JSON = Dialect(
     number=read_number,
     word=read_word,
     members={
-        "{": members_of(_KEYS, f"{SPACE}:{SPACE}", _scalar("value"), _OTHERWISE, "}", repairs=_REPAIRS)
+        "{": members_of(
+            _KEYS, f"{SPACE}:{SPACE}", _scalar("value"), _OTHERWISE, "}", repairs=_REPAIRS
+        )
     },
     elements=elements_of(_scalar("element")),
     comments="/#",

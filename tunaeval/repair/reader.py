@@ -158,9 +158,7 @@ class Reader:
     def _inside(self, style: Style, role: str, out: list[str], then: Step) -> Step:
         """Read a string into `out`."""
         out.append('"')
-        string = StringReader(
-            self._window, self.draft, out, style, role=role, stops=self._stops
-        )
+        string = StringReader(self._window, self.draft, out, style, role=role, stops=self._stops)
         return lambda: then if string.advance() else None
 
     def _behind_string(self) -> Step | None:
