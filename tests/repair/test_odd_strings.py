@@ -83,3 +83,9 @@ def test_a_closer_of_nothing_is_passed_over_where_it_stands(text: str, value: ob
 def test_what_never_ends_is_refused_after_a_bounded_look(start: str, flood: str) -> None:
     window = Window(start + flood * 20_000)
     assert isinstance(JsonReader(window).advance(), Unreadable)
+
+
+@pytest.mark.parametrize("escapes", [30, 45, 60, 69, 80])
+def test_a_long_key_of_escapes_ends_the_string_before_it_in_pieces_too(escapes: int) -> None:
+    text = '{"s": "x","' + "\\'" * escapes + '": 1}'
+    assert in_pieces(text, 1) == in_pieces(text, len(text))

@@ -3,9 +3,10 @@
 from .braces import BRACE_KEY, BraceReader, object_reader
 from .json import JsonReader
 from .kinds import UNBENT, kind_of, of_text
+from .literals import PYTHON_NAME
+from .machine import Read
 from .mends import MENDS
-from .python import PYTHON_NAME, PythonReader
-from .reader import Read
+from .python import PythonReader
 from .references import ANY, admitted, member, member_or_item, resolved
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES

@@ -19,7 +19,7 @@ _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
 BARE_WORD = r"[A-Za-z_$][\w$-]{0,255}+"
 """A key without quotes; no longer, so that it is known when it ends."""
 
-BARE_KEY = re.compile(BARE_WORD)
+KEY_WORD = re.compile(BARE_WORD)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 
 _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
@@ -49,7 +49,7 @@ def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | N
 
 def read_word(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
     """true, false, null, their Python forms, or a string that lost its quotes."""
-    word = longest(window, BARE_KEY)
+    word = longest(window, KEY_WORD)
     after = None if word is None else behind(window, len(word))
     if word is None or after is None:
         return None

@@ -12,6 +12,7 @@ from .atoms import cut_off, read_number, read_word
 from .dialect import Dialect
 from .escapes import JSON_ESCAPES
 from .json import JsonReader
+from .machine import Step
 from .members import (
     NUMBER,
     SPACE,
@@ -21,7 +22,7 @@ from .members import (
     members_of,
 )
 from .mends import CutError
-from .reader import Reader, Step
+from .reader import Reader
 from .strings import text_style
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from .atoms import BARE_KEY, BARE_WORD, read_number, read_word
+from .atoms import BARE_WORD, KEY_WORD, read_number, read_word
 from .dialect import Dialect
 from .escapes import SOUND_ESCAPE
 from .members import (
-    BARE_KEY as BARE,
-)
-from .members import (
+    BARE_KEY,
     NUMBER,
     RAW,
     SINGLE,
@@ -40,7 +38,7 @@ _OTHERWISE = (
 _ONE = rf'{_STRING}|[^ \t\r\n,"}}\]]++'
 _REPAIRS = {
     SINGLE_KEY: "single-quotes",
-    BARE: "bare-key",
+    BARE_KEY: "bare-key",
     SINGLE: "single-quotes",
     WORD: "python-literal",
     RAW: "control-character",
@@ -55,7 +53,7 @@ JSON = Dialect(
     brackets={"{": "{", "[": "["},
     closers="}]",
     styles=JSON_STYLES,
-    bare_key=BARE_KEY,
+    bare_key=KEY_WORD,
     bare_key_repair="bare-key",
     signs={":": "", "=": "separator"},
     signs_may_lack=True,

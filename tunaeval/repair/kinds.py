@@ -9,7 +9,7 @@ from reprlib import Repr
 
 from tunaeval.types import JsonValue
 
-from .reader import Read
+from .machine import Read
 from .whole import read_json
 
 KINDS = ("null", "boolean", "integer", "number", "array", "object", "string")

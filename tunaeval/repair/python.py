@@ -14,174 +14,33 @@ from json.encoder import encode_basestring
 
 from tunaeval.window import Reading, Window
 
-from .atoms import behind, cut_off, longest
-from .dialect import Dialect
-from .escapes import PYTHON_ESCAPES
-from .members import (
-    NUMBER,
-    SPACE,
-    WORDS,
-    Members,
-    elements_of,
-    members_of,
-    quoted,
+from .atoms import behind, longest
+from .literals import (
+    LOOKED_AT,
+    NAMED_MEMBERS,
+    PYTHON,
+    PYTHON_NAME,
+    PYTHON_WORD,
+    TEXT_STYLES,
+    python_word,
 )
-from .mends import CLOSER, CutError, Draft, UnreadableError
-from .quotes import text_ends, three_end
-from .reader import Read, Reader, Step
-from .strings import Style, text_style
-from .values import MAX_DIGITS, Unreadable
+from .machine import Read, Step
+from .members import Members
+from .mends import CLOSER, CutError, UnreadableError
+from .reader import Reader
+from .strings import Style
+from .values import Unreadable
 
-PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
-"""What may name an argument. Python knows no hyphens there; models write them."""
-
-_WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _KEYWORD = re.compile(
     rf"(?P<name>{PYTHON_NAME.pattern})[ \t\r\n]{{0,24}}+(?P<sign>[=:]?+)(?P<more>=?+)"
 )
-_BEHIND_QUOTE = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
-_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
-_KEY_WORD = re.compile(r"[+-]?[\w.]{0,200}+")
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
-_FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
-_ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
 _ATOM_IN_BRACES = re.compile(r"(?:[+-]?[\w.]{1,200}+[ \t\r\n]{0,24}+)?+")
 _EMPTY = re.compile(r"\{[ \t\r\n]{0,24}+\}?+")
-_JSON_WORDS = {**WORDS, "true": "true", "false": "false", "null": "null"}
-_NEVER = frozenset({"NaN", "nan", "Infinity", "inf", "undefined", "lambda", "not", "await"})
+_MOST_SKIPPED = 4096
 _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
-_LOOKED_AT = 256
-
-
-def _ends(window: Window, role: str, stops: tuple[str, ...]) -> bool | None:
-    """Whether the quote here ends its text; the next argument may only lack its comma."""
-    if ends := text_ends(window, role, stops):
-        return True
-    if ends is None:
-        return None
-    found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
-    if found and found.end() >= len(window.text) and not window.final:
-        return None
-    return bool(found and found["sign"] and not found["more"])
-
-
-_STYLES = {
-    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES, ends=ends)
-    for raw in (False, True)
-    for quote, ends in {"'": _ends, '"': _ends, "'''": three_end, '"""': three_end}.items()
-}
-
-# --- members that are taken whole ----------------------------------------------------------------
-
-_BEHIND = r"(?=[ \t\r\n]{0,24}+[,)\]}])"
-_ATOM = rf"(?:{NUMBER}|true|false|null)(?=[ \t\r\n,)\]}}])"
-_WORDS = rf"(?:{'|'.join(WORDS)})(?=[ \t\r\n,)\]}}])"
-_SINGLE = r"""[^'\\\n]*+(?:\\['"\\nrt][^'\\\n]*+)*+"""
-_DOUBLE = r"""[^"\\\n]*+(?:\\['"\\nrt][^"\\\n]*+)*+"""
-_SCALAR = (
-    rf"""(?:"{_DOUBLE}"{_BEHIND}|'{_SINGLE}'{_BEHIND}|{_ATOM}|{_WORDS})""",
-    rf"""(?:"{_DOUBLE}"|'{_SINGLE}'|[^ \t\r\n,)\]}}]++)""",
-)
-_OPENER = r"([{\[(])(?:()()()){0}"
-_NAME = PYTHON_NAME.pattern
-_NAMES = (rf"({_NAME})(?:()()){{0}}", _NAME, f"({_NAME})")
-_INSIDE = r"""[^"'\\\x00-\x1f]*+"""
-_KEYS = (
-    f"""(?:"({_INSIDE})"|'({_INSIDE})')(?:()){{0}}""",
-    f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
-    f"""["']({_INSIDE})["']""",
-)
-_NAMED = members_of(_NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", repairs={})
-_KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", repairs={})
-_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, _NAMED.each, {})
+_UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, NAMED_MEMBERS.each, {})
 """No member is taken whole."""
-
-
-def _scalar(value: str) -> str:
-    """A text or an atom as JSON."""
-    return quoted(value[1:-1]) if value[0] in "'\"" else WORDS.get(value, value)
-
-
-# --- numbers and words ---------------------------------------------------------------------------
-
-
-def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
-    text = longest(window, _NUMBER, MAX_DIGITS)
-    if text is None:
-        return None
-    if len(text) > MAX_DIGITS:
-        raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
-    number = number_as_json(text)
-    if number is None and (found := _ZEROS.fullmatch(text)):
-        draft.mend("leading-zero")
-        number = found[1].strip("+") + found[2]
-    if number is None:
-        if window.pos + len(text) >= len(window.text):
-            cut_off(window)
-        raise UnreadableError("needs-evaluation", f"{text[:40]!r} is no literal")
-    window.pos += len(text)
-    return number
-
-
-def _word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
-    word = longest(window, _WORD, _LOOKED_AT)
-    after = None if word is None else behind(window, len(word))
-    if word is None or after is None:
-        return None
-    if not word:
-        raise UnreadableError(
-            "invalid-json", f"{window.text[window.pos]!r} where a value was expected"
-        )
-    if word in _JSON_WORDS:
-        window.pos += len(word)
-        return _JSON_WORDS[word]
-    if not after:
-        cut_off(window)
-    if after not in ",)]}" or word in _NEVER:
-        raise UnreadableError("needs-evaluation", f"{word[:40]!r} would have to be evaluated")
-    draft.mend("unquoted-string")
-    window.pos += len(word)
-    return f'"{word}"'
-
-
-def number_as_json(text: str) -> str | None:
-    """A number as Python spells it, as JSON spells it; None if it is no number.
-
-    >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
-    ('1000', '31', '0.5')
-    """
-    if _JSON_NUMBER.fullmatch(text):
-        return text
-    try:
-        return str(int(text, 0)) if text.isascii() else None
-    except ValueError:
-        found = _FLOAT.fullmatch(text)
-    if not found or not (found[2] or found[3]) or not ("." in text or found[4]):
-        return None
-    whole = found[2].replace("_", "").lstrip("0") or "0"
-    return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
-
-
-_KINDS = {"{": "{", "[": "[", "(": "("}
-
-PYTHON = Dialect(
-    brackets=_KINDS,
-    closers="}])",
-    styles={quote: _STYLES[quote, False] for quote in "'\""},
-    bare_key=_KEY_WORD,
-    bare_key_repair="bare-key",
-    signs={":": ""},
-    signs_may_lack=False,
-    numbers="+-.",
-    number=_number,
-    word=_word,
-    members={"f": _NAMED, "{": _KEYED, "**": _KEYED},
-    elements=elements_of(_SCALAR),
-    scalar=_scalar,
-    outer="]",
-    trailing_comma="",
-)
 
 
 class PythonReader(Reader):
@@ -227,7 +86,7 @@ class PythonReader(Reader):
             begins = self._begins_set(char)
             return self._element if begins else None if begins is None else super()._name(char)
         window = self._window
-        if longest(window, _KEYWORD, _LOOKED_AT) is None:
+        if longest(window, _KEYWORD, LOOKED_AT) is None:
             return None
         keyword = _KEYWORD.match(window.text, window.pos)
         if keyword and not keyword["sign"] and keyword.end() >= len(window.text):
@@ -292,7 +151,7 @@ class PythonReader(Reader):
         if kind != "f":
             quoted = kind in self._members_of and char in self._dialect.styles
             return "missing-comma" if quoted else ""
-        if longest(self._window, _KEYWORD, _LOOKED_AT) is None:
+        if longest(self._window, _KEYWORD, LOOKED_AT) is None:
             return None
         found = _KEYWORD.match(self._window.text, self._window.pos)
         return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
@@ -317,7 +176,7 @@ class PythonReader(Reader):
         """Whether a number or a word here is the first of a set; None to wait."""
         if char in self._dialect.styles or not self._is_first():
             return False
-        atom = longest(self._window, _ATOM_IN_BRACES, _LOOKED_AT)
+        atom = longest(self._window, _ATOM_IN_BRACES, LOOKED_AT)
         after = None if atom is None else behind(self._window, len(atom))
         if not atom or not after or after not in ",}":
             return None if after is None else False
@@ -339,13 +198,13 @@ class PythonReader(Reader):
         if not (char.isalpha() or char == "_"):
             return super()._begin(char, role)
         window = self._window
-        word = longest(window, _WORD, _LOOKED_AT)
+        word = longest(window, PYTHON_WORD, LOOKED_AT)
         after = None if word is None else behind(window, len(word))
         if word is None or after is None:
             return None
         prefix = word.lower()
         if not after or after not in self._dialect.styles:
-            return self._atom(_word)
+            return self._atom(python_word)
         if prefix not in _RAW_PREFIXES:
             code = "needs-evaluation" if prefix in _OTHER_PREFIXES else "invalid-json"
             raise UnreadableError(code, f"{word[:40]!r} before a text")
@@ -362,7 +221,7 @@ class PythonReader(Reader):
         start = window.text[window.pos + ahead : window.pos + ahead + 3]
         if len(start) < 3 and start == char * len(start) and not window.final:
             return None
-        return _STYLES[start if start == char * 3 else char, raw]
+        return TEXT_STYLES[start if start == char * 3 else char, raw]
 
     def _behind_string(self) -> Step | None:
         """After a text: those right behind it, which Python takes for one with it."""
@@ -406,6 +265,3 @@ class PythonReader(Reader):
                 if not closers:
                     self.whole = True
                     return
-
-
-_MOST_SKIPPED = 4096

@@ -17,14 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
-
-from tunaeval.types import JsonValue, Repair
-from tunaeval.window import Reading, Window
 
 from .atoms import longest
-from .between import Between, first_characters
-from .dialect import Atom, Dialect
+from .between import first_characters
+from .dialect import Atom
+from .machine import Machine, Step
 from .members import (
     ELEMENTS,
     ELEMENTS_END,
@@ -38,87 +35,13 @@ from .members import (
     repaired_key,
     repaired_value,
 )
-from .mends import CLOSED, OPENED, CutError, Draft, UnreadableError
+from .mends import CLOSED, OPENED, UnreadableError
 from .strings import StringReader, Style
-from .values import EXACT_DIGITS, MAX_DEPTH, Note, Unreadable, decode
-
-Step: TypeAlias = Callable[[], Any]
-"""Returns the step after it, or None to wait (a type that holds itself)."""
+from .values import EXACT_DIGITS, MAX_DEPTH
 
 
-class Read(NamedTuple):
-    """A value and what it took to read it; `truncated` when the text ended inside it."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    notes: tuple[Note, ...] = ()
-    truncated: bool = False
-
-
-def _over() -> None:
-    """The step behind the last one."""
-
-
-class Reader:
-    """Reads the value at the window's position; used once.
-
-    `stops` are texts that end the frame around the value (a closing tag): met outside a string
-    they close whatever is still open. `draft` is what has been understood so far. `whole` says
-    whether the last closer was reached, even by a value that is refused.
-    """
-
-    whole = False
-    _exact = True
-    """Whether any decoder reads the numbers so far alike."""
-    _bare_key = False
-    _between: Between | None = None
-
-    dialect: Dialect
-
-    def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
-        self._dialect = dialect = self.dialect
-        self.draft = Draft(window, dialect.outer, dialect.trailing_comma)
-        self._window = window
-        self._members_of = dialect.members
-        self._stops = stops
-        self._step: Step = self._start
-
-    def read(self) -> Reading[Read | Unreadable]:
-        """The value. The window's position is behind it, or where it stopped making sense."""
-        while (result := self.advance()) is None:
-            yield
-        return result
-
-    def advance(self) -> Read | Unreadable | None:
-        """Go on as far as the text allows; None: the value goes on behind it."""
-        draft, step, truncated = self.draft, self._step, False
-        self._step = _over  # a step holds the reader, and the reader would hold it for ever
-        try:
-            if not self._between or self._between.leave_comment():
-                while (following := step()) is not None:
-                    step = following
-            if not self.whole:
-                self._step = step
-                return None
-        except UnreadableError as reason:
-            so_far = "".join(draft.pieces) + draft.pending
-            return Unreadable(reason.code, str(reason), self._window.offset, so_far, reason.cut)
-        except CutError as cut:
-            draft.close_all()
-            draft.mend(cut.mend)
-            truncated = cut.mend == "truncated"
-        written = "".join(draft.pieces)
-        made = decode(written, exact=self._exact)
-        if isinstance(made, Unreadable):
-            return Unreadable(made.code, made.message, self._window.offset, written)
-        return Read(made[0], draft.repairs, made[1], truncated)
-
-    def _next(self) -> str:
-        """The next character that belongs to the value; "" to wait."""
-        if self._between is None:
-            comments = self._dialect.comments
-            self._between = Between(self._window, self.draft, self._stops, comments)
-        return self._between.next()
+class Reader(Machine):
+    """Reads the value at the window's position; see `Machine`."""
 
     # --- values ------------------------------------------------------------------------------
 

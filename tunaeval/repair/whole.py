@@ -5,7 +5,7 @@ from __future__ import annotations
 from tunaeval.window import Window
 
 from .json import JsonReader
-from .reader import Read
+from .machine import Read
 from .values import Unreadable, has_long_number, scan
 
 

@@ -1,0 +1,138 @@
+"""Python's literals and braces: what is taken whole says what the steps say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.repair import BraceReader, JsonReader, PythonReader, Read, Unreadable
+from tunaeval.types import JsonValue
+from tunaeval.window import Window
+
+MARK = "<escape>"
+STOPS = ("</c>",)
+
+SOUND = {
+    "json": '{"city": "Oslo", "l": [1, "a, b", {}], "o": {"x": null, "y": "it\'s"}, "e": []}',
+    "python": """(city='Oslo', l=[1, "a, b", (2,)], o={'x': None, "y": "it's"}, e=[], s='\\n')""",
+    "brace": "{city:<escape>Oslo<escape>,days:3,l:[1,<escape>a, b<escape>],o:{x:null,y:-1.5},e:[]}",
+}
+PIECES = (
+    "'", '"', MARK, MARK[:4], "\\", "\\n", "\\x4", "\\u00e9", ",", ":", "=", "=>", "{", "}", "[",
+    "]", "(", ")", " ", "\n", "1", "07", "-", "True", "null", "x", "k:", "k=", "'k':", "**{}",
+    "**{'a':1}", "{1,", "</c>", "</", "#", "/*", "'a' 'b'", "'''", "é", " " * 30,
+)  # fmt: skip
+
+
+def reader_of(dialect: str, window: Window) -> JsonReader | PythonReader | BraceReader:
+    match dialect:
+        case "json":
+            return JsonReader(window, STOPS)
+        case "python":
+            return PythonReader(window, ("city", "days"), STOPS)
+    return BraceReader(window, MARK, STOPS)
+
+
+def read(dialect: str, text: str, step: int) -> tuple[Read | Unreadable, int]:
+    """What comes of a text in chunks of so many characters, and where it ends."""
+    window = Window()
+    reader = reader_of(dialect, window)
+    for at in range(0, len(text), step):
+        window.feed(text[at : at + step])
+        window.final = at + step >= len(text)
+        if result := reader.advance():
+            return result, window.offset
+    raise AssertionError(f"a reader asked for more than all of {text!r}")
+
+
+@st.composite
+def damaged(draw: st.DrawFn, dialect: str) -> str:
+    text = SOUND[dialect]
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(1, len(text)))
+        piece = draw(st.sampled_from(["", *PIECES]))
+        text = text[:at] + piece + text[at + draw(st.integers(0, 3)) :]
+    return text
+
+
+@pytest.mark.parametrize("dialect", SOUND)
+@given(data=st.data(), step=st.sampled_from([1, 2, 7, 30]))
+def test_chunks_do_not_matter(dialect: str, data: st.DataObject, step: int) -> None:
+    """Character by character next to nothing is taken whole."""
+    text = data.draw(damaged(dialect))
+    whole, end = read(dialect, text, len(text))
+    parts, parts_end = read(dialect, text, step)
+    if isinstance(whole, Unreadable) and isinstance(parts, Unreadable):
+        assert (parts.code, parts.message, parts.at) == (whole.code, whole.message, whole.at)
+    else:
+        assert parts == whole
+    assert parts_end == end
+
+
+NAMES = st.sampled_from(["a", "b_c", "é", "x1"])
+
+
+def values(inner: st.SearchStrategy[JsonValue]) -> st.SearchStrategy[JsonValue]:
+    return st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
+
+
+SCALARS: st.SearchStrategy[JsonValue] = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("ab,:[]{}()'\"\\\n\t é", max_size=9)
+)
+VALUES = st.recursive(SCALARS, values, max_leaves=6)
+
+
+def as_python(arguments: dict[str, JsonValue]) -> str:
+    return f"({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+
+def as_braces(value: JsonValue) -> str:
+    match value:
+        case str():
+            return f"{MARK}{value}{MARK}"
+        case dict():
+            return f"{{{','.join(f'{key}:{as_braces(item)}' for key, item in value.items())}}}"
+        case list():
+            return f"[{','.join(map(as_braces, value))}]"
+    return json.dumps(value)
+
+
+@given(arguments=st.dictionaries(NAMES, VALUES, max_size=4), step=st.sampled_from([1, 5, 1000]))
+def test_what_is_sound_is_read_without_a_repair(arguments: dict[str, JsonValue], step: int) -> None:
+    assert read("python", as_python(arguments), step)[0] == Read(arguments)
+    assert read("brace", as_braces(arguments), step)[0] == Read(arguments)
+    assert read("json", json.dumps(arguments), step)[0] == Read(arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{a:1,b:2,<esc", {"a": 1, "b": 2}),
+        ("{o:{a:1} <esc", {"o": {"a": 1}}),
+    ],
+)
+def test_a_mark_that_is_cut_off_takes_no_member_with_it(text: str, value: JsonValue) -> None:
+    result, _ = read("brace", text, len(text))
+    assert isinstance(result, Read)
+    assert (result.value, result.truncated) == (value, True)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "value"),
+    [("json", "[1,}2]", [1, 2]), ("python", "(a=[1,}2])", {"a": [1, 2]}),
+     ("brace", "{a:[1,)2]}", {"a": [1, 2]})],
+)  # fmt: skip
+def test_behind_a_stray_closer_is_due_what_was_due_before_it(
+    dialect: str, text: str, value: JsonValue
+) -> None:
+    result, _ = read(dialect, text, len(text))
+    assert isinstance(result, Read)
+    assert result.value == value
+    assert [repair.code for repair in result.repairs] == ["extra-closer"]
