@@ -169,6 +169,24 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
             lambda: tunaeval.run("smoke", client="openai", base_ulr="http://x"),
             "no parameter of run() or of client 'openai' is called 'base_ulr'; did you mean 'base_",
         ),
+        (
+            lambda: scripted(client=ScriptedClient),
+            "client is the class ScriptedClient; wanted one of its objects: ScriptedClient(...)",
+        ),
+        (lambda: scripted(timeout=3), "is called 'timeout'; did you mean 'deadline_seconds'?"),
+        (lambda: scripted(tools="api"), "is called 'tools'; did you mean 'ask'?"),
+        (
+            lambda: tunaeval.run("smoke", client="openai", timeout=3),
+            "is called 'timeout'; did you mean 'deadline_seconds'?",
+        ),
+        (
+            lambda: scripted(base_url="http://x"),
+            "; the client is made already, so it",
+        ),
+        (
+            lambda: scripted(suite=[{"id": "a"}]),
+            "; scenarios in a program are written to a file first (tunaeval.run takes a",
+        ),
         (lambda: scripted(options={"level": "strict"}), "wanted tunaeval.RunOptions(...)"),
         (lambda: scripted(level="Strict"), "no level is called 'Strict'; did you mean 'strict'?"),
         (lambda: scripted(out=42), "out is 42; wanted a path, as a string or a Path"),
@@ -179,6 +197,12 @@ def test_the_sentence_says_what_was_wanted(use: Callable[[], object], words: str
     with pytest.raises(UsageError) as caught:
         use()
     assert words in str(caught.value)
+
+
+def test_a_typo_is_not_blamed_on_the_client() -> None:
+    with pytest.raises(UsageError) as caught:
+        scripted(repeat=3)
+    assert str(caught.value).endswith("did you mean 'repeats'?")
 
 
 class Half:

@@ -163,3 +163,23 @@ def test_help_names_every_exit_code(here: Tuna) -> None:
 def test_a_percent_sign_stands_alone_in_help(here: Tuna, command: str) -> None:
     assert "--max-errors N|P% " in here(command, "--help").stdout.replace("]", " ")
     assert "%%" not in here(command, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [("--deadline-seconds", "--timeout"), ("--ask", "--tools"), ("--repeat", "--repeats")],
+)
+def test_the_name_that_python_has_for_an_option_is_known(
+    here: Tuna, option: str, meant: str
+) -> None:
+    done = here("run", option, "3")
+    assert done.returncode == 2
+    assert f"there is no option {option}; did you mean {meant}?" in done.stderr
+
+
+def test_a_file_in_the_place_of_a_run_is_said_to_be_one(here: Tuna, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("{}")
+    for command in (["compare", "report.json", "report.json"], ["rescore", "report.json"]):
+        done = here(*command)
+        assert done.returncode == 2
+        assert "report.json is a file; wanted the directory of a run" in done.stderr

@@ -53,3 +53,9 @@ def test_a_name_that_is_none_is_wrong_use(capsys: pytest.CaptureFixture[str]) ->
 def test_the_page_is_made_from_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     again = "write it again: tunaeval formats --markdown > docs/reference/formats.md"
     assert PAGE.read_text("utf-8") == printed(capsys, "--markdown"), again
+
+
+def test_a_line_of_the_list_is_one_that_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys).splitlines()
+    assert max(map(len, lines)) <= 240
+    assert any("…" in line for line in lines)

@@ -263,3 +263,16 @@ def test_a_burst_of_faults_loses_no_request() -> None:
     assert [reply.message["content"] for reply in replies] == ["hello"] * 40
     assert sum(reply.retries for reply in replies) == 15
     assert server.most_open <= 8
+
+
+@pytest.mark.parametrize("header", ["3600", "Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_pause_that_is_too_long_to_wait_for_is_named(header: str) -> None:
+    busy = Answer(status=429, headers={"Retry-After": header})
+    failed = failure(then=busy, max_retries=0)
+    assert "429 Too Many Requests (Retry-After asks for over 120 s)" in str(failed)
+
+
+@pytest.mark.parametrize("header", ["0.01", "soon", "-5", "nan"])
+def test_a_pause_that_is_kept_or_is_nonsense_is_not_named(header: str) -> None:
+    busy = Answer(status=429, headers={"Retry-After": header})
+    assert "Retry-After" not in str(failure(then=busy, max_retries=0))

@@ -71,6 +71,18 @@ def test_what_to_buy_more_of_is_said() -> None:
     assert "the server's own noise" in shown(report(*MIXED, repeats=3))
 
 
+@pytest.mark.parametrize("ok", [True, False])
+def test_where_all_answers_are_alike_nothing_is_recommended(ok: bool) -> None:
+    alike = [*answers("a", ok, ok), *answers("b", ok, ok)]
+    page = shown(report(*alike, repeats=2, temperature=0.8))
+    assert "every answer was the same, so the variance says nothing of luck" in page
+    assert "worth most" not in page
+
+
+def test_one_attempt_is_one() -> None:
+    assert "\n1 attempt, median" in shown(report(result(ok=True)))
+
+
 def test_a_run_without_repeats_says_nothing_of_luck() -> None:
     assert summarise([result(ok=True)]).repeats is None
 

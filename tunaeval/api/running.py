@@ -134,20 +134,25 @@ async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterat
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:
     known = registries()["clients"]
     if not isinstance(client, str):
+        if isinstance(client, type):
+            raise UsageError(
+                f"client is the class {client.__name__}; wanted one of its objects: "
+                f"{client.__name__}(...)"
+            )
         if not isinstance(client, Client):
             raise UsageError(
                 f"client is {client!r:.60}; wanted a name ({', '.join(known.names())}), or an "
                 "object with name, async complete(request) and async close()"
             )
         if settings:
-            raise UsageError(
-                f"{_unknown(settings)}; the client is made already, so it takes nothing more"
-            )
+            words, is_typo = _unknown(settings)
+            why = "" if is_typo else "; the client is made already, so it takes nothing more"
+            raise UsageError(words + why)
         return client
     maker = known.get(client)
     takes = _keywords(maker)
     if takes is not None and settings.keys() - takes:
-        raise UsageError(_unknown(settings, client, takes))
+        raise UsageError(_unknown(settings, client, takes)[0])
     return made_client(maker, client, settings)
 
 
@@ -162,9 +167,18 @@ def _keywords(maker: object) -> frozenset[str] | None:
     return frozenset(one.name for one in parameters)
 
 
-def _unknown(settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()) -> str:
-    """A sentence on the first keyword that nobody knows, with what it may have meant."""
+_OF_A_SHELL = {"timeout": "deadline_seconds", "tools": "ask"}
+"""Parameters by the names of the same on the command line."""
+
+
+def _unknown(
+    settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()
+) -> tuple[str, bool]:
+    """A sentence on the first keyword that nobody knows, and whether it says what was meant."""
     own = inspect.signature(arun).parameters.keys() - {"client_settings"}
     wrong = min(settings.keys() - set(takes))
     kind = "parameter of run()" + (f" or of client {client!r}" if client else "")
-    return str(UnknownNameError(kind, wrong, [*own, *takes]))
+    if meant := _OF_A_SHELL.get(wrong):
+        return f"no {kind} is called {wrong!r}; did you mean {meant!r}?", True
+    unknown = UnknownNameError(kind, wrong, [*own, *takes])
+    return str(unknown), bool(unknown.near)

@@ -115,6 +115,10 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     return parser
 
 
+_OF_PYTHON = {"deadline-seconds": "timeout", "ask": "tools"}
+"""Options by the names of the same in `tunaeval.run`."""
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse, with errors in our own words and way."""
 
@@ -126,7 +130,10 @@ class _Parser(argparse.ArgumentParser):
         found, unknown = super().parse_known_args(args, namespace)
         known = [option.lstrip("-") for option in self._option_string_actions]
         for option in (one.partition("=")[0] for one in unknown if one.startswith("--")):
-            for meant in UnknownNameError("option", option.lstrip("-"), known).near[:1]:
+            name = option.lstrip("-")
+            near = UnknownNameError("option", name, known).near
+            python = [_OF_PYTHON[name]] if _OF_PYTHON.get(name) in known else []
+            for meant in [*python, *near][:1]:
                 self.error(f"there is no option {option}; did you mean --{meant}?")
         return found, unknown
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
+_WIDEST = 48
+"""Characters of a text in the list; `tunaeval formats NAME` shows all of them."""
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
 
 _PAGE = """\
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.markdown:
         output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
     elif arguments.json or arguments.format is None:
-        print_listing(output, "formats", rows, COLUMNS, as_json=arguments.json)
+        print_listing(output, "formats", rows, COLUMNS, as_json=arguments.json, limit=_WIDEST)
     else:
         output.result("\n\n".join(map(_in_full, rows)))
     return 0

@@ -23,13 +23,25 @@ def add_bfcl(parser: argparse._ActionsContainer) -> None:
 
 
 def print_listing(
-    output: Output, name: str, rows: Sequence[JsonObject], columns: Sequence[str], *, as_json: bool
+    output: Output,
+    name: str,
+    rows: Sequence[JsonObject],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    limit: int | None = None,
 ) -> None:
-    """Print `rows` under `name`; a column that is empty everywhere is left out."""
+    """Print `rows` under `name`; a column that is empty everywhere is left out.
+
+    A text of more than `limit` characters is cut, but not in the last column, nor for machines.
+    """
     if as_json:
         output.result(json.dumps({name: list(rows)}))
         return
-    cells = [[_cell(row[column]) for column in columns] for row in rows]
+    cells = [
+        [_cell(row[column], None if column == columns[-1] else limit) for column in columns]
+        for row in rows
+    ]
     used = [i for i in range(len(columns)) if any(row[i] for row in cells)]
     table = [[columns[i] for i in used], *([row[i] for i in used] for row in cells)]
     widths = [max(len(row[i]) for row in table) for i in range(len(used))]
@@ -37,7 +49,7 @@ def print_listing(
         output.result("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def _cell(value: JsonValue) -> str:
+def _cell(value: JsonValue, limit: int | None) -> str:
     from tunaeval.reports import visible  # noqa: PLC0415 - pydantic, not for --help
 
-    return visible(", ".join(value) if isinstance(value, list) else str(value))
+    return visible(", ".join(value) if isinstance(value, list) else str(value), limit)

@@ -19,7 +19,7 @@ from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import parser_for
 from tunaeval.plugins import who, words_of
 from tunaeval.registry import closed
-from tunaeval.reports import Live, json_text, show, summary_object
+from tunaeval.reports import INFRASTRUCTURE, Live, json_text, show, summary_object
 from tunaeval.types.roles import Client, Writer
 from tunaeval.types.runs import Report, Suite
 
@@ -145,7 +145,10 @@ async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
 
 
 def _kept(run: SuiteRun) -> str:
-    return f"{len(run.report().results)} finished scenarios are kept in {run.directory}"
+    results = run.report().results
+    failed = sum(result.outcome in INFRASTRUCTURE for result in results)
+    words = f"{len(results)} finished scenarios are kept in {run.directory}"
+    return f"{words}, {failed} of them without an answer" if failed else words
 
 
 def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:

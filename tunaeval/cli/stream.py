@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         _tell(feed(b""), told, output)
     result = reader.finish()
     _tell(reader.last_events(), told, output)
-    output.note(f"tunaeval: {result.outcome}, {len(result.calls)} calls")
+    calls = len(result.calls)
+    output.note(f"tunaeval: {result.outcome}, {calls} call{'' if calls == 1 else 's'}")
     return 0
 
 

@@ -124,18 +124,27 @@ def read_retry_after(header: str | None, *, now: float | None = None) -> float |
     The header holds seconds or an HTTP date (RFC 9110, 10.2.3); servers also write fractions,
     and nonsense, which counts as not there.
     """
+    seconds = _asked_for(header, now)
+    return seconds if 0 < seconds <= MAX_RETRY_AFTER_SECONDS else None
+
+
+def asks_for_too_long(header: str | None) -> bool:
+    """Whether a Retry-After header asks for a pause that nobody keeps."""
+    return _asked_for(header) > MAX_RETRY_AFTER_SECONDS
+
+
+def _asked_for(header: str | None, now: float | None = None) -> float:
+    """NaN for nothing and for nonsense: a comparison with it is false."""
     if header is None:
-        return None
+        return math.nan
     try:
-        seconds = float(header)
+        return float(header)
     except ValueError:
         try:
             until = parsedate_to_datetime(header).timestamp()
         except (ValueError, OverflowError):
-            return None
-        seconds = until - (time.time() if now is None else now)
-    # A comparison with NaN is false.
-    return seconds if 0 < seconds <= MAX_RETRY_AFTER_SECONDS else None
+            return math.nan
+        return until - (time.time() if now is None else now)
 
 
 def _pause(state: RetryCallState) -> float:

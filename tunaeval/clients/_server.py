@@ -18,7 +18,13 @@ from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject
 
 from ._answers import ACCEPT_ENCODING, quoted, read_body, read_object, words_of
-from ._retries import TryFailed, is_retried, read_retry_after
+from ._retries import (
+    MAX_RETRY_AFTER_SECONDS,
+    TryFailed,
+    asks_for_too_long,
+    is_retried,
+    read_retry_after,
+)
 from ._transport import StackTransport
 
 KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
@@ -113,13 +119,16 @@ class Server:
                 f"{self.address}/{path}: {phrase}; the server says: {self.quote(words)}; {advice}",
                 status=status,
             )
+        header = response.headers.get("retry-after")
+        if asks_for_too_long(header):
+            phrase += f" (Retry-After asks for over {MAX_RETRY_AFTER_SECONDS:g} s)"
         raise TryFailed(
             phrase,
             said=words,
             kind="status",
             status=status,
             again=is_retried(status),
-            retry_after=read_retry_after(response.headers.get("retry-after")),
+            retry_after=read_retry_after(header),
         )
 
     def _transport_failure(self, error: httpx.TransportError) -> Exception:

@@ -99,6 +99,8 @@ def load_report(directory: Path | str) -> Report:
 
 def read_info(path: Path) -> RunInfo:
     """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
+    if path.is_file():
+        raise RecordError(f"{path} is a file; wanted the directory of a run")
     document = read_document(path / RUN_FILE)
     version = document.get("schema_version")
     if version not in READABLE_VERSIONS:

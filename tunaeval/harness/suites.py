@@ -56,7 +56,8 @@ def load_suite(
     if not isinstance(name_or_path, str | PathLike):
         raise UsageError(
             f"a suite is named by a built-in name ({', '.join(SUITES)}) or the path of a suite "
-            f"file, found {name_or_path!r:.60}; scenarios in a program are written to a file first"
+            f"file, found {name_or_path!r:.60}; scenarios in a program are written to a file first "
+            "(tunaeval.run takes a Suite, too)"
         )
     unwanted = frozenset(exclude)
     try:

@@ -123,7 +123,10 @@ def luck(repeats: Repeats) -> Iterator[str]:
         if (chance := getattr(at, field)) is not None
     ]
     yield f"asked {repeats.repeats} times: {', '.join(chances) or 'nothing was answered'}"
-    if (split := repeats.variance) is not None:
+    split = repeats.variance
+    if split is not None and not split.standard_error:
+        yield "every answer was the same, so the variance says nothing of luck"
+    elif split is not None:
         yield (
             f"luck makes {share(split.share_within)} of the score's variance; standard error "
             f"{points(split.standard_error)}, with twice the scenarios "
@@ -144,7 +147,7 @@ def gaps(summary: Summary) -> list[str]:
 
 def effort(summary: Summary) -> str:
     """Attempts, latency and tokens in a line; what is unknown is not mentioned."""
-    parts = [f"{summary.attempts} attempts"]
+    parts = [f"{summary.attempts} attempt{'' if summary.attempts == 1 else 's'}"]
     if summary.latency_seconds_median is not None:
         parts.append(f"median latency {summary.latency_seconds_median:.2f} s")
     for kind, tokens in (("in", summary.prompt_tokens), ("out", summary.completion_tokens)):
