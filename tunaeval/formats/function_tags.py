@@ -15,8 +15,8 @@ _TRIMMED = Many(
     )
 )
 
-# vLLM #42338 and the parsers of SGLang, dynamo and vllm-mlx: Qwen3-Coder, Step-3.5 and Nemotron 3
-# leave `<tool_call>` out at times, mostly before the first call.
+# The parser of vllm-mlx reads it: models of the Qwen3-Coder family leave `<tool_call>` out at
+# times, mostly before the first call.
 QWEN3_BARE = Format(
     "qwen3-bare",
     (
