@@ -4,9 +4,8 @@ A classifier looks at a `Result` and says `Success`, or None when it cannot tell
 look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an object, or of JSON
 text that holds an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
 has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
-have succeeded ("assumed"). Three more reasons: "awaitable" for a promise that nobody watched,
-"closed" for a generator that was ended by its consumer, and "unreadable" where a classifier raised,
-or said something else, and no other spoke.
+have succeeded ("assumed"). Also: "awaitable" (a promise that nobody watched), "closed" (a generator
+that its consumer ended), "unreadable" (a classifier misbehaved).
 """
 
 from __future__ import annotations
@@ -19,14 +18,13 @@ import orjson
 from tunaeval.plugins import shown, warn_once, words_of
 from tunaeval.types import JsonValue
 
+Fields: TypeAlias = Mapping[str, JsonValue]
+
 ERROR_CHARACTERS = 500
 """What is kept of an error's words."""
 
-Fields: TypeAlias = Mapping[str, JsonValue]
-
-_EDGE, _MAX_JSON = 1000, 1_000_000
+_EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
 _WANTED = "a Success(ok=True or False, reason='why'), or None"
-_WORDS = ("error", "message")
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = ("Error:", "ERROR:", "error:")
 

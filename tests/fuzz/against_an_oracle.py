@@ -82,7 +82,7 @@ def serve() -> None:
 
 def _known_answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str, Any]:
     """The answer; an empty one for a format that was not there yet."""
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
+    from tunaeval.errors import UsageError
 
     try:
         return answer(question, readers, tools)

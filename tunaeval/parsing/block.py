@@ -7,66 +7,22 @@ What was refused becomes content again, what frames the calls is markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Generator
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable, has_long_number, scan
-from tunaeval.types import JsonValue, Level, Repair, Span, Tools
-from tunaeval.window import Reading, Window
+from tunaeval.types import JsonValue, Level, Repair, Span
+from tunaeval.window import Reading
 
 from .chains import stops_of
-from .collect import MAX_CALLS, Collector
+from .collect import MAX_CALLS
 from .fast import FENCE
 from .judge import Verdict, judge, looks_like_a_call, may_have_ended_early
-from .ledger import Ledger
 from .live_objects import LiveObject
+from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
-
-
-Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
-"""What was read at an offset, in front of which texts, and where it ended: at any level."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What holds for every block of a text. `known` is for texts that are read more than once."""
-
-    window: Window
-    collector: Collector
-    tools: Tools | None
-    level: Level
-    known: Objects | None = None
-
-    def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
-        """The schema of a tool's arguments; an empty one where the tools say nothing."""
-        if self.tools is None or name is None or name not in self.tools:
-            return {}
-        return self.tools[name].parameters
-
-
-class Begun:
-    """A block of `form` that begins at offset `start`; used once.
-
-    `quoted`: it stands in inline code, so its calls are only quoted. After `read` the window
-    stands where the block ended. `had_body` tells whether anything like a call was there at all,
-    `failed` that an object could not be read, so that what follows is the inside of it, `closed`
-    that the closer was read, or that the text ended before it.
-    """
-
-    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
-        self.had_body = False
-        self.failed = False
-        self.closed = False
-        self._setting = setting
-        self._window = setting.window
-        self._form = form
-        self._start = start
-        self._quoted = quoted
-        self._ledger = Ledger(setting.window, setting.collector, start, setting.level)
 
 
 class Block(Begun):

@@ -12,7 +12,7 @@ from tunaeval.grammar import Format
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
-from .block import Block, Setting
+from .block import Block
 from .collect import MAX_CALLS
 from .fast import FENCE
 from .fast.made import moved
@@ -20,6 +20,7 @@ from .mention import Mention
 from .passage import Passage
 from .python_block import PythonBlock
 from .quoting import in_ticks
+from .recovering import Setting
 from .tagged import TaggedBlock
 from .tokens import Choice, Token, choices_of, chosen, undecided
 

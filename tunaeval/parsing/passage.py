@@ -9,12 +9,12 @@ from tunaeval.grammar import Channel
 from tunaeval.types import Level, Tools
 from tunaeval.window import KEPT, Window
 
-from .block import Objects
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import LEAST_CUT, Finder
 from .mention import Mention
 from .quoting import is_quote
+from .recovering import Objects
 from .tokens import Token
 
 

@@ -18,9 +18,9 @@ from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
-from .block import Begun, Setting
 from .collect import MAX_CALLS
 from .judge import judge_named
+from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
 
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")

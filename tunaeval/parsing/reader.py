@@ -12,12 +12,12 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
-from .block import Objects
 from .collect import MAX_TEXT, Collector
 from .deltas import Deltas
 from .events import TEXTS, Event
 from .fast.whole import TextReader, whole_reader
 from .finder import Finder
+from .recovering import Objects
 from .scanner import Scanner
 from .sse import Delta, Lines
 from .tiling import Kind, Tiling

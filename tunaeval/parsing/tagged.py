@@ -31,12 +31,12 @@ from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
 from .bare import AHEAD, Forgotten, bare_text
-from .block import Begun, Setting
 from .chains import closing_of, shows_end, stops_of
 from .elements import ElementsReader, Tree
 from .judge import judge_named
 from .live import LiveCall, LiveText, arguments_text
 from .live_objects import LiveObject
+from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, nothing, skip_space
 from .typing import Typed, stays_text, trimmed, typed, undoubled, unescaped
 
