@@ -43,8 +43,11 @@ IN_JSON = {
     "truncated": Mended('{"name": "bash", "arguments": {"command": "l', {"command": "l"}, ""),
 }
 
-IN_OTHER_NOTATIONS = {"other-quotes", "unknown-escape", "missing-quote", "positional-arguments"}
-"""Shown by the fixtures of `pythonic` and `gemma4`."""
+IN_OTHER_NOTATIONS = {
+    "leading-zero", "missing-quote", "other-quotes", "positional-arguments", "python-set",
+    "unknown-escape",
+}  # fmt: skip
+"""Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 
 AROUND_IT = {
     "fence": Mended(tagged(f"```json\n{LS}\n```"), LS_ARGUMENTS, ""),
