@@ -44,12 +44,9 @@ IN_JSON = {
 }
 
 IN_OTHER_NOTATIONS = {
-    "leading-zero",
-    "other-quotes",
+    "leading-zero", "missing-quote", "other-quotes", "positional-arguments", "python-set",
     "unknown-escape",
-    "missing-quote",
-    "positional-arguments",
-}
+}  # fmt: skip
 """Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 
 AROUND_IT = {

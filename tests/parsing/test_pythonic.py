@@ -16,7 +16,6 @@ from tunaeval.errors import FormatError
 from tunaeval.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
 from tunaeval.grammar import Format, Literal, PythonCalls, Space, Word
 from tunaeval.parsing import Reader, lfm2, reader_of, render_calls
-from tunaeval.repair.literals import number_as_json
 from tunaeval.testing import calls, chunkings, stream_of
 from tunaeval.types import LEVELS, JsonValue, Level, Tools, ToolSpec
 
@@ -132,62 +131,9 @@ def test_levels_are_monotone(text: str, reader: Reader) -> None:
     assert standard.diagnoses or standard == lenient
 
 
-@pytest.mark.parametrize(
-    ("spelled", "number"),
-    [
-        ("1", "1"), ("-0", "-0"), ("+3", "3"), ("1_000", "1000"), ("0x1F", "31"), ("0b11", "3"),
-        ("0o17", "15"), ("1.", "1.0"), (".5", "0.5"), ("-.5e3", "-0.5e3"), ("00.5", "0.5"),
-        ("1_0.2_5", "10.25"), ("+1e5", "1.0e5"), ("01", None), ("1j", None), ("-", None),
-        (".", None), ("0x", None), ("1e", None), ("٣", None),
-    ],
-)  # fmt: skip
-def test_numbers_are_spelled_as_in_python(spelled: str, number: str | None) -> None:
-    assert number_as_json(spelled) == number
-
-
 def test_a_value_in_parentheses_is_no_tuple() -> None:
     result = parse("[f(a=(2), b=(2,), c=((1, 2)), d=())]", "pythonic", level="strict")
     assert said(result) == [("f", {"a": 2, "b": [2], "c": [1, 2], "d": []})]
-
-
-@pytest.mark.parametrize(
-    ("body", "value", "repairs"),
-    [
-        ("{1, 2}", [1, 2], ["python-set"]),
-        ("{1}", [1], ["python-set"]),
-        ("{'a', \"b\",}", ["a", "b"], ["python-set"]),
-        ("{ True , (1,), -2.5 }", [True, [1], -2.5], ["python-set"]),
-        ("[{1}, {'a': {2}}]", [[1], {"a": [2]}], ["python-set"] * 2),
-        ("{}", {}, []),
-        ("07", 7, ["leading-zero"]),
-        ("-007", -7, ["leading-zero"]),
-        (
-            "{'m': 07, 'd': {08}}",
-            {"m": 7, "d": [8]},
-            ["leading-zero", "python-set", "leading-zero"],
-        ),
-        ("00", 0, []),
-        ("07.5", 7.5, []),
-    ],
-)
-def test_sets_and_leading_zeros_are_repaired(
-    body: str, value: JsonValue, repairs: list[str]
-) -> None:
-    """LFM2 writes them."""
-    (call,) = parse(f"[f(a={body})]", "pythonic").calls
-    assert call.arguments == {"a": value}
-    assert [repair.code for repair in call.repairs] == repairs
-    text = f"[f(a={body})]"
-    assert stream_of(reader_of(PYTHONIC).stream(), list(text))[0] == parse(text, "pythonic")
-
-
-@pytest.mark.parametrize(
-    "body", ["{1: 2, 3}", "{1, 2: 3}", "{'a': 1, 'b'}", "{*a}", "{1 2}", "0_7"]
-)
-def test_what_is_neither_set_nor_dictionary_is_refused(body: str) -> None:
-    result = parse(f"[f(a={body})]", "pythonic", level="lenient", tools=Tools([ToolSpec("f")]))
-    assert not result.calls
-    assert codes(result)
 
 
 # --- what is no call -------------------------------------------------------------------------

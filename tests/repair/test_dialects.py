@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.repair import BraceReader, JsonReader, PythonReader, Read, Unreadable
+from tunaeval.repair.literals import number_as_json
 from tunaeval.types import JsonValue
 from tunaeval.window import Window
 
@@ -136,3 +137,50 @@ def test_behind_a_stray_closer_is_due_what_was_due_before_it(
     assert isinstance(result, Read)
     assert result.value == value
     assert [repair.code for repair in result.repairs] == ["extra-closer"]
+
+
+# --- Python's literals -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spelled", "number"),
+    [
+        ("1", "1"), ("-0", "-0"), ("+3", "3"), ("1_000", "1000"), ("0x1F", "31"), ("0b11", "3"),
+        ("0o17", "15"), ("1.", "1.0"), (".5", "0.5"), ("-.5e3", "-0.5e3"), ("00.5", "0.5"),
+        ("1_0.2_5", "10.25"), ("+1e5", "1.0e5"), ("01", None), ("1j", None), ("-", None),
+        (".", None), ("0x", None), ("1e", None), ("٣", None),
+    ],
+)  # fmt: skip
+def test_numbers_are_spelled_as_in_python(spelled: str, number: str | None) -> None:
+    assert number_as_json(spelled) == number
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "repairs"),
+    [
+        ("{1, 2}", [1, 2], ["python-set"]),
+        ("{1}", [1], ["python-set"]),
+        ("{'a', \"b\",}", ["a", "b"], ["python-set"]),
+        ("{ True , (1,), -2.5 }", [True, [1], -2.5], ["python-set"]),
+        ("[{1}, {'a': {2}}]", [[1], {"a": [2]}], ["python-set"] * 2),
+        ("{}", {}, []),
+        ("07", 7, ["leading-zero"]),
+        ("-007", -7, ["leading-zero"]),
+        ("{'m': 07, 'd': {8}}", {"m": 7, "d": [8]}, ["leading-zero", "python-set"]),
+        ("00", 0, []),
+        ("07.5", 7.5, []),
+    ],
+)
+def test_sets_and_leading_zeros_are_repaired(
+    written: str, value: JsonValue, repairs: list[str]
+) -> None:
+    """LFM2 writes them."""
+    result, _ = read("python", f"(a={written})", 1)
+    assert isinstance(result, Read)
+    assert result.value == {"a": value}
+    assert [repair.code for repair in result.repairs] == repairs
+
+
+@pytest.mark.parametrize("written", ["{1: 2, 3}", "{1, 2: 3}", "{'a': 1, 'b'}", "{1 2}", "0_7"])
+def test_what_is_neither_set_nor_dictionary_is_refused(written: str) -> None:
+    assert isinstance(read("python", f"(a={written})", 1)[0], Unreadable)

@@ -4,7 +4,7 @@
 
 A scenario is asked again only while no call was found at the run's level: a wrong call is a result,
 and words are the answer where no call is expected. Each level (strict, standard, lenient) reads
-the same replies: its answer is the first with a call, or with words where those answer, or the last.
+the same replies: its answer is the first with a call (or words, where those answer), or the last.
 """
 
 from __future__ import annotations
