@@ -57,7 +57,7 @@ def test_a_call_and_its_execution_are_said_once() -> None:
     messages = batches([("bash", FINE)])
     execution = seen("ls", call_id="c0")
     reasoning = scored(messages, forbid=["bash"], executions=[execution]).details.reasoning
-    assert reasoning.startswith("0.00: forbidden: 'bash' was called;")
+    assert reasoning == "0.00: forbidden: 'bash' was called"
 
 
 @given(messages=TRANSCRIPTS, call_id=st.sampled_from([None, "c1", "c9"]))
