@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import tunaeval
 from tunaeval.cli import main
+
+ROOT = Path(tunaeval.__file__).parent.parent
+"""Where the package is that the tests import: a command run by them is of the same."""
 
 SCENARIOS = [
     {"id": "read", "prompt": "Read a.txt.", "expected_tool": "read_file",
@@ -59,7 +63,12 @@ def tuna(tmp_path: Path) -> Tuna:
 
 def environment(path: Path | None = None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
-    return {**kept, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(path or "")}
+    places = [str(path)] if path else []
+    return {
+        **kept,
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": os.pathsep.join([*places, str(ROOT)]),
+    }
 
 
 @pytest.fixture
