@@ -16,6 +16,9 @@ import pytest
 import tunaeval
 from tunaeval.cli import main
 
+ROOT = Path(tunaeval.__file__).parent.parent
+"""Where the package is that the tests import: a command run by them is of the same."""
+
 SCENARIOS = [
     {"id": "read", "prompt": "Read a.txt.", "expected_tool": "read_file",
      "expected_args": {"filepath": "a.txt"}},
@@ -61,11 +64,18 @@ def tuna(tmp_path: Path) -> Tuna:
 def environment(path: Path | None = None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
     places = [str(path)] if path else []
+<<<<<<< HEAD
     root = str(Path(tunaeval.__file__).parents[1])  # what is tested here is run there
     return {
         **kept,
         "PYTHONIOENCODING": "utf-8",
         "PYTHONPATH": os.pathsep.join([*places, root]),
+=======
+    return {
+        **kept,
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": os.pathsep.join([*places, str(ROOT)]),
+>>>>>>> fix-runs
     }
 
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import tunaeval
 from tests.cli.conftest import environment
 
-ROOT = Path(tunaeval.__file__).parent.parent
 RUN = "run --suite smoke --limit 2 --recording smollm2-135m-free-text --attempts 1"
 TUNA = f"{sys.executable} -m tunaeval"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shells and /dev of Unix")
@@ -20,7 +18,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="shells and /dev of U
 def bash(line: str, where: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-c", line.replace("tunaeval", TUNA)],
-        cwd=where, env=environment(ROOT), capture_output=True, text=True, timeout=60, check=False,
+        cwd=where, env=environment(), capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
 
