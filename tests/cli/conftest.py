@@ -64,18 +64,10 @@ def tuna(tmp_path: Path) -> Tuna:
 def environment(path: Path | None = None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
     places = [str(path)] if path else []
-<<<<<<< HEAD
-    root = str(Path(tunaeval.__file__).parents[1])  # what is tested here is run there
-    return {
-        **kept,
-        "PYTHONIOENCODING": "utf-8",
-        "PYTHONPATH": os.pathsep.join([*places, root]),
-=======
     return {
         **kept,
         "PYTHONIOENCODING": "utf-8",
         "PYTHONPATH": os.pathsep.join([*places, str(ROOT)]),
->>>>>>> fix-runs
     }
 
 
