@@ -22,6 +22,7 @@ _TYPES: dict[object, tuple[type, ...]] = {
 }
 _PLAIN_KEYWORDS = frozenset({"type", "description", "title", "default", "examples", "format"})
 _USUAL = {"type", "properties", "required", "additionalProperties", "title", "description"}
+_SILENT_ON_OTHERS = (_USUAL - {"additionalProperties"}) | {"$schema", "$id", "$defs", "definitions"}
 
 
 class Signature(NamedTuple):
@@ -52,8 +53,17 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
         return False
     fitting = _fits_types(arguments, signature)
     if fitting is None:
-        fitting = _fits_schema(arguments, tools[name].parameters)
+        schema = tools[name].parameters
+        fitting = _fits_schema(arguments, schema) and not undeclared(arguments, schema)
     return fitting
+
+
+def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
+    """The arguments that are not among the properties of a schema that says nothing of others."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
+        return []
+    return [name for name in arguments if name not in properties]
 
 
 def _fits_types(arguments: JsonObject, signature: Signature) -> bool | None:

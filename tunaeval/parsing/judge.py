@@ -23,7 +23,7 @@ from tunaeval.types import (
     Tools,
 )
 
-from .fitting import fits
+from .fitting import fits, undeclared
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
@@ -80,7 +80,12 @@ def judge(
         return Verdict(None, (arguments,), attempt, claim.truncated)
     notes = [*read.notes, *claim.notes]
     if tools is not None and not fits(claim.name, arguments, tools):
-        fitted = fit(arguments, tools[claim.name].parameters, span=span)
+        schema = tools[claim.name].parameters
+        notes += [
+            Note("undeclared-argument", f"{name[:60]!r} is none of {claim.name!r}'s arguments")
+            for name in undeclared(arguments, schema)
+        ]
+        fitted = fit(arguments, schema, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
         if level == "strict" or not isinstance(fitted.value, dict):
             notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]

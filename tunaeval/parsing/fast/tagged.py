@@ -29,7 +29,7 @@ from tunaeval.repair import MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
-from ..typing import trimmed
+from ..typing import trimmed, undoubled
 from .claims import scanned
 from .made import call_of
 from .patterns import NEAR_SPACE, SPACE, row
@@ -72,12 +72,15 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
     mark, format_name, size = closer.text, form.name, len(closer.text) if after else 0
     spaced = bool(after) and isinstance(after[0], Space)
     last = not after or closer is after[-1]
+    doubled = _doubled(before)
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         named = head(text, body)
         if named is None:
             return UNSURE
         name, at = named[1], named.end()
+        if doubled:
+            name = undoubled(name, tools)
         stop = text.find(mark, at)
         if stop < 0:
             stop = len(text)
@@ -151,6 +154,7 @@ def _pairs_reader(
     if steps is None:
         return None
     head, step, word, closer, attribute = steps
+    doubled = _doubled(before)
     trims, format_name = word.trim != "no" or bool(word.quotes[0]), form.name
     end_of_call = form.closer.text if form.closer and form.closer.text != closer else "\0"
 
@@ -159,6 +163,8 @@ def _pairs_reader(
         if here is None:
             return UNSURE
         name, key = here[1], here[2]
+        if doubled:
+            name = undoubled(name, tools)
         signature = None if tools is None else signature_of(name, tools)
         if signature is None and tools is not None:
             return UNSURE
@@ -183,6 +189,10 @@ def _pairs_reader(
         return here.end()
 
     return read
+
+
+def _doubled(words: Sequence[Word]) -> bool:
+    return any(isinstance(word, Name) and word.doubled for word in words)
 
 
 class _Steps(NamedTuple):
