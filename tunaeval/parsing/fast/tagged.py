@@ -20,6 +20,7 @@ from tunaeval.grammar import (
     Key,
     Literal,
     Many,
+    Name,
     Space,
     Value,
     Word,
@@ -72,15 +73,13 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
     mark, format_name, size = closer.text, form.name, len(closer.text) if after else 0
     spaced = bool(after) and isinstance(after[0], Space)
     last = not after or closer is after[-1]
-    doubled = _doubled(before)
+    meant = _meaning(before)
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         named = head(text, body)
         if named is None:
             return UNSURE
-        name, at = named[1], named.end()
-        if doubled:
-            name = undoubled(name, tools)
+        name, at = meant(named[1], tools), named.end()
         stop = text.find(mark, at)
         if stop < 0:
             stop = len(text)
@@ -154,7 +153,7 @@ def _pairs_reader(
     if steps is None:
         return None
     head, step, word, closer, attribute = steps
-    doubled = _doubled(before)
+    meant = _meaning(before)
     trims, format_name = word.trim != "no" or bool(word.quotes[0]), form.name
     end_of_call = form.closer.text if form.closer and form.closer.text != closer else "\0"
 
@@ -162,9 +161,7 @@ def _pairs_reader(
         here = head(text, body)
         if here is None:
             return UNSURE
-        name, key = here[1], here[2]
-        if doubled:
-            name = undoubled(name, tools)
+        name, key = meant(here[1], tools), here[2]
         signature = None if tools is None else signature_of(name, tools)
         if signature is None and tools is not None:
             return UNSURE
@@ -191,8 +188,14 @@ def _pairs_reader(
     return read
 
 
-def _doubled(words: Sequence[Word]) -> bool:
-    return any(isinstance(word, Name) and word.doubled for word in words)
+def _meaning(words: Sequence[Word]) -> Callable[[str, Tools | None], str]:
+    """What a name that is written stands for."""
+    doubled = any(isinstance(word, Name) and word.doubled for word in words)
+    return undoubled if doubled else _as_written
+
+
+def _as_written(name: str, _: Tools | None) -> str:
+    return name
 
 
 class _Steps(NamedTuple):
