@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from json.encoder import encode_basestring
 
 from tunaeval.window import Window
 
@@ -76,7 +77,9 @@ _KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", repairs={}
 
 def _scalar(value: str) -> str:
     """A text or an atom as JSON."""
-    return quoted(value[1:-1]) if value[0] in "'\"" else WORDS.get(value, value)
+    if value[0] not in "'\"":
+        return WORDS.get(value, value)
+    return quoted(value[1:-1]) if "\\" in value else encode_basestring(value[1:-1])
 
 
 # --- numbers and words ---------------------------------------------------------------------------

@@ -9,13 +9,16 @@ from typing import Any, NamedTuple, TypeAlias
 from tunaeval.types import JsonValue, Repair
 from tunaeval.window import Reading, Window
 
-from .between import Between
+from .between import Between, first_characters
 from .dialect import Dialect
 from .mends import CutError, Draft, UnreadableError
 from .values import Note, Unreadable, decode
 
 Step: TypeAlias = Callable[[], Any]
 """Returns the step after it, or None to wait (a type that holds itself)."""
+
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Read(NamedTuple):
@@ -53,6 +56,7 @@ class Machine(ABC):
         self._window = window
         self._members_of = dialect.members
         self._stops = stops
+        self._stop_starts = first_characters(stops) if stops else _NOTHING
         self._step: Step = self._start
 
     def read(self) -> Reading[Read | Unreadable]:

@@ -103,14 +103,11 @@ def _as_json(found: re.Match[str]) -> str:
     return escaped(char) if len(char) == 1 else "'" if char == "\\'" else char
 
 
-def inside_as_json(text: str) -> str:
-    r"""The inside of a string whose escapes are JSON's, but for `\'`."""
-    return _ODD.sub(_as_json, text)
-
-
 def quoted(inside: str) -> str:
-    """A string in single quotes, or in double quotes that is not yet JSON, as JSON."""
-    return f'"{inside_as_json(inside)}"' if "\\" in inside else encode_basestring(inside)
+    r"""A string as JSON, by its inside, whose escapes are JSON's, but for `\'`."""
+    if "\\" not in inside:
+        return encode_basestring(inside)
+    return f'"{_ODD.sub(_as_json, inside)}"'
 
 
 def repaired_key(found: re.Match[str], repairs: Mapping[int, str], draft: Draft, base: int) -> str:
@@ -126,9 +123,10 @@ def repaired_value(
 ) -> str:
     """The value of a member whose value is not JSON as it is written."""
     kind = found.lastindex or END
-    value = found.group(kind)
-    if code := repairs.get(kind):
-        control = _CONTROL.search(value) if kind == RAW else None
-        at = found.start(kind) + (control.start() if control else -(kind == SINGLE))
-        draft.mend(code, base + at)
-    return WORDS[value] if kind == WORD else quoted(value)
+    value, at = found.group(kind), base + found.start(kind)
+    if kind == WORD:
+        draft.mend(repairs[kind], at)
+        return WORDS[value]
+    control = _CONTROL.search(value) if kind == RAW else None
+    draft.mend(repairs[kind], at + control.start() if control else at - (kind == SINGLE))
+    return quoted(value)

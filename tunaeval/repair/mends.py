@@ -125,10 +125,7 @@ class Draft:
     def close(self, char: str) -> bool:
         """A closer: of what is open, or of something around it; false if it is of nothing."""
         opened = self.open
-        if CLOSER[opened[-1]] == char and self.comma is None:
-            self._end()
-            return True
-        if char not in [CLOSER[kind] for kind in opened]:
+        if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
             if char == self._outer:
                 raise CutError("missing-closer")
             self.mend("extra-closer")

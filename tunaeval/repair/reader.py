@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable
 
 from .atoms import longest
-from .between import first_characters
 from .dialect import Atom
 from .machine import Machine, Step
 from .members import (
@@ -171,12 +170,13 @@ class Reader(Machine):
         """More sound members, each behind a comma."""
         pieces = self.draft.pieces
         for key, value in members:
-            pieces += (f',"{key}":', value if scalar is None else scalar(value))
+            pieces.append(f',"{key}":')
+            pieces.append(value if scalar is None else scalar(value))
 
     def _ended(self, found: re.Match[str]) -> bool:
         """Pass over the closer of an object, unless a stop could begin like it."""
         draft, opened, ends = self.draft, self.draft.open, found[END]
-        if self._stops and ends[-1] in first_characters(self._stops):
+        if ends[-1] in self._stop_starts:
             return False
         if draft.comma is None and len(ends) == 1:
             draft.pieces.append(CLOSED[opened.pop()])
@@ -198,9 +198,7 @@ class Reader(Machine):
         found = match(window.text, window.pos)
         if not found or not (kind := found.lastindex):
             return False
-        ends = kind == ELEMENTS_END and draft.open[-1] == "["
-        if ends and self._stops:
-            ends = "]" not in first_characters(self._stops)
+        ends = kind == ELEMENTS_END and draft.open[-1] == "[" and "]" not in self._stop_starts
         if (elements := found[ELEMENTS]) is not None:
             if comma:
                 draft.pieces.append(comma)
