@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from tunaeval.grammar import Format
 from tunaeval.types import NAME_KEYS, ParseResult, ToolCall, Tools
 
 from ..collect import JOINTS, MAX_CALLS
@@ -126,9 +127,7 @@ def chooser_of(token: Token) -> Chooser:
 
 def _opened(token: Token) -> Action:
     choose, fence, bare = chooser_of(token), token.text == FENCE, token.kind == "bare"
-    mark = _around(token)
-    words = [form.call for form in token.formats]
-    objects = bare and all(word and word.name in NAME_KEYS for word in words)
+    mark, objects = _around(token), bare and all(map(_has_usual_keys, token.formats))
 
     def act(passage: Passage, start: int, end: int) -> bool:
         text, calls = passage.text, passage.calls
@@ -169,6 +168,10 @@ def _opened(token: Token) -> Action:
 
 def _bare(token: Token) -> Action:
     return _unusual(token) if token.formats[0].python else _opened(token)
+
+
+def _has_usual_keys(form: Format) -> bool:
+    return form.call is not None and form.call.name in NAME_KEYS
 
 
 def _around(token: Token) -> Action:
