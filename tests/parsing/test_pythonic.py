@@ -283,7 +283,7 @@ BARE = PythonCalls(opens=(("[", "f("),))
         ((PythonCalls(opens=(("f(",),)),), "a list of calls begins with '['"),
         ((Literal("<c>"), PythonCalls(listed=False)), "calls that stand on lines never end"),
         ((Literal("<c>"), PythonCalls(), Literal("end")), "could be part of the calls before it"),
-        ((Literal("<c>"), PythonCalls(), Literal("]")), "could be part of the JSON before it"),
+        ((Literal("<c>"), PythonCalls(), Literal("]")), "could be part of the calls before it"),
         ((Literal("<c>"), Literal("x"), PythonCalls(), Literal("</c>")), "only Space() may"),
         ((Literal("<c>"), BARE, Literal("</c>")), "`opens` is for a CallObject() without"),
     ],

@@ -76,8 +76,6 @@ def test_the_order_of_arguments_is_no_difference() -> None:
     made = ToolCall("f", {"a b": 1, "c": 2})
     text = render([made], "pythonic")
     assert said(parse(text, "pythonic")) == [("f", made.arguments)]
-    hermes = render([made])
-    assert isinstance(convert_text(hermes, route_between("hermes", "pythonic")), str)
 
 
 LISTS = (

@@ -181,7 +181,11 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
             "does not read what it writes",
         ),
         ((Literal("<|m|>"), Arguments()), Envelope(OPENS, (TO,), CLOSES), "has to be '<|message|>"),
-        ((BODY, Name(), Arguments()), Envelope(OPENS, (TO,), CLOSES), "and has 0 and 2"),
+        (
+            (BODY, Name(), Arguments()),
+            Envelope(OPENS, (TO,), CLOSES),
+            "a block needs one of them, and only one",
+        ),
         ((BODY, Space(), Literal("x")), Envelope(OPENS, (TO,), CLOSES), "no arguments"),
     ],
 )

@@ -52,13 +52,15 @@ def fault_of(
     call = next((word for word in words if isinstance(word, CallObject | PythonCalls)), None)
     if fault := place_fault(words) or _caller_fault(flat, addressed=addressed):
         return fault
+    bare = marked and isinstance(words[0], CallObject | PythonCalls)
     return (
-        _frame_fault(words, call, marked=marked)
+        _frame_fault(words, call)
         or _markup_fault(flat)
         or _mark_fault(flat)
         or (_object_fault(words, call) if isinstance(call, CallObject) else None)
         or (_python_fault(words, call) if isinstance(call, PythonCalls) else None)
         or (arguments_fault(words, addressed=addressed) if call is None else None)
+        or (f"nothing announces a bare {shown(words[0])}; write marked=False" if bare else None)
         or _reasoning_fault(flat, reasoning)
         or _around_fault(words, around)
         or _following_fault(words, around, separator)
@@ -142,7 +144,7 @@ def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
     if not isinstance(closer, Literal):
         return None if calls.listed else "calls that stand on lines never end; use a Literal"
     for text in closer.spellings:
-        if re.match(r"[\w(.=*+-]", text):
+        if re.match(r"[\w(.=*+\[\]{},\"'-]", text):
             return f"the closer {text!r} could be part of the calls before it"
     return None
 
@@ -177,16 +179,14 @@ def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for some in inner for word in some)
 
 
-def _frame_fault(
-    words: tuple[Word, ...], call: CallObject | PythonCalls | None, *, marked: bool
-) -> str | None:
+def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None) -> str | None:
     first, last = words[0], words[-1]
     if isinstance(first, CallObject | PythonCalls):
         if not first.opens:
             return f"it begins with {shown(first)}, which then has to say what it `opens` with"
         if words[1:]:
             return f"{shown(words[1])} follows a bare {shown(first)}, which ends by itself"
-        return f"nothing announces a bare {shown(first)}; write marked=False" if marked else None
+        return None
     if not isinstance(first, Literal):
         return f"{shown(first)} stands first, so the format would begin everywhere; use a Literal"
     if call and call.opens:

@@ -86,8 +86,10 @@ def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconver
     target = route.target
     assert target is not None  # noqa: S101 - a text has a format, which its callers have asked for
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)
-    if why := misread(back, expected.calls):
-        told = not route.tools and misread(back, expected.calls, by_schema=True) is None
+    if why := misread(back, expected.calls, ordered=True):
+        told = (
+            not route.tools and misread(back, expected.calls, ordered=True, by_schema=True) is None
+        )
         hint = "; with tools, the types of arguments are known" if told else ""
         return Unconvertible(f"in {target.name}, {why}{hint}")
     if expected.reasoning is not None and not target.reasoning:

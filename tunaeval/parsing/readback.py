@@ -60,26 +60,38 @@ def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
     return None
 
 
-def misread(back: ParseResult, meant: Sequence[ToolCall], *, by_schema: bool = False) -> str | None:
+def misread(
+    back: ParseResult,
+    meant: Sequence[ToolCall],
+    *,
+    ordered: bool = False,
+    by_schema: bool = False,
+) -> str | None:
     """Why `back` holds other calls than were meant, if so.
 
-    `by_schema`: a text may be read as the number, list or the like that it looks like, as it would
-    be where no schema says that it is a text.
+    `ordered`: the order of arguments counts, too. `by_schema`: a text may be read as the number,
+    list or the like that it looks like, as it would be where no schema says that it is a text.
     """
     if lost := lost_call(back.diagnoses):
         return f"it would be read with {lost}"
     for wanted, read in zip_longest(meant, back.calls):
-        if wanted is None or read is None or not _same(wanted, read, by_schema=by_schema):
+        if (
+            wanted is None
+            or read is None
+            or not _same(wanted, read, ordered=ordered, by_schema=by_schema)
+        ):
             return f"{_said(wanted):.200} is read as {_said(read):.200}"
     return None
 
 
-def _same(meant: ToolCall, read: ToolCall, *, by_schema: bool) -> bool:
+def _same(meant: ToolCall, read: ToolCall, *, ordered: bool, by_schema: bool) -> bool:
     if meant.name != read.name:
         return False
     wanted, found = meant.arguments, read.arguments
     if by_schema and wanted.keys() == found.keys():
         wanted = {key: _as_read(value, found[key]) for key, value in wanted.items()}
+    if ordered:
+        return arguments_text(wanted) == arguments_text(found)
     return _canonical(wanted) == _canonical(found)
 
 

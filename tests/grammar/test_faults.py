@@ -1,0 +1,159 @@
+"""What could not be written, read and streamed is refused; odd words that can be, work."""
+
+from __future__ import annotations
+
+import pytest
+
+from tunaeval import ToolCall, parse, render
+from tunaeval.errors import FormatError
+from tunaeval.grammar import (
+    ANY_SPACE,
+    Arguments,
+    CallObject,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.testing import check_format, check_text
+
+OPEN, CLOSE = Literal("<call>"), Literal("</call>")
+NAME, KEY, VALUE = Name(), Key(), Value()
+EACH = Many((Literal("<p="), KEY, Literal(">"), VALUE, Literal("</p>")))
+CALL, SPACE = CallObject(), Space()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        # words that are missing, double, or at the wrong place
+        ((OPEN, NAME, Many((Literal("<p>"), VALUE, Literal("</p>"))), CLOSE), "has 0 Key() and 1"),
+        ((OPEN, NAME, Many((Literal("<p="), KEY, Literal(">"))), CLOSE), "1 Key() and 0 Value()"),
+        (
+            (OPEN, NAME, Many((*EACH.words, KEY, Literal(">"), VALUE, Literal("</p>"))), CLOSE),
+            "Many() has 2 Key() and 2 Value()",
+        ),
+        (
+            (OPEN, NAME, Many((Literal("<p>"), VALUE, Literal("="), KEY, Literal(">"))), CLOSE),
+            "another order than Key()",
+        ),
+        ((OPEN, NAME, Many(()), CLOSE), "Many(()) has no words"),
+        ((OPEN, NAME, Many((*EACH.words[:-1],)), CLOSE), "nothing follows Value(), so a va"),
+        ((OPEN, NAME, Many((SPACE, *EACH.words)), CLOSE), "Many() begins with Space()"),
+        ((OPEN, NAME, EACH, Maybe(()), CLOSE), "Maybe(()) has no words"),
+        (
+            (OPEN, Maybe((Literal("<n>"), NAME)), EACH, CLOSE),
+            "stands inside of Maybe(), so it coul",
+        ),
+        ((OPEN, Maybe((Literal("<n>"), CALL)), CLOSE), "CallObject() stands inside of Maybe()"),
+        ((OPEN, NAME, KEY, EACH, CLOSE), "stands outside of Many()"),
+        ((OPEN, NAME, Arguments(), Arguments(), CLOSE), "would be written twice"),
+        ((OPEN, NAME, Arguments(), EACH, CLOSE), "it has Arguments() and Many(...)"),
+        ((OPEN, NAME, CLOSE), "it has a name and no arguments"),
+        ((OPEN, NAME, Arguments(optional=True), CLOSE), "it has a name and no arguments"),
+        ((OPEN, EACH, NAME, CLOSE), "Many(...) stands before Name()"),
+        ((OPEN, Maybe((Literal("a"),)), CALL, CLOSE), "Maybe(...) stands before CallObject()"),
+        ((OPEN, CALL, Markup("", "x{0,3}"), CLOSE), "stands behind CallObject()"),
+        ((OPEN, CALL, Maybe((Literal("a"),)), CLOSE), "Maybe(...) stands behind CallObject()"),
+        # what swallows its neighbour
+        ((OPEN, SPACE, Literal("\n"), CALL, CLOSE), "Space() would swallow the beginning of '\\n'"),
+        ((OPEN, NAME, Literal("/"), EACH, CLOSE), "would swallow the beginning of '/'"),
+        (
+            (
+                OPEN,
+                NAME,
+                Many((Literal("<p "), Key("[^<]{1,9}"), Literal(":"), VALUE, CLOSE)),
+                CLOSE,
+            ),
+            "Key('[^<]{1,9}') would swallow the beginning of ':'; leave its first",
+        ),
+        (
+            (OPEN, NAME, EACH, Literal("<p=end")),
+            "Many(...) would swallow the beginning of '<p=end'",
+        ),
+        ((OPEN, NAME, EACH, Literal("\nend")), "Many(...) would swallow the beginning of '\\nend'"),
+        ((OPEN, CALL, Literal("}end")), "the closer '}end' could be part of the JSON before it"),
+        ((OPEN, CALL, Literal(";end")), "as in '</call>' or '[[/call]]'"),
+        # patterns
+        ((OPEN, Name(r"(\w"), Arguments(), CLOSE), "is no regular expression: missing )"),
+        ((OPEN, Name(r"[a-z]{2,9}"), Arguments(), CLOSE), "a text that arrives may end there"),
+        ((OPEN, Name(after=r"\d?", after_text="x"), Arguments(), CLOSE), "does not read 'x'"),
+        # shapes
+        ([OPEN, CALL, CLOSE], "words is a list, and has to be a tuple"),
+        ((OPEN, NAME, Many([*EACH.words]), CLOSE), "words[2].words is a list"),  # type: ignore[arg-type]  # the claim
+        ((OPEN, CALL, "</call>"), "words[2] is the text '</call>'; write Literal('</call>')"),
+        ((OPEN, Space, CALL, CLOSE), "words[1] is the class Space; write Space(...)"),
+        ((Literal("<c>", also="<d>"), CALL, CLOSE), "write a tuple: ('<d>',)"),  # type: ignore[arg-type]  # the claim
+        ((OPEN, CallObject(listed=True), CLOSE), "so it needs array=True"),
+        ((CallObject(opens=(("{",),)),), "write marked=False"),
+    ],
+)
+def test_what_a_row_of_words_lacks_is_said(words: tuple[Word, ...], reason: str) -> None:
+    with pytest.raises(FormatError) as refusal:
+        Format("f", words)
+    assert reason in str(refusal.value)
+
+
+LINES = Many((Literal("  "), Key(r"[a-z_]{1,20}"), Literal(": "), VALUE, Literal("\n")))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (Literal("call "), NAME, Literal(":\n"), LINES, Literal("end")),
+        (Literal("[[call]]"), CALL, Literal("[[/call]]")),
+        (Literal("[[call]]"), NAME, Literal("]]"), Arguments(), Literal("[[/call]]")),
+        (Literal("<c>", also=("<c>:",)), CALL, CLOSE),
+    ],
+    ids=["lines", "brackets", "brackets and a name", "a spelling that another begins with"],
+)
+def test_formats_that_look_like_their_surroundings_keep_the_laws(words: tuple[Word, ...]) -> None:
+    check_format(Format("f", words))
+
+
+OWN_KEY = CallObject("fn", "args", opens=(("{", ANY_SPACE, '"'),))
+CALLS_TAG = (Literal("<calls>"), Literal("</calls>"))
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (
+            Format("f", (OWN_KEY,), marked=False, around=CALLS_TAG),
+            '<calls> {"fn": "f", "args": {"]!</calls>\\\ufeff,": "#"}} </calls>',
+        ),
+        (
+            Format("f", (OPEN, PythonCalls(), Literal("//", also=("</c>",))), around=CALLS_TAG),
+            "<calls><call>[g(**{'\\x1p': 5</calls>)]\n//</calls>",
+        ),
+        (
+            Format("f", (OPEN, CALL, Literal("--", also=("</c>",))), around=CALLS_TAG),
+            '<calls><call>{"name": "g", "arguments": {}}</calls>',
+        ),
+    ],
+    ids=["a key of its own", "a longer spelling of the closer", "the same behind an object"],
+)
+def test_what_random_formats_showed(form: Format, text: str) -> None:
+    check_text(text, form)
+
+
+def test_a_closer_may_begin_as_that_of_a_value() -> None:
+    each = Many((Literal("<p "), KEY, Literal(">"), VALUE, Literal(">")))
+    form = Format("f", (OPEN, NAME, each, Literal(">>")))
+    call = ToolCall("g", {"a": "x > y", "b": 1})
+    assert parse(render([call], form), form).calls[0].arguments == call.arguments
+    check_format(form)
+
+
+def test_arguments_on_lines_are_written_as_lines() -> None:
+    lines = Format("f", (Literal("call "), NAME, Literal(":\n"), LINES, Literal("end")))
+    call = ToolCall("g", {"a": "two\nlines", "b": [1]})
+    assert render([call], lines) == "call g:\n  a: two\nlines\n  b: [1]\nend"
+    assert parse(render([call], lines), lines).calls[0].arguments == call.arguments
