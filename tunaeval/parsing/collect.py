@@ -30,28 +30,34 @@ MAX_TEXT = 16 * 1024 * 1024
 """Characters of one text that are looked at; what stands behind them is content."""
 
 
+_NOWHERE: Mapping[bool, int] = MappingProxyType({})
+
+
 class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""
 
-    truncated = False
-    has_reasoning = False
-    bare = False
-    """The last block that was read had no markers."""
-    full = False
-    """As many calls as are read at the most have been read, and another follows."""
-    live: LiveObject | None = None
-    """The object of a call that is being read, if anybody listens."""
-    _blank: tuple[int, int] | None = None
-    _attempted: Mapping[bool, int] = MappingProxyType({})
-    """Where the first attempt began that was cut off, and the first that was not."""
-    _settled = 0
+    __slots__ = (
+        "_attempted", "_blank", "_diagnoses", "_settled", "_started", "bare", "calls", "events",
+        "full", "has_reasoning", "live", "pieces", "truncated",
+    )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
         self.pieces = Tiling()
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
+        self.live: LiveObject | None = None
+        """The object of a call that is being read, if anybody listens."""
+        self.bare = False
+        """The last block that was read had no markers."""
+        self.full = False
+        """As many calls as are read at the most have been read, and another follows."""
+        self.truncated = self.has_reasoning = False
+        self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
+        self._attempted: Mapping[bool, int] = _NOWHERE
+        """Where the first attempt began that was cut off, and the first that was not."""
+        self._settled = 0
 
     @property
     def end(self) -> int:

@@ -32,10 +32,12 @@ class Blocks(Passage):
     or a reading when more of the text may be needed.
     """
 
-    _setting: Setting | None = None
+    __slots__ = ()
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
+        if self._is_full():
+            return None
         window = self.window
         text, start = window.text, window.pos
         fence = token.text == FENCE
@@ -53,6 +55,13 @@ class Blocks(Passage):
         if choice is None and undecided(token, window):
             return self._open_later(token, quoted=quoted)
         return self._opened(token, choice, quoted=quoted)
+
+    def _is_full(self) -> bool:
+        """Whether as many calls were read as are read at the most; then nothing more is."""
+        full = len(self.collector.calls) >= MAX_CALLS
+        if full:
+            self.collector.full = True
+        return full
 
     def _open_later(self, token: Token, *, quoted: bool) -> Reading[None]:
         """The same once enough of the text has arrived to know whose opener it is."""
@@ -160,6 +169,8 @@ class Blocks(Passage):
 
     def _bare(self, token: Token) -> Reading[None] | None:
         """A bare object: a call only outside of code and of what was refused before."""
+        if self._is_full():
+            return None
         if self._in_code or (self._refused and not self._past_refusal()):
             self._only_text("{")
             return None

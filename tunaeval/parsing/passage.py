@@ -14,32 +14,27 @@ from .ending import ELLIPSES, tell_end
 from .finder import LEAST_CUT, Finder
 from .mention import Mention
 from .quoting import is_quote
-from .recovering import Objects
+from .recovering import Objects, Setting
 from .tokens import Token
 
 
 class Passage:
     """A text on its way through the formats of a finder; used once.
 
-    What a text may need and most do not is a class attribute until it is needed: `_in_code` (a code
-    fence is open), `_mention` (an opener that nothing like a call followed), `_refused` (the
-    opener of a block that could not be read: what follows is the inside of it), `_thought_at`
-    (where a reasoning marker was passed over as content), `_after_reasoning` (white space still
-    belongs to the reasoning before it), `_quote_open` (inline code began right before a marker),
-    `channel` (of the message that is being read), `announced` (where calls were announced and have
-    not come yet), `_line_at` (since where the present line counts, as an offset).
+    `channel` is that of the message that is being read, `announced` where calls were announced and
+    have not come yet. `_mention` is an opener that nothing like a call followed, `_refused` the
+    opener of a block that could not be read: what follows is the inside of it. `_in_code`: a code
+    fence is open; `_quote_open`: inline code began right before a marker; `_after_reasoning`: white
+    space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker of
+    `_thought_marker` characters was passed over as content, `_line_at` since where the present line
+    counts.
     """
 
-    channel: Channel | None = None
-    announced: int | None = None
-    _mention: Mention | None = None
-    _refused: Token | None = None
-    _in_code = False
-    _quote_open = False
-    _thought_at: int | None = None
-    _thought_marker = 0
-    _after_reasoning = False
-    _line_at = 0
+    __slots__ = (
+        "_after_reasoning", "_fast", "_in_code", "_line_at", "_mention", "_objects", "_quote_open",
+        "_refused", "_setting", "_thought_at", "_thought_marker", "announced", "channel",
+        "collector", "finder", "level", "tools", "window",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -57,8 +52,16 @@ class Passage:
         self.collector = collector
         self.tools = tools
         self.level = level
+        self.channel: Channel | None = None
+        self.announced: int | None = None
         self._fast = fast
         self._objects = objects
+        self._setting: Setting | None = None
+        self._mention: Mention | None = None
+        self._refused: Token | None = None
+        self._thought_at: int | None = None
+        self._thought_marker = self._line_at = 0
+        self._in_code = self._quote_open = self._after_reasoning = False
 
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""

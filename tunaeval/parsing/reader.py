@@ -17,6 +17,7 @@ from .deltas import Deltas
 from .events import TEXTS, Event
 from .fast.whole import TextReader, whole_reader
 from .finder import Finder
+from .plain import Plain
 from .recovering import Objects
 from .scanner import Scanner
 from .sse import Delta, Lines
@@ -58,7 +59,12 @@ class Reader:
         """Read a whole text."""
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        return read_whole(self._compile(), text, tools, level)[0]
+        finder, plain = self._compile(), Plain(text)
+        if len(text) <= MAX_TEXT and plain.read(finder, tools):
+            result = plain.result(finder)
+            if result is not None:
+                return result
+        return read_whole(finder, text, tools, level, plain=plain)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
@@ -97,8 +103,10 @@ class Reader:
         if self._finder is None:
             self._finder = Finder(self.formats)
             first, opener = self.formats[0], self.formats[0].opener
-            alone = opener is not None and self._finder.begins(opener.text, first)
-            self.at_once = whole_reader(first, _nothing) if alone else _nothing
+            if opener is not None and self._finder.begins(opener.text, first):
+                self.at_once = whole_reader(first)
+            else:
+                self.at_once = _nothing
         return self._finder
 
     def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:
@@ -118,15 +126,20 @@ def read_whole(
     *,
     fast: bool = True,
     objects: Objects | None = None,
+    plain: Plain | None = None,
 ) -> tuple[ParseResult, Tiling]:
     """A text that is all there, and what each stretch of it is. Without `fast`, step by step.
 
-    `objects` keeps what recovering readers have read, for another level.
+    `objects` keeps what recovering readers have read, for another level; `plain` has read the
+    beginning.
     """
     window, collector = Window(text[:MAX_TEXT], final=True), Collector(listened=False)
     scanner = Scanner(
         finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
     )
+    if plain is not None and plain.at:
+        plain.hand_to(collector)
+        scanner.begin(plain.at)
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:

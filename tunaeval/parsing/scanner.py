@@ -29,37 +29,59 @@ class Scanner(Blocks):
     needed.
     """
 
+    __slots__ = ()
+
+    def begin(self, at: int) -> None:
+        """Begin behind a block that ends there."""
+        self.window.pos = self._line_at = at
+
     def run(self) -> Reading[None]:
         """Collect everything."""
         window, collector, finder = self.window, self.collector, self.finder
-        known, calls = finder.tokens.get, collector.calls
-        search = finder.search_of(window.text).search if window.final else finder.search.search
+        if not window.final:
+            yield from self._follow()
+        text, known = window.text, finder.tokens.get
+        search = finder.search_of(text).search
         while not collector.full:
-            hit = search(window.text, window.pos)
-            if not window.final:
-                held = finder.held(window.text, window.pos)
-                if hit is None or held <= hit.start():
-                    self._say(held)
-                    yield
-                    continue
+            hit = search(text, window.pos)
             if hit is None:
                 break
-            self._say(hit.start())
+            start = hit.start()
+            if start > window.pos:
+                self._say(start)
             token = known(hit.group()) or finder.token(hit)
-            if len(calls) >= MAX_CALLS and token.kind in ("open", "bare"):
-                collector.full = True
-                continue
             reading = _HANDLERS[token.kind](self, token)
             if reading is not None:
                 yield from reading
-        else:
+        if collector.full:
             at = window.offset
             collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+            yield from self._run_out()
+        self._say(len(window.text))
+        self._finish()
+
+    def _follow(self) -> Reading[None]:
+        """The same while more of the text may come: what may become a token is held back."""
+        window, finder, search = self.window, self.finder, self.finder.search.search
+        while not (window.final or self.collector.full):
+            hit = search(window.text, window.pos)
+            held = finder.held(window.text, window.pos)
+            if hit is None or held <= hit.start():
+                self._say(held)
+                yield
+                continue
+            self._say(hit.start())
+            token = finder.token(hit)
+            reading = _HANDLERS[token.kind](self, token)
+            if reading is not None:
+                yield from reading
+
+    def _run_out(self) -> Reading[None]:
+        """Nothing but content follows."""
+        window = self.window
         while not window.final:
             self._say(len(window.text))
             yield
-        self._say(len(window.text))
-        self._finish()
 
     def _close(self, token: Token) -> Reading[None] | None:
         """A closer that no block read: of a mention, of something refused, or one too many."""

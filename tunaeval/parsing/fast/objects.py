@@ -19,6 +19,7 @@ from .claims import Claim, claim_of
 from .patterns import SPACE, row
 from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
+from .whole import written_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
@@ -50,8 +51,12 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
     """
     array = form.call is not None and form.call.array
     size = len(form.closer.text) if form.closer else 0
+    written = written_reader(form) or _never
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+        if found := written(text, start, tools):
+            calls.append(found[0])
+            return found[1]
         end = text.find(mark, body)
         if end < 0:
             if size:
@@ -77,6 +82,10 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
         return end + size
 
     return read
+
+
+def _never(*_: object) -> None:
+    """A format whose blocks have no fixed ends."""
 
 
 def _behind(form: Format, words: tuple[Word, ...], read: BlockReader) -> BlockReader | None:

@@ -1,20 +1,19 @@
-"""The most frequent text of all, at the least cost: one call object as its format writes it.
+"""The most frequent block of all, at the least cost: one call object as its format writes it.
 
-Nothing stands around the block, the white space in it is that of the `Space` words, and no
-argument holds others. Such a text begins and ends in fixed ways, so it is not even searched: what
-stands between is decoded, and if it is one sound object, it ends where the engine would see it end.
-What `claims` and `sound` ask of an object is written out here for this one shape, because each
-function called for it would cost a tenth of the decoding of a short call.
+The white space in the block is that of the `Space` words, and no argument holds others. What is
+between its fixed ends is decoded, and if it is one sound object, it ends where any reader would see
+it end. What `claims` and `sound` ask of an object is written out here for this one shape, because
+each function called for it would cost a tenth of the decoding of a short call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.grammar import CallObject, Format, Literal, Space, Word
+from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.repair import MAX_DIGITS
 from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
@@ -25,19 +24,68 @@ from .sound import flat_texts
 TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""
 
+WrittenReader: TypeAlias = Callable[[str, int, Tools | None], tuple[ToolCall, int] | None]
+"""Reads a block that begins at an offset: its call and where the block ends, or None."""
+
+_Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | None]
+
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
 
-def whole_reader(form: Format, otherwise: TextReader) -> TextReader:
-    """The reader of such texts of a format; `otherwise` reads all others."""
-    word, opener = form.call, form.opener
-    if word is None or word.keyed or opener is None or not form.marked:
-        return otherwise
+class _Ends(NamedTuple):
+    """What such a block begins with, up to the first brace, and ends with, from the last."""
+
+    beginning: str
+    ending: str
+
+
+def whole_reader(form: Format) -> TextReader:
+    """The reader of texts that are one such block of a format, and nothing else."""
+    ends, decode = _ends(form), _decoder(form)
+    if ends is None or decode is None:
+        return _nothing
+    (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending) - 1
+
+    def read(text: str, tools: Tools | None) -> ParseResult | None:
+        last = len(text) - behind
+        if text[:size] != beginning or text[last - 1 :] != ending:
+            return None
+        call = decode(text, size - 1, last, tools)
+        return None if call is None else result_of((call,), "", None)
+
+    return read
+
+
+def written_reader(form: Format) -> WrittenReader | None:
+    """The reader of such blocks wherever they are; none for formats without a closer."""
+    ends, decode = _ends(form), _decoder(form)
+    if ends is None or decode is None or form.closer is None:
+        return None
+    (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending)
+
+    def read(text: str, start: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
+        if not text.startswith(beginning, start):
+            return None
+        stop = text.find(ending, start + size)
+        if stop < 0:
+            return None
+        call = decode(text, start + size - 1, stop + 1, tools)
+        return None if call is None else (call, stop + behind)
+
+    return read
+
+
+def _nothing(_text: str, _tools: Tools | None) -> None:
+    """A format that writes its calls in another way."""
+
+
+def _ends(form: Format) -> _Ends | None:
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
+        return None
     at = form.words.index(word)
     before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
-    if before is None or after is None:
-        return otherwise
-    return _reader(form, word, (before + "{", "}" + after), otherwise)
+    return None if before is None or after is None else _Ends(before + "{", "}" + after)
 
 
 def _written(words: tuple[Word, ...]) -> str | None:
@@ -46,17 +94,14 @@ def _written(words: tuple[Word, ...]) -> str | None:
     return "".join(word.text for word in fixed) if len(fixed) == len(words) else None
 
 
-def _reader(
-    form: Format, word: CallObject, ends: tuple[str, str], otherwise: TextReader
-) -> TextReader:
+def _decoder(form: Format) -> _Decoder | None:
+    """What makes a call of the object between two offsets."""
+    word = form.call
+    if word is None:
+        return None
     name_key, arguments_key, format_name = word.name, word.arguments, form.name
-    (beginning, ending), size, behind = ends, len(ends[0]), len(ends[1]) - 1
-    first, spans = size - 1, _Spans(size - 1)
 
-    def read(text: str, tools: Tools | None) -> ParseResult | None:
-        last = len(text) - behind
-        if text[:size] != beginning or text[last - 1 :] != ending or last > MAX_DIGITS:
-            return otherwise(text, tools)
+    def decode(text: str, first: int, last: int, tools: Tools | None) -> ToolCall | None:
         piece = text[first:last]
         try:
             value = _loads(piece)
@@ -65,31 +110,24 @@ def _reader(
         except TypeError:
             strings, count = flat_texts(arguments)
         except (_Refused, KeyError, AttributeError):
-            return otherwise(text, tools)
-        if type(name) is not str or not name or len(value) != 2:
-            return otherwise(text, tools)
+            return None
+        if type(name) is not str or not name or len(value) != 2 or last - first > MAX_DIGITS:
+            return None
         inner = piece.count('"') - 6 - 2 * (len(arguments) + count)
         if (inner and inner != strings.count('"')) or "properties" in arguments:
-            return otherwise(text, tools)
+            return None
         if "\\" in piece and piece.rfind("\\u00") >= 0:  # a quote or a NUL, perhaps
-            return otherwise(text, tools)
+            return None
         if tools is not None and not fits(name, arguments, tools):
-            return otherwise(text, tools)
+            return None
         call: Any = Call()
         call.name, call.arguments, call.id = name, arguments, None
-        call.format, call.span, call.repairs = format_name, spans[last], ()
+        call.format, call.repairs = format_name, ()
+        call.span = _new_tuple(Span, (first, last))
         call.__class__ = ToolCall
-        return result_of((call,), "", None)
+        return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 
-    return read
+    return decode
 
 
-class _Spans(dict[int, Span]):
-    """The spans from one offset to any other up to `MAX_DIGITS`, each made once and shared."""
-
-    def __init__(self, start: int) -> None:
-        self._start = start
-
-    def __missing__(self, end: int) -> Span:
-        span = self[end] = Span(self._start, end)
-        return span
+_new_tuple = tuple.__new__
