@@ -76,6 +76,20 @@ def test_chunks_do_not_matter(dialect: str, data: st.DataObject, step: int) -> N
 NAMES = st.sampled_from(["a", "b_c", "é", "x1"])
 
 
+@pytest.mark.parametrize("space", [1, 24, 25, 90])
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("python", "(a~='x',b=1)"),
+        ("python", "(a=~'x'~,~b=~1~)"),
+        ("brace", "{a~:~<escape>x<escape>~,~b:~1~}"),
+    ],
+)
+def test_white_space_is_as_long_in_pieces(dialect: str, text: str, space: int) -> None:
+    text = text.replace("~", " " * space)
+    assert read(dialect, text, 1) == read(dialect, text, len(text))
+
+
 def values(inner: st.SearchStrategy[JsonValue]) -> st.SearchStrategy[JsonValue]:
     return st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
 
