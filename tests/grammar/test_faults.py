@@ -139,7 +139,12 @@ CALLS_TAG = (Literal("<calls>"), Literal("</calls>"))
         ),
         (Format("f", (OPEN, NAME, Arguments(), CLOSE, CLOSE)), "<call>g{}</call>"),
     ],
-    ids=["a key of its own", "a longer spelling of the closer", "the same behind an object", "twice"],
+    ids=[
+        "a key of its own",
+        "a longer spelling of the closer",
+        "the same behind an object",
+        "twice",
+    ],
 )
 def test_what_random_formats_showed(form: Format, text: str) -> None:
     check_text(text, form)
