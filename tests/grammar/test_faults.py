@@ -137,8 +137,13 @@ CALLS_TAG = (Literal("<calls>"), Literal("</calls>"))
             Format("f", (OPEN, CALL, Literal("--", also=("</c>",))), around=CALLS_TAG),
             '<calls><call>{"name": "g", "arguments": {}}</calls>',
         ),
+        (Format("f", (OPEN, NAME, Arguments(), CLOSE, CLOSE)), "<call>g{}</call>"),
+        (
+            Format("f", (Literal("[[call]]"), CALL, Literal("[[/call]]"))),
+            '[[call]]{"name":[[/call]] "f", "arguments": {"a": "x"}}[[/call]]',
+        ),
     ],
-    ids=["a key of its own", "a longer spelling of the closer", "the same behind an object"],
+    ids=["own key", "longer closer", "longer closer of an object", "twice", "closer in brackets"],
 )
 def test_what_random_formats_showed(form: Format, text: str) -> None:
     check_text(text, form)

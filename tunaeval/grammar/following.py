@@ -31,6 +31,8 @@ SPACES = (" ", "\t", "\r", "\n")
 def following_fault(words: Sequence[Word], after: Sequence[Word] = ()) -> str | None:
     """Why one of the words would swallow what stands behind it, if so."""
     for index, word in enumerate(words):
+        if isinstance(word, Literal | Value | Elements):
+            continue  # these read what they are, or up to what is behind them
         rest = (*words[index + 1 :], *after)
         behind = [(gap, text) for gap, text in beginnings(rest) if text]
         inside = (word, *rest) if isinstance(word, Many) else rest

@@ -72,7 +72,7 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
         return None
     mark, format_name, size = closer.text, form.name, len(closer.text) if after else 0
     spaced = bool(after) and isinstance(after[0], Space)
-    last = not after or closer is after[-1]
+    last = not after or all(isinstance(word, Space) for word in after[:-1])
     meant = _meaning(before)
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
