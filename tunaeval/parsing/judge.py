@@ -5,6 +5,7 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -81,10 +82,7 @@ def judge(
     notes = [*read.notes, *claim.notes]
     if tools is not None and not fits(claim.name, arguments, tools):
         schema = tools[claim.name].parameters
-        notes += [
-            Note("undeclared-argument", f"{name[:60]!r} is none of {claim.name!r}'s arguments")
-            for name in undeclared(arguments, schema)
-        ]
+        notes += _undeclared(claim.name, arguments, schema)
         fitted = fit(arguments, schema, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
         if level == "strict" or not isinstance(fitted.value, dict):
@@ -95,6 +93,13 @@ def judge(
     id_ = claim.id if isinstance(claim.id, str) else None
     call = ToolCall(claim.name, arguments, id_, form.name, span, tuple(repairs))
     return Verdict(call, tuple(notes), truncated=claim.truncated)
+
+
+def _undeclared(
+    tool: str, arguments: JsonObject, schema: Mapping[str, JsonValue]
+) -> Iterator[Note]:
+    for name in undeclared(arguments, schema):
+        yield Note("undeclared-argument", f"{name[:60]!r} is no argument of {tool!r}")
 
 
 _NAMED = CallObject()

@@ -153,19 +153,18 @@ def _pairs_reader(
     if steps is None:
         return None
     head, step, word, closer, attribute = steps
-    meant = _meaning(before)
-    trims, format_name = word.trim != "no" or bool(word.quotes[0]), form.name
+    meant, format_name = _meaning(before), form.name
+    trims = word.trim != "no" or bool(word.quotes[0])
     end_of_call = form.closer.text if form.closer and form.closer.text != closer else "\0"
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         here = head(text, body)
         if here is None:
             return UNSURE
-        name, key = meant(here[1], tools), here[2]
+        name, key, arguments = meant(here[1], tools), here[2], JsonObject()
         signature = None if tools is None else signature_of(name, tools)
         if signature is None and tools is not None:
             return UNSURE
-        arguments: JsonObject = {}
         while key is not None:
             said = _said(attribute, here[here.re.groups]) if attribute else None
             at = here.end()
