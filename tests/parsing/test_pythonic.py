@@ -164,7 +164,7 @@ def test_a_list_of_others_functions_is_no_call() -> None:
 def test_nothing_is_evaluated() -> None:
     for value in (
         "x + 1", "g()", "f'{x}'", "b'x'", "x.y", "[i for i in x]", "not x", "lambda: 1", "1 + 1",
-        "__import__('os')", "{x, 2}", "{x + 1, 2}", "{i for i in x}", "1j", "nan", "*x", "-x",
+        "__import__('os')", "{x + 1, 2}", "{i for i in x}", "1j", "nan", "*x", "-x",
         "+(1)",
     ):  # fmt: skip
         result = parse(f"[f(a={value}), g(b=2)]", "pythonic", level="lenient")

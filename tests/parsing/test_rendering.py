@@ -79,8 +79,8 @@ def test_the_order_of_arguments_is_no_difference() -> None:
 
 
 LISTS = (
-    "apertus", "cohere", "granite3", "granite3.1", "hunyuan-a13b", "jamba", "lfm2-json",
-    "mistral-array", "nemotron", "phi4-mini",
+    "apertus", "apriel", "cohere", "command-r", "granite3", "granite3.1", "hunyuan-a13b", "jamba",
+    "lfm2-json", "mistral-array", "nemotron", "phi4-mini", "sarashina",
 )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ COMMAND_R = Format(
         Space(" "),
         Literal("```json"),
         Space("\n"),
-        CallObject(name="tool_name", arguments="parameters", array=True),
+        CallObject(name="tool_name", arguments="parameters", array=True, listed=True),
         Space("\n"),
         Literal("```"),
     ),

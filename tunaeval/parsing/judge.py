@@ -82,9 +82,9 @@ def judge(
     notes = [*read.notes, *claim.notes]
     if tools is not None and not fits(claim.name, arguments, tools):
         schema = tools[claim.name].parameters
-        notes += _undeclared(claim.name, arguments, schema)
         fitted = fit(arguments, schema, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
+        notes += _undeclared(claim.name, arguments, schema)
         if level == "strict" or not isinstance(fitted.value, dict):
             notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
         else:

@@ -67,7 +67,7 @@ def _sent(format_: object, parser: Parser) -> object:
 
 
 def _checked(texts: Iterable[object]) -> Iterator[_Text]:
-    if isinstance(texts, str | Mapping) or not isinstance(texts, Iterable):
+    if isinstance(texts, str | bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
         raise refusal("texts", texts, "several, in an iterable; for one text use parse")
     for index, text in enumerate(texts):
         if type(text) is str:

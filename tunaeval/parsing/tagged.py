@@ -140,6 +140,7 @@ class TaggedBlock(Begun):
         if word.doubled:
             name = undoubled(name, self._setting.tools)
         self._name = name or None
+        self._tried = () if name else self._tried
         return bool(name)
 
     def _maybe(

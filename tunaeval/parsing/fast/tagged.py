@@ -20,6 +20,7 @@ from tunaeval.grammar import (
     Key,
     Literal,
     Many,
+    Maybe,
     Name,
     Space,
     Value,
@@ -216,7 +217,7 @@ def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps 
         return None
     at = places[0]
     value, closer = words[at], words[at + 1]
-    attribute = next((word for word in words[:at] if isinstance(word, Attribute)), None)
+    attribute = _attribute(words[:at])
     first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=NEAR_SPACE)
     head, tail = row(before), row(after, space=NEAR_SPACE)
     whole = None not in (first, item, rest, head, tail)
@@ -229,7 +230,13 @@ def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps 
     return _Steps(start, step, value, closer.text, attribute) if start and step else None
 
 
-def _said(word: Attribute, text: str) -> str | None:
+def _attribute(words: Sequence[Word]) -> Attribute | None:
+    """The attribute among the words, which may be missing in a text."""
+    inner = [each for word in words for each in (word.words if isinstance(word, Maybe) else [word])]
+    return next((word for word in inner if isinstance(word, Attribute)), None)
+
+
+def _said(word: Attribute, text: str | None) -> str | None:
     return "text" if text in word.text else "json" if text in word.json else None
 
 
