@@ -86,7 +86,7 @@ class Blocks(Passage):
         window = self.window
         start = window.pos
         window.pos = body = start + len(token.text)
-        if self._fast and window.final and not quoted:
+        if self._fast and window.final and not quoted and start != self._unsure:
             calls: list[ToolCall] = []
             end = choice.fast(window.text, start, body, self.tools, calls)
             if end >= 0 and (

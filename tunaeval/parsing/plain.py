@@ -20,11 +20,13 @@ from .tokens import chosen
 class Plain:
     """What was read up to `at`: where content is, and the blocks between with their calls."""
 
-    __slots__ = ("at", "blocks", "calls", "gaps", "text")
+    __slots__ = ("at", "blocks", "calls", "gaps", "text", "unsure")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.unsure = -1
+        """Where an opener is whose fast reader was not certain of its block."""
         self.calls: list[ToolCall] = []
         self.gaps: list[str] = []
         self.blocks: list[tuple[int, int, list[ToolCall]]] = []
@@ -47,6 +49,7 @@ class Plain:
             found: list[ToolCall] = []
             end = choice.fast(text, start, body, tools, found)
             if end < 0 or not found or len(self.calls) + len(found) > MAX_CALLS:
+                self.unsure = start if end < 0 else -1
                 return False
             gap = text[self.at : start]
             if gap and not gap.isspace():

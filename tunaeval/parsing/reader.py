@@ -137,9 +137,9 @@ def read_whole(
     scanner = Scanner(
         finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
     )
-    if plain is not None and plain.at:
+    if plain is not None:
         plain.hand_to(collector)
-        scanner.begin(plain.at)
+        scanner.begin(plain.at, unsure=plain.unsure)
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:

@@ -31,9 +31,10 @@ class Scanner(Blocks):
 
     __slots__ = ()
 
-    def begin(self, at: int) -> None:
-        """Begin behind a block that ends there."""
+    def begin(self, at: int, *, unsure: int) -> None:
+        """Begin behind a block that ends there; at `unsure` a fast reader was asked in vain."""
         self.window.pos = self._line_at = at
+        self._unsure = unsure
 
     def run(self) -> Reading[None]:
         """Collect everything."""

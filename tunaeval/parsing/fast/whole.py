@@ -51,7 +51,7 @@ def whole_reader(form: Format) -> TextReader:
         if text[:size] != beginning or text[last - 1 :] != ending:
             return None
         call = decode(text, size - 1, last, tools)
-        return None if call is None else result_of((call,), "", None)
+        return None if call is None else result_of((call,), "", None, (), "calls")
 
     return read
 
