@@ -1,4 +1,4 @@
-"""What a caller hands over, held against what is wanted: one sentence where it is something else.
+"""What a caller gives, compared with what is wanted: one sentence where it is something else.
 
 Each function takes the value and the name that the caller knows it by, and returns the value in
 the shape that work goes on with.

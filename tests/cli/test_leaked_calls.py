@@ -1,4 +1,4 @@
-"""A server that was told of the tools and leaves calls in the text: what counts, and what is said.
+"""A server that was given the tools and leaves calls in the text: what counts, and what is said.
 
 Two real servers on loopback answer alike, but one has its tool parser off.
 """
@@ -114,7 +114,7 @@ def test_the_report_warns_and_names_the_likely_cause(
 ) -> None:
     warning = (
         "warning: in 4 of 4 scenarios the server left calls in the text (leaked-call), although it "
-        "was told of the tools: its tool parser is off, or it is that of another model"
+        "was given the tools: its tool parser is off, or it is that of another model"
     )
     for quiet in ((), ("--quiet",)):
         done = here(*command(suite, servers["leaking"]), *quiet)

@@ -103,7 +103,7 @@ def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
     assert ("below the 100 %" in done.err) == (bar == "100")
     assert done.err.splitlines()[-1] == (
         f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
-        "written, and the score is as it was told"
+        "written, and the score is as reported"
     )
 
 

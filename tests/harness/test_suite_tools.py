@@ -105,7 +105,7 @@ def test_a_suite_says_which_tools_are_its_own(tmp_path: Path) -> None:
         ),
         (
             {"catalogue": "tunacode-0.2", "tools": ["bash", "bash"]},
-            ("tools[1]: 'bash' stands at 0 already",),
+            ("tools[1]: 'bash' is at 0 already",),
         ),
         (
             {"parameter_descriptions": "no"},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, said
-from tests.parsing.test_growth import BOUND, growth
+from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.formats import MINIMAX_M3
@@ -247,8 +247,7 @@ def test_floods_of_elements_take_linear_time() -> None:
             for prefix in ("", f'{P}<invoke name="f">', f'{P}<invoke name="f">{P}<a>'):
                 made = flood.replace("~", P)
                 if growth(read, prefix, made, size, runs=1) > BOUND:
-                    found = min(growth(read, prefix, made, 4 * size, runs=2) for _ in range(2))
-                    assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f}"
+                    assert_linear(read, prefix, made, 4 * size)
 
 
 @pytest.mark.parametrize(
@@ -269,8 +268,7 @@ def test_many_thousand_siblings_take_linear_time(before: str, flood: str) -> Non
         return reading.finish()
 
     for read, size in ((whole, 250_000), (streamed, 125_000)):
-        grown = (growth(read, f"<call f>{before}", flood, size, runs=1) for _ in range(3))
-        assert any(found <= BOUND for found in grown), f"{flood!r} behind {before!r}"
+        assert_linear(read, f"<call f>{before}", flood, size)
 
 
 def test_references_are_followed_into_elements() -> None:

@@ -69,6 +69,17 @@ def growth(read: Callable[[str], object], prefix: str, flood: str, size: int, ru
     return seconds(read, large, runs) / max(seconds(read, small, runs), floor)
 
 
+def assert_linear(read: Callable[[str], object], prefix: str, flood: str, size: int) -> None:
+    """Twice the text takes at most `BOUND` times as long in one of three measurements.
+
+    What slows a machine between two measurements only ever adds; a square fails all three.
+    """
+    found = [growth(read, prefix, flood, size, runs=2)]
+    while found[-1] > BOUND and len(found) < 3:
+        found.append(growth(read, prefix, flood, size, runs=2))
+    assert min(found) <= BOUND, f"{flood!r} behind {prefix!r} grows {min(found):.1f} a doubling"
+
+
 @pytest.mark.parametrize("prefix", PREFIXES, ids=["bare", "tagged", "in a string"])
 @pytest.mark.parametrize(
     ("read", "size"), [(whole, WHOLE), (streamed, STREAMED)], ids=["whole", "streamed"]
@@ -78,14 +89,13 @@ def test_twice_the_text_takes_about_twice_the_time(
 ) -> None:
     for flood in FLOODS:
         if growth(read, prefix, flood, size, runs=1) > BOUND:
-            found = min(growth(read, prefix, flood, 4 * size, runs=2) for _ in range(2))
-            assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f} a doubling"
+            assert_linear(read, prefix, flood, 4 * size)
 
 
 def test_many_small_calls_cost_what_they_are_long() -> None:
     text = f"{tagged(LS)}\nand\n"
-    assert growth(whole, "", text, 16 * 1024, runs=3) <= BOUND
-    assert growth(streamed, "", text, 8 * 1024, runs=2) <= BOUND
+    assert_linear(whole, "", text, 4 * WHOLE)
+    assert_linear(streamed, "", text, 4 * STREAMED)
 
 
 @pytest.mark.parametrize("prefix", ["", "<think>", PREFIXES[2]], ids=["prose", "thought", "string"])
@@ -187,5 +197,4 @@ def check_floods(reader: Reader, before: str, floods: Sequence[str]) -> None:
     for flood in floods:
         for read, size in ((whole, 8 * 1024), (streamed, 4 * 1024)):
             if growth(read, before, flood, size, runs=1) > BOUND:
-                found = min(growth(read, before, flood, 4 * size, runs=2) for _ in range(2))
-                assert found <= BOUND, f"{flood!r} behind {before!r} grows {found:.1f} a doubling"
+                assert_linear(read, before, flood, 4 * size)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, said
-from tests.parsing.test_growth import BOUND, growth
+from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.formats import FORMATS, HARMONY, INKLING, KIMI_K3, MUSE
@@ -217,8 +217,7 @@ def test_floods_of_headers_take_linear_time(reader: Reader) -> None:
         for flood in FLOODS:
             for prefix in ("", "<|start|>assistant<|channel|>analysis<|message|>"):
                 if growth(read, prefix, flood, size, runs=1) > BOUND:
-                    found = min(growth(read, prefix, flood, 4 * size, runs=2) for _ in range(2))
-                    assert found <= BOUND, f"{flood!r} behind {prefix!r} grows {found:.1f}"
+                    assert_linear(read, prefix, flood, 4 * size)
 
 
 def test_what_stands_around_words_is_dropped_and_never_written() -> None:

@@ -80,10 +80,10 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
     if shape is not None:
         wanted_name(shape, "shape of messages", DOCUMENT_SHAPES)
     found = tuple(_read(document, shape, "messages", 0))
-    for index, told in enumerate(found):
-        if any(notice.code == "unread-message" for notice in told.warnings):
+    for index, conversation in enumerate(found):
+        if any(notice.code == "unread-message" for notice in conversation.warnings):
             where = f"conversation {index + 1} of {len(found)}" if len(found) > 1 else "messages"
-            refuse_silence(told, where)
+            refuse_silence(conversation, where)
     return found
 
 
@@ -94,22 +94,24 @@ _SILENT = (
 )
 
 
-def refuse_silence(told: Conversation, where: str = "messages") -> None:
+def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
     """Raise UsageError for a transcript that is not empty, and of which nothing was read: neither
     a word nor a call. A run that ended in an error may have ended before the first word.
     """
     says_something = any(
         message.tool_calls or message.content.strip() or (message.reasoning or "").strip()
-        for message in told.messages
+        for message in conversation.messages
     )
-    if told.length and not says_something and told.failure is None:
-        raise UsageError(_SILENT.format(where=where, length=told.length, shape=told.shape))
+    if conversation.length and not says_something and conversation.failure is None:
+        raise UsageError(
+            _SILENT.format(where=where, length=conversation.length, shape=conversation.shape)
+        )
 
 
 def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
-    told = thing if isinstance(thing, Conversation) else read_plain(thing, shape)
-    if told is not None:
-        yield told
+    conversation = thing if isinstance(thing, Conversation) else read_plain(thing, shape)
+    if conversation is not None:
+        yield conversation
         return
     for row in _DOCUMENTS:
         if shape in {None, row.shape} and row.fits(thing):
@@ -179,7 +181,7 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     if messages is None:
         known = ", ".join(DOCUMENT_SHAPES)
         raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")
-    told = read_messages(messages, shape, where=f"{where}.messages")
+    conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
-    said = query if isinstance(query, str) and query else told.query
-    return replace(told, query=said, name=word(first(thing, ("name", "id"))))
+    said = query if isinstance(query, str) and query else conversation.query
+    return replace(conversation, query=said, name=word(first(thing, ("name", "id"))))

@@ -64,7 +64,7 @@ _FIELDS = frozenset({
     "model", "name", "outcome", "reasoning", "reasoning_content", "reasoning_details", "refusal",
     "role", "status", "timestamp", "tool_call_id", "tool_calls", "type", "usage",
 })  # fmt: skip
-"""Those of chat completions, and what stands beside them without a word."""
+"""Those of chat completions, and what is beside them without a word."""
 
 
 def _strange_fields(message: object) -> list[str]:

@@ -61,7 +61,7 @@ async def ascore(
     without any nobody knows, and there is no `weighted_total`, only categories with reasons. A
     `check` is a callable that is given the conversation and returns a bool or (bool, reason), or a
     command that exits with 0, within `check_timeout` seconds. `expect` is what `tunaeval.match`
-    takes, held against all calls. A call of what `forbid` lists (names of tools, or calls with the
+    takes, compared with all calls. A call of what `forbid` lists (names of tools, or calls with the
     arguments that are meant) makes the total 0, as a check does that says no. A check, a category
     or a judge that fails itself leaves no total, and `details.outcome` says so.
 
@@ -97,7 +97,7 @@ def score(
     """`ascore` for code that does not await, with the same parameters.
 
     The built-in categories wait for nothing, so this needs no event loop and works inside one; a
-    check is waited for where it stands. With other categories, a judge or a check that is a
+    check is waited for in place. With other categories, a judge or a check that is a
     coroutine function it runs a loop of its own; inside a running one that raises UsageError.
     """
     asked = _Asked(
@@ -182,7 +182,7 @@ class _Asked:
             if name in named:
                 if getattr(self.settings, name):
                     raise UsageError(
-                        f"{name} stands in settings, too; give it in one of the two places"
+                        f"{name} is in settings, too; give it in one of the two places"
                     )
                 changed[name] = given[name]
         return replace(self.settings, **changed) if changed else self.settings

@@ -42,7 +42,7 @@ def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
     listed = ", ".join(map(repr, names))
     near = {one for name in names for one in UnknownNameError("tool", name, called).near}
     hint = f"; called were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
-    words = f"forbidden: {listed}, held against no list of tools, so nobody knows if there are such"
+    words = f"forbidden: {listed}, with no list of tools, so nobody knows if there are such"
     return [words + hint]
 
 

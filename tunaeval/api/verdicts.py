@@ -103,9 +103,9 @@ def _check_call(call: ToolCall, where: str) -> None:
 
 
 def _message(message: object, tools: Tools | None) -> ParseResult:
-    told = message.keys() if isinstance(message, Mapping) else {*dir(message)}
-    if not told & _OF_A_MESSAGE:
-        hints = (hint for key, hint in _WAYS.items() if key in told)
+    fields = message.keys() if isinstance(message, Mapping) else {*dir(message)}
+    if not fields & _OF_A_MESSAGE:
+        hints = (hint for key, hint in _WAYS.items() if key in fields)
         raise UsageError(f"calls is {message!r:.60}; {next(hints, _WANTED)}")
     return parse_message(wanted_reply(message), tools=tools)
 

@@ -168,7 +168,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
 
 
 def _with_paths(theirs: Tools, ours: Tools) -> Tools:
-    """Their tools, with the arguments that the suite declares to be paths: no model is told."""
+    """Their tools, with the arguments that the suite declares to be paths, which no model sees."""
     return Tools(
         replace(spec, paths=spec.paths | (ours[name].paths & {*spec.parameters["properties"]}))
         if name in ours and "properties" in spec.parameters

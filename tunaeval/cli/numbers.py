@@ -1,4 +1,4 @@
-"""Numbers in options: read, held within their bounds, and refused in words."""
+"""Numbers in options: read, checked against their bounds, and refused in words."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from .output import Output
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 """Which writer a report's file name asks for."""
 
-_NO_REPORT = "report {!r} is not written, and the score is as it was told"
+_NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2
 """What a command exits with that could not do all that it was asked."""
 

@@ -161,7 +161,7 @@ COMMAND_R = Format(
     summary="a JSON array with tool_name and parameters in a fence behind Action:",
 )
 
-# The template of Apriel-1.6: "Here are my reasoning steps:" stands in the prompt.
+# The template of Apriel-1.6: "Here are my reasoning steps:" is in the prompt.
 APRIEL = replace(
     JAMBA,
     name="apriel",

@@ -28,10 +28,10 @@ _OF_A_CALL = CallObject | PythonCalls | Name | Arguments | Many | Elements
 
 
 def place_fault(words: Sequence[Word]) -> str | None:
-    """Why a word stands where it cannot be read: inside of `Maybe` or `Many`, or outside."""
+    """Why a word is where it cannot be read: inside of `Maybe` or `Many`, or outside."""
     for word in words:
         if isinstance(word, _OF_ONE_ARGUMENT):
-            return f"{shown(word)} stands outside of Many(), which holds the words of one argument"
+            return f"{shown(word)} is outside of Many(), which holds the words of one argument"
         if isinstance(word, Maybe) and (fault := _maybe_fault(word, in_many=False)):
             return fault
         if isinstance(word, Many) and (fault := _many_fault(word)):
@@ -40,7 +40,7 @@ def place_fault(words: Sequence[Word]) -> str | None:
 
 
 def arguments_fault(words: Sequence[Word], *, addressed: bool) -> str | None:
-    """Why a format with a name has no arguments, or in two places; `addressed`: the name stands in
+    """Why a format with a name has no arguments, or in two places; `addressed`: the name is in
     a message's header.
     """
     bodies = [word for word in words if isinstance(word, Many | Elements) or _is_body(word)]
@@ -60,7 +60,7 @@ def arguments_fault(words: Sequence[Word], *, addressed: bool) -> str | None:
     names = [at for at, word in enumerate(words) if isinstance(word, Name)]
     if not addressed and names[0] > words.index(bodies[0]):
         return (
-            f"{shown(bodies[0])} stands before Name(), and the tool says what types its arguments "
+            f"{shown(bodies[0])} is before Name(), and the tool says what types its arguments "
             "have; put Name() first"
         )
     return _ends_fault(words)
@@ -94,13 +94,13 @@ def _maybe_fault(maybe: Maybe, *, in_many: bool) -> str | None:
         barred = Key | Value if in_many else _OF_A_CALL | _OF_ONE_ARGUMENT
         if isinstance(word, barred) and not (isinstance(word, Arguments) and not in_many):
             return (
-                f"{shown(word)} stands inside of Maybe(), so it could be missing; put it outside, "
+                f"{shown(word)} is inside of Maybe(), so it could be missing; put it outside, "
                 "and only the fixed text around it into Maybe()"
             )
         if isinstance(word, Maybe) and (fault := _maybe_fault(word, in_many=in_many)):
             return fault
         if in_many and isinstance(word, _OF_A_CALL):
-            return f"{shown(word)} stands inside of Many(), which holds one argument"
+            return f"{shown(word)} is inside of Many(), which holds one argument"
     return None
 
 
@@ -110,7 +110,7 @@ def _many_fault(many: Many) -> str | None:
     kinds: list[type] = []
     for word, after in zip(many.words, (*many.words[1:], None), strict=True):
         if isinstance(word, _OF_A_CALL):
-            return f"{shown(word)} stands inside of Many(), which holds one argument"
+            return f"{shown(word)} is inside of Many(), which holds one argument"
         if isinstance(word, Maybe):
             if fault := _maybe_fault(word, in_many=True):
                 return fault

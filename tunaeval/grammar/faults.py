@@ -110,19 +110,19 @@ def _row_fault(call: CallObject) -> str | None:
 
 
 def _beside_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
-    """Why what stands around a call object could not be read."""
+    """Why what is around a call object could not be read."""
     at = words.index(call)
     for word in words[:at]:
         if not isinstance(word, Literal | Space | Markup):
             return (
-                f"{shown(word)} stands before CallObject(); only Literal, Space and Markup may. "
+                f"{shown(word)} is before CallObject(); only Literal, Space and Markup may. "
                 "What may be missing is another spelling of the Literal before it: "
                 "Literal('<call>', also=('<call>json',))"
             )
     for word in words[at + 1 :]:
         if not isinstance(word, Literal | Space):
             return (
-                f"{shown(word)} stands behind CallObject(); only Literal and Space may. What may "
+                f"{shown(word)} is behind CallObject(); only Literal and Space may. What may "
                 "be missing is another spelling of the closer: Literal('</call>', also=(...))"
             )
         spaced = isinstance(word, Literal) and any(t.startswith(SPACES) for t in word.spellings)
@@ -132,14 +132,14 @@ def _beside_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
 
 
 def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
-    """Why calls as Python writes them could not be told from what stands around them."""
+    """Why calls as Python writes them could not be distinguished from what is around them."""
     for row in calls.opens:
         if row[:1] != ("[",):
             return f"`opens` has the row {row!r}; a list of calls begins with '['"
     inner = words[1:-1] if isinstance(words[-1], Literal) else words[1:]
     beside = [word for word in inner if not isinstance(word, Space | PythonCalls)]
     if beside:
-        return f"{shown(beside[0])} stands between the markers and PythonCalls(); only Space() may"
+        return f"{shown(beside[0])} is between the markers and PythonCalls(); only Space() may"
     closer = words[-1]
     if not isinstance(closer, Literal):
         return None if calls.listed else "calls that stand on lines never end; use a Literal"
@@ -150,7 +150,7 @@ def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
 
 
 def _mark_fault(words: tuple[Word, ...]) -> str | None:
-    """Why a text between two marks could not be told from what stands around it."""
+    """Why a text between two marks could not be distinguished from what is around it."""
     texts = [text for word in words if isinstance(word, Literal) for text in word.spellings]
     for mark in [word.mark for word in words if isinstance(word, Arguments) and word.mark]:
         if re.match(r"[\w\s:,={}\[\]\"'+.-]", mark):
@@ -167,7 +167,7 @@ def _reasoning_fault(words: tuple[Word, ...], reasoning: tuple[Reasoning, ...]) 
     texts = {text for word in own for text in word.spellings}
     for markers in reasoning:
         if not markers.open or not markers.close or markers.open == markers.close:
-            return f"{markers!r} cannot be told apart; give two different texts"
+            return f"{markers!r} cannot be distinguished; give two different texts"
         if texts & {markers.open, markers.close}:
             return f"{markers!r} are markers of the calls too"
     return None
@@ -188,7 +188,7 @@ def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None)
             return f"{shown(words[1])} follows a bare {shown(first)}, which ends by itself"
         return None
     if not isinstance(first, Literal):
-        return f"{shown(first)} stands first, so the format would begin everywhere; use a Literal"
+        return f"{shown(first)} comes first, so the format would begin everywhere; use a Literal"
     if call and call.opens:
         return "`opens` is for a CallObject() without an opening Literal"
     if not isinstance(last, Literal | CallObject | PythonCalls | Arguments):
@@ -197,7 +197,7 @@ def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None)
 
 
 def _marks_fault(words: tuple[Word, ...], first: Literal) -> str | None:
-    """Why the fixed texts of a block could not be found, or not be told apart."""
+    """Why the fixed texts of a block could not be found, or not be distinguished."""
     literals = [word for word in _flat(words) if isinstance(word, Literal)]
     if not all(text for word in literals for text in word.spellings):
         return "a Literal is empty, so it would be found everywhere"
@@ -232,21 +232,21 @@ def _patterns(word: Word) -> tuple[str, ...]:
 
 
 def _around_fault(words: tuple[Word, ...], around: tuple[Literal, ...]) -> str | None:
-    """Why what stands around all calls could not be told from what stands around one."""
+    """Why what is around all calls could not be distinguished from what is around one."""
     if around and len(around) != 2:
         return "`around` is an opener and a closer: (Literal('<calls>'), Literal('</calls>'))"
     own = {text for word in (words[0], words[-1]) if isinstance(word, Literal)
            for text in word.spellings}  # fmt: skip
     for word in around:
         if shared := own & {*word.spellings}:
-            return f"{shared.pop()!r} stands around one call and around all of them"
+            return f"{shared.pop()!r} is around one call and around all of them"
     return None
 
 
 def _following_fault(
     words: tuple[Word, ...], around: tuple[Literal, ...], separator: str
 ) -> str | None:
-    """Why a word would swallow what stands behind it, in the block or behind that."""
+    """Why a word would swallow what follows it, in the block or behind that."""
     if separator.strip():
         return f"the separator {separator!r} would be content; it may be white space, or nothing"
     gap, last = Space(separator), words[-1]

@@ -1,4 +1,4 @@
-"""What stands behind a word, and whether the word would read the beginning of it as its own.
+"""What is behind a word, and whether the word would read the beginning of it as its own.
 
 A block is read word by word, and what a word has read is never given back.
 """
@@ -29,7 +29,7 @@ SPACES = (" ", "\t", "\r", "\n")
 
 
 def following_fault(words: Sequence[Word], after: Sequence[Word] = ()) -> str | None:
-    """Why one of the words would swallow what stands behind it, if so."""
+    """Why one of the words would swallow what follows it, if so."""
     for index, word in enumerate(words):
         if isinstance(word, Literal | Value | Elements):
             continue  # these read what they are, or up to what is behind them
@@ -113,7 +113,7 @@ _FIRST: dict[type, tuple[str, ...]] = {
 
 
 def _swallows(word: Word, gap: str, text: str) -> bool:
-    """Whether the word would read the beginning of `text`, which stands behind it and the gap."""
+    """Whether the word would read the beginning of `text`, which follows it and the gap."""
     match word:
         case Space() | CallObject() | PythonCalls():
             return text.startswith(SPACES)

@@ -53,7 +53,7 @@ def _word_fault(where: str, item: object) -> str | None:
 
 
 def _fields_fault(item: object, where: str) -> str | None:
-    """Why a field of a word (or of what else stands in a format) is not of its kind, if so."""
+    """Why a field of a word (or of what else is in a format) is not of its kind, if so."""
     if not is_dataclass(item) or isinstance(item, type):
         return None
     for field in fields(item):

@@ -97,7 +97,7 @@ def _chosen(names: list[str], whole: Tools, catalogue: str, place: Place) -> Ite
             raise place.at(index).error(unknown)
         if name in names[:index]:
             at = place.at(index)
-            raise at.error(f"{name!r} stands at {names.index(name)} already; keep one")
+            raise at.error(f"{name!r} is at {names.index(name)} already; keep one")
         yield whole[name]
 
 

@@ -33,7 +33,7 @@ _PACKAGES = ("tunaeval", "httpx", "orjson", "pydantic", "tenacity", "xllamacpp",
 class RunOptions:
     """How a suite is run.
 
-    `ask` says how the model is told of the tools, `level` which repairs count, `profile` by which
+    `ask` says how the model gets the tools, `level` which repairs count, `profile` by which
     rules calls are compared (None: by those that the suite names, else "strict"), `calls` whether
     "any" call counts or "structured" ones alone. A scenario is asked up to `attempts` times, of
     `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
@@ -66,7 +66,7 @@ class RunOptions:
         if self.calls == STRUCTURED and self.ask != "api":
             raise UsageError(
                 f"calls='structured' counts what a server parsed, but with ask={self.ask!r} the "
-                "model is told to write its calls into the text; ask='api', or count any call"
+                "model is asked to write its calls into the text; ask='api', or count any call"
             )
 
     def for_suite(self, suite: Suite) -> RunOptions:

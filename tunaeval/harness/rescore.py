@@ -252,7 +252,7 @@ def _source(old: RunInfo, tools: Tools) -> CallSource | None:
 
 
 _SERVERS = frozenset({"llamacpp", "openai"})
-"""Clients of ours with a server behind them, which parses the calls of tools that it is told of."""
+"""Clients of ours with a server behind them, which parses the calls of tools that it is given."""
 
 
 def _reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:

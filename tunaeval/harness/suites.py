@@ -139,7 +139,7 @@ def _is_outside(names: frozenset[str]) -> _Which:
 
 
 def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
-    """The whole suite; what the scenarios that are not wanted expect is not held against tools."""
+    """The whole suite; what the scenarios that are not wanted expect is not compared with tools."""
     header, place = file.header, file.place
     _text(header, "description", place)  # for those who read the file; only its type is checked
     name = _text(header, "name", place) or Path(place.file).stem

@@ -55,20 +55,22 @@ def reply_shape(names: Sequence[str], scale: int) -> str:
 
 
 def read_answers(
-    text: str, names: Sequence[str], scale: int, *, held: bool = False
+    text: str, names: Sequence[str], scale: int, *, by_schema: bool = False
 ) -> dict[str, Answer]:
-    """The answer for each name; never raises on a judge's text. `held`: to `reply_schema`."""
+    """The answer for each name; never raises on a judge's text. `by_schema`: to `reply_schema`."""
     try:
-        found = _found(_bare(text), names, scale, held=held)
+        found = _found(_bare(text), names, scale, by_schema=by_schema)
     except _NoVerdictError as why:
         return dict.fromkeys(names, Answer(None, str(why)))
-    return {name: _answer(found[name], scale, held=held) for name in names}
+    return {name: _answer(found[name], scale, by_schema=by_schema) for name in names}
 
 
-def _found(text: str, names: Sequence[str], scale: int, *, held: bool) -> Mapping[str, JsonValue]:
+def _found(
+    text: str, names: Sequence[str], scale: int, *, by_schema: bool
+) -> Mapping[str, JsonValue]:
     """What is said for each name, not yet looked at."""
     if len(names) == 1:
-        fraction = None if held else _FRACTION.fullmatch(text)
+        fraction = None if by_schema else _FRACTION.fullmatch(text)
         if fraction:
             return {names[0]: _of_fraction(fraction, scale)}
         return {names[0]: _one_object(text)}
@@ -77,10 +79,10 @@ def _found(text: str, names: Sequence[str], scale: int, *, held: bool) -> Mappin
     return found
 
 
-def _answer(found: JsonValue, scale: int, *, held: bool) -> Answer:
+def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> Answer:
     try:
         _check_keys(found, _KEYS)
-        share = _whole_share if held else _share
+        share = _whole_share if by_schema else _share
         return Answer(share(found["score"], scale), _reason(found["reason"]))
     except _NoVerdictError as why:
         return Answer(None, str(why))

@@ -49,7 +49,7 @@ class Asking:
     async def votes(self, question: Question, text: str, number: int) -> dict[str, JudgeVote]:
         """One vote for each category of the question; `number` counts how often it was put."""
         said = await self._said(question, text, number)
-        answers = read_answers(said.text, question.names, question.scale, held=said.held)
+        answers = read_answers(said.text, question.names, question.scale, by_schema=said.by_schema)
         return {
             name: JudgeVote(
                 raw=_storable(said.text),
@@ -66,12 +66,12 @@ class Asking:
         for one in self._ways(asked):
             kept = self.cache.get(self._key(one)) if self._may_cache() and self.cache else None
             if kept is not None:
-                return _read(kept, cached=True, held=one.schema is not None)
+                return _read(kept, cached=True, by_schema=one.schema is not None)
         word = boundary(self.boundary_seed, self._key(asked))
         try:
             async with asyncio.timeout(self.deadline_seconds):
                 put = replace(asked, messages=messages_for(question, text, word))
-                reply, held = await self._complete(put)
+                reply, by_schema = await self._complete(put)
         except TimeoutError:
             return _Said("", f"no reply within {self.deadline_seconds:g} s", cached=False)
         except PluginError as error:
@@ -79,9 +79,9 @@ class Asking:
         except TunaevalError as error:
             return _Said("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if self._may_cache() and self.cache:
-            way = asked if held else replace(asked, schema=None)
+            way = asked if by_schema else replace(asked, schema=None)
             self.cache.put(self._key(way), reply)
-        return _read(reply, cached=False, held=held)
+        return _read(reply, cached=False, by_schema=by_schema)
 
     def _ways(self, asked: Request) -> tuple[Request, ...]:
         """How the question may have been put: without a schema where a server refused one."""
@@ -130,15 +130,15 @@ class Asking:
 
 
 class _Said(NamedTuple):
-    """A reply's text, and why it is no verdict, if that is plain already; `held` to a schema."""
+    """A reply's text, why it is no verdict, if that is plain, and whether a schema bound it."""
 
     text: str
     fault: str | None
     cached: bool
-    held: bool = False
+    by_schema: bool = False
 
 
-def _read(reply: Reply, *, cached: bool, held: bool) -> _Said:
+def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Said:
     message = reply.message
     text = text_of(message.get("content"))
     fault = None
@@ -148,7 +148,7 @@ def _read(reply: Reply, *, cached: bool, held: bool) -> _Said:
         fault = f"it refused: {message['refusal']!r:.200}"
     elif reply.finish_reason == "length" and not text.rstrip().endswith(("}", "```")):
         fault = "its reply was cut off; raise max_tokens"
-    return _Said(text, fault, cached, held)
+    return _Said(text, fault, cached, by_schema)
 
 
 def _storable(text: str) -> str:

@@ -157,7 +157,7 @@ def parse_message(
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
-    `source` says where its calls belong: with "structured" the server was told of the tools and
+    `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
     level `standard`) and no call at `strict`. Without a word any call counts.
     """

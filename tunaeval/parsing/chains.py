@@ -63,7 +63,7 @@ _closings: dict[tuple[int, int, int], tuple[Format, Word, Closing]] = {}
 
 
 def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
-    """How a value of `form` ends that stands in front of `after`; kept, up to a number.
+    """How a value of `form` ends that is in front of `after`; kept, up to a number.
 
     By identity: to hash a whole format costs more than to read a short value.
     """

@@ -1,9 +1,10 @@
 """A reply in one wire format as the same reply in another, or with its calls taken out or put in.
 
-What stands around the calls stays where it is, to the letter; reasoning gets the markers of the new
+What is around the calls stays where it is, to the letter; reasoning gets the markers of the new
 format. A conversion is read back before it is handed on: where that gives other calls, other words
-or other reasoning, there is none, and the reason is told. So nothing is converted wrongly, and what
-a format cannot say (a text "5", where only bare text is written and no schema tells) is refused.
+or other reasoning, there is none, and the reason is given. So nothing is converted wrongly, and
+what a format cannot say (a text "5", where only bare text is written and no schema tells) is
+refused.
 """
 
 from __future__ import annotations
@@ -87,10 +88,10 @@ def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconver
     assert target is not None  # noqa: S101 - a text has a format, which its callers have asked for
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)
     if why := misread(back, expected.calls, ordered=True):
-        told = (
+        retyped = (
             not route.tools and misread(back, expected.calls, ordered=True, by_schema=True) is None
         )
-        hint = "; with tools, the types of arguments are known" if told else ""
+        hint = "; with tools, the types of arguments are known" if retyped else ""
         return Unconvertible(f"in {target.name}, {why}{hint}")
     if expected.reasoning is not None and not target.reasoning:
         return text

@@ -79,7 +79,7 @@ def _checked(texts: Iterable[object]) -> Iterator[_Text]:
 def _no_text(index: int, thing: object) -> ParseResult:
     """The result of what is no text: "malformed", for "no_call" is what a model may be right with.
 
-    Only its kind is told, as its own words could be long, or code that raises.
+    Only its kind is reported, as its own words could be long, or code that raises.
     """
     hint = "; decode bytes first" if isinstance(thing, bytes | bytearray) else ""
     message = f"texts[{index}] is {type(thing).__name__}, wanted a str{hint}"

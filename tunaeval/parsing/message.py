@@ -108,7 +108,7 @@ def joined(server: ParseResult, text: ParseResult) -> ParseResult:
 
 
 def served(result: ParseResult, level: Level) -> ParseResult:
-    """A message's result where the server was to parse the calls, as it was told of the tools.
+    """A message's result where the server was to parse the calls, as it was given the tools.
 
     A call that it left in the text is there all the same, by a repair of what the server did.
     """

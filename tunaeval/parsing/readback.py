@@ -38,7 +38,7 @@ _HARMLESS = frozenset({
     "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip
-"""Diagnoses of calls that stand, and of words that are no calls; the others tell of a lost call."""
+"""Diagnoses of calls that count, and of words that are no calls; the others tell of a lost call."""
 
 
 def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
@@ -176,9 +176,11 @@ def _argument_reason(key: str, value: JsonValue, form: Format) -> str | None:
     text = value if isinstance(value, str) else as_json(value, key)
     marks = [text for word in words if isinstance(word, Literal) for text in word.spellings]
     marks += [word.prefix for word in words if isinstance(word, Elements)]
-    held = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
+    inside = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
     bare = any(isinstance(word, Many | Elements) for word in form.words)
-    return f"its value holds {held!r}, which is the format's own markup" if held and bare else None
+    return (
+        f"its value holds {inside!r}, which is the format's own markup" if inside and bare else None
+    )
 
 
 def _flat(words: Sequence[Word]) -> Iterator[Word]:

@@ -38,8 +38,8 @@ class Setting:
 class Begun:
     """A block of `form` that begins at offset `start`; used once.
 
-    `quoted`: it stands in inline code, so its calls are only quoted. After `read` the window
-    stands where the block ended. `had_body` tells whether anything like a call was there at all,
+    `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
+    is where the block ended. `had_body` tells whether anything like a call was there at all,
     `failed` that an object could not be read, so that what follows is the inside of it, `closed`
     that the closer was read, or that the text ended before it.
     """

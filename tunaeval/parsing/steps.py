@@ -53,7 +53,7 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, s
 
 
 def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-    """Whether one of the texts stands here; it is not passed over."""
+    """Whether one of the texts is here; it is not passed over."""
     start = window.offset
     found = bool(spellings) and (yield from literal(window, spellings))
     window.pos = start - window.base  # where it stands now: the window may have moved
@@ -68,7 +68,7 @@ def nothing(window: Window, stops: tuple[str, ...]) -> Generator[None, None, boo
 
 
 def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-    """Whether one of the texts stands here, the longest of them; if so it is passed over."""
+    """Whether one of the texts is here, the longest of them; if so it is passed over."""
     while True:
         rest = window.text[window.pos : window.pos + max(map(len, spellings))]
         found = max((text for text in spellings if rest.startswith(text)), key=len, default="")

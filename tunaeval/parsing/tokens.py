@@ -35,7 +35,7 @@ class HeaderReader(NamedTuple):
 class Choice:
     """A format whose opener a token may be: what has to follow it, and its fast reader.
 
-    `bare`: it has no opener. `excludes`: its calls may stand in some messages only.
+    `bare`: it has no opener. `excludes`: its calls may be in some messages only.
     """
 
     form: Format
@@ -47,12 +47,12 @@ class Choice:
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """What stands at a hit: an opener or a closer of a call, of reasoning or of a message, what
-    stands around them, or a bare object's start.
+    """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what
+    is around them, or a bare object's start.
 
-    An opener may be that of several formats; each has a probe, a pattern of what has to stand
-    behind it, which is compiled only where there is a choice.
-    `around` tells that it, or a closer, also stands around the calls of some format, `announces`
+    An opener may be that of several formats; each has a probe, a pattern of what has to
+    follow it, which is compiled only where there is a choice.
+    `around` tells that it, or a closer, also is around the calls of some format, `announces`
     that it does so before the first of them.
     """
 

@@ -1,4 +1,4 @@
-"""What a backslash in a string stands for: in JSON, and in Python and its relatives.
+"""What a backslash in a string means: in JSON, and in Python and its relatives.
 
 A rule looks at the backslash at the window's position and returns an `Escape`, or None to wait.
 """

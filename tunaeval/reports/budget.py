@@ -1,6 +1,6 @@
 """How many failures of infrastructure a gate puts up with, before it says that it cannot judge.
 
-A scenario that got no answer is no answer of the model's: it stands in no score. So a gate that
+A scenario that got no answer is no answer of the model's: it is in no score. So a gate that
 looks at the score alone opens on the few that were answered.
 """
 

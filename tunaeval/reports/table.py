@@ -46,9 +46,9 @@ def draw_table(
         return
     console.print()
     for row in rows:
-        told = (f"{name} {cell}" for name, cell in zip(columns, row.cells, strict=True) if cell)
+        pairs = (f"{name} {cell}" for name, cell in zip(columns, row.cells, strict=True) if cell)
         console.print(Text(f"{row.section} {row.name}", overflow="fold"))
-        console.print(Padding(Text("; ".join(told)), (0, 0, 0, _INDENT), expand=False))
+        console.print(Padding(Text("; ".join(pairs)), (0, 0, 0, _INDENT), expand=False))
     console.print()
 
 

@@ -89,7 +89,7 @@ def leaked(scenarios: int, of: int) -> str:
     """What it means that a server left calls in the text, and what is likely to blame."""
     return (
         f"in {scenarios} of {of} scenarios the server left calls in the text "
-        "(leaked-call), although it was told of the tools: its tool parser is off, or it is that "
+        "(leaked-call), although it was given the tools: its tool parser is off, or it is that "
         "of another model; strict does not count such calls, and --calls structured counts them "
         "at no level"
     )

@@ -83,19 +83,19 @@ def _found(category: Category, history: History) -> _Verdict:
 async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
     this = f"the {who(scorer, 'scoring category')}"
     try:
-        told: object = await scorer.score(transcript)
-        if not isinstance(told, CategoryScore | WeightedScore | Finding):
+        given: object = await scorer.score(transcript)
+        if not isinstance(given, CategoryScore | WeightedScore | Finding):
             return _failed(
-                f"{this} returned {shown(told)}; wanted a "
+                f"{this} returned {shown(given)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
             )
         # Built anew: a plug-in may have got past the check of its numbers.
         score = CategoryScore(
-            value=told.value,
-            reason=told.reason,
-            evidence=told.evidence,
-            judged=told.judged,
-            failure=told.failure or (told.judged.failure if told.judged else None),
+            value=given.value,
+            reason=given.reason,
+            evidence=given.evidence,
+            judged=given.judged,
+            failure=given.failure or (given.judged.failure if given.judged else None),
         )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
         return _failed(f"{this} raised {_words(error)}")

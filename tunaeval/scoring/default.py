@@ -24,8 +24,8 @@ from .repeats import retried
 
 
 def counts_of(history: History) -> Counts:
-    """Count the calls: every failure of a tool counts, however it was told, and a retry is one of
-    a failure. Tests that failed are no failure of the tool that ran them.
+    """Count the calls: every failure of a tool counts, however it was reported, and a retry is one
+    of a failure. Tests that failed are no failure of the tool that ran them.
 
     A call without a result is dangling, and no success.
     """

@@ -27,7 +27,7 @@ from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 _MANY_CALLS = 20
 _CHARACTERS_PER_TOKEN = 4
 _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
-"""Failures that are told by how a text reads, or by what nobody looked at then."""
+"""Failures that are known by how a text reads, or by what nobody looked at then."""
 
 
 def counts_of(history: History) -> Counts:

@@ -42,19 +42,19 @@ def forbidden_words(found: list[Forbidden]) -> str:
 
 
 def _found(history: History) -> Iterator[Forbidden]:
-    told: set[str] = set()
+    listed: set[str] = set()
     for made in made_of(history):
         if made.how == SEEN:
             continue  # is among all executions
         call, is_lost = made.call, made.run is not None and made.run.invalid is not None
         how = _how(call, history, is_lost=is_lost)
         if how is not None:
-            told.add(_known_as(call.name, history))
+            listed.add(_known_as(call.name, history))
             yield Forbidden(_known_as(call.name, history), how or made.how, made.evidence)
     for execution in history.transcript.executions:
         name = _known_as(execution.tool, history)
         call = ToolCall(execution.tool, execution.arguments)
-        if name not in told and _how(call, history, is_lost=False) is not None:
+        if name not in listed and _how(call, history, is_lost=False) is not None:
             yield Forbidden(name, SEEN)
 
 
@@ -73,7 +73,7 @@ def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
 
 
 def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: History) -> bool:
-    """Whether a call is of a tool and arguments that are forbidden; further arguments may stand
+    """Whether a call is of a tool and arguments that are forbidden; further arguments may be
     beside them.
     """
     expect = Expectation.model_construct(calls=(forbidden,), match="superset")

@@ -55,7 +55,7 @@ _NOT_RUN = frozenset({"126", "127"})
 _MISSING = ("command not found", "No module named pytest", "not recognized as an internal")
 _READ_FROM_TEXT = frozenset({"exit-code", "error-prefix", "traceback"})
 _DECLARED = frozenset({"is-error", "status", "outcome"})
-"""How failed tests may be told. What raised, or says `ok: false`, is a tool's failure."""
+"""How failed tests may be reported. What raised, or says `ok: false`, is a tool's failure."""
 
 
 def shows_failed_tests(

@@ -130,12 +130,12 @@ def _wants_call(scenario: Scenario, suite: Suite) -> bool:
 
 
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
-    told, rules = asking(suite), RunOptions().for_suite(suite).rules()
+    wording, rules = asking(suite), RunOptions().for_suite(suite).rules()
     for form in subject.forms or (None,):
         reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
         read = _reader(subject.parser, suite, reply)
         for scenario in suite.scenarios:
-            talk = episode(scenario, asking=told, tools=suite.tools, read=read, rules=rules)
+            talk = episode(scenario, asking=wording, tools=suite.tools, read=read, rules=rules)
             yield _ended(talk, reply)
 
 

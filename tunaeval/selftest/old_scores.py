@@ -20,7 +20,7 @@ from tunaeval.types import Message
 from tunaeval.types.roles import Transcript
 
 _PHRASES = ("TUNACODE DONE:", "DONE:")
-"""The second one stands for what a host had set."""
+"""The second one is what a host had set."""
 _NOT_FAILED_THEN = frozenset({"success-false", "lone-error", "traceback"})
 _PLANNERS, _ENDS = USUAL_SETTINGS.planners, frozenset({"done_tool"})
 

@@ -29,7 +29,7 @@ _UNSAID = frozenset({
     "definitions", "deprecated", "discriminator", "examples", "items", "nullable", "prefixItems",
     "properties", "title", "type",
 })  # fmt: skip
-"""Keywords that are followed, that the type stands for, or that no call depends on."""
+"""Keywords that are followed, that the type implies, or that no call depends on."""
 
 
 @dataclass(frozen=True, slots=True)

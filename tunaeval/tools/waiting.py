@@ -18,7 +18,7 @@ WAITING = frozenset({
 def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
     """Judge what a tool raised; a classifier that speaks goes first."""
     known = tuple(classifiers)
-    told = failed(error, known)
+    found = failed(error, known)
     waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)
-    spoken = told.reason in {one.name for one in known}
-    return INTERRUPTED if waits and not spoken else told
+    spoken = found.reason in {one.name for one in known}
+    return INTERRUPTED if waits and not spoken else found

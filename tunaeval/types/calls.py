@@ -152,7 +152,7 @@ class ToolCall:
     """One call: a tool's name and the arguments as an object.
 
     `format` is the wire format it was read from, `span` where it stood (None for calls that a
-    server had already parsed), `repairs` what was mended, empty when the text was right. `source`
+    server had already parsed), `repairs` what was repaired, empty when the text was right. `source`
     says whether a server parsed it ("structured") or it was read out of a text ("text").
     """
 

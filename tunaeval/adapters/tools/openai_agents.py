@@ -37,9 +37,9 @@ def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     """A copy that records, under the id of the call that the context has."""
     recorded = copy(tool)
     invoke = recorded.on_invoke_tool
-    held = _held(invoke)
-    run = _answering(record_runs(held, recorder, name=tool.name, arguments=_arguments))
-    if held is invoke:
+    inner = _held(invoke)
+    run = _answering(record_runs(inner, recorder, name=tool.name, arguments=_arguments))
+    if inner is invoke:
         recorded.on_invoke_tool = run
     else:
         recorded.on_invoke_tool = copy(invoke)

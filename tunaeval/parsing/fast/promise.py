@@ -2,7 +2,7 @@
 
 It is made once, from the words of a format. It is given the text, where a block begins, where its
 opener ends, the tools, and the calls so far. It adds the calls of the block and returns where the
-block ends, or returns `UNSURE` if only the engine can tell. When it has added no call, what it
+block ends, or returns `UNSURE` if it is not certain. When it has added no call, what it
 passed over is content.
 """
 
@@ -16,7 +16,7 @@ from tunaeval.types import JsonObject, ToolCall, Tools
 UNSURE = -1
 
 FENCE = "```"
-"""Of Markdown: what stands in it may be code."""
+"""Of Markdown: what is in it may be code."""
 
 BlockReader: TypeAlias = Callable[[str, int, int, Tools | None, list[ToolCall]], int]
 

@@ -189,7 +189,7 @@ def _pairs_reader(
 
 
 def _meaning(words: Sequence[Word]) -> Callable[[str, Tools | None], str]:
-    """What a name that is written stands for."""
+    """What a name that is written means."""
     doubled = any(isinstance(word, Name) and word.doubled for word in words)
     return undoubled if doubled else _as_written
 
