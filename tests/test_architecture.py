@@ -26,8 +26,8 @@ FACE = frozenset({"__init__", "_version"})
 
 FLOORS = (
     ("errors", "types", "window", "turns"),
-    ("wanted", "plugins"),
-    ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
+    ("wanted", "plugins", "waits"),
+    ("grammar", "registry", "records", "locks", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),
     ("adapters", "harness"),

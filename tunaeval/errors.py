@@ -128,8 +128,9 @@ class ClientSetupError(ClientError):
 class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as such in reports
     """This request failed after its retries; the next may not.
 
-    `kind` is one of "connect", "timeout", "status", "body", "filter", "replay"; `status` is the
-    HTTP status if there was one.
+    `kind` is one of "connect", "timeout", "status", "refused" (what a wrong key or address would
+    meet, and now and then a single request does), "body", "filter", "replay"; `status` is the HTTP
+    status if there was one.
     """
 
     def __init__(self, message: str, *, kind: str, status: int | None = None) -> None:

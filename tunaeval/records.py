@@ -21,7 +21,7 @@ import os
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import BinaryIO, Self, TypeVar
 
 import orjson
 
@@ -92,8 +92,11 @@ class RecordWriter:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         self._file = _guarded(path, "open", lambda: os.open(path, flags, 0o644))
 
-    def append(self, record: Mapping[str, JsonValue]) -> None:
-        """Write the record whole, or raise RecordError and leave the file as it was."""
+    def append(self, record: Mapping[str, JsonValue]) -> int:
+        """Write the record whole, or raise RecordError and leave the file as it was.
+
+        Returns how many bytes it is long.
+        """
         line = encode(record)
         written = 0
         try:
@@ -105,6 +108,7 @@ class RecordWriter:
             if written:
                 self._take_back(written)
             raise _record_error(self.path, "write", error) from error
+        return written
 
     def close(self) -> None:
         if self._file >= 0:
@@ -148,9 +152,15 @@ def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObje
     A last line without its newline is a record if it is complete, and left out if it was torn.
     Any other line that is no record is a RecordError with its number.
     """
-    with _guarded(path, "read", lambda: path.open("rb")) as file:
-        count = 0
+    return (record for _, record in placed(path, only=only))
+
+
+def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[int, JsonObject]]:
+    """As `read`, each record with the number of the byte at which it begins, for `read_at`."""
+    with opened(path) as file:
+        count = end = 0
         for number, line in enumerate(file, start=1):
+            start, end = end, end + len(line)
             if not line.strip():
                 continue
             count += 1
@@ -165,7 +175,24 @@ def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObje
                     f"{path}, line {number}: wanted a JSON object on one line, "
                     f"found {line[:60]!r} ({error}); mend the line or remove it"
                 ) from error
-            yield record
+            yield start, record
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file, open to be read."""
+    return _guarded(path, "read", lambda: path.open("rb"))
+
+
+def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
+    """The record that begins so many bytes into an open file, whose `path` an error names."""
+    try:
+        file.seek(offset)
+        return decode(file.readline())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{path}: there is no record at byte {offset} any more ({error}); the file was changed "
+            "while it was read"
+        ) from error
 
 
 def recover(path: Path) -> int:

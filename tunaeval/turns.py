@@ -13,24 +13,24 @@ from pathlib import Path
 if sys.platform == "win32":
     import msvcrt
 
-    def _claim(file: int) -> None:
+    def claim(file: int) -> None:
         os.lseek(file, 1 << 60, os.SEEK_SET)  # far behind all that is ever written or read
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
-    def _release(file: int) -> None:
+    def release(file: int) -> None:
         msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
 
-    def _claim(file: int) -> None:
+    def claim(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def _release(file: int) -> None:
+    def release(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
-_TAKEN = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
+TAKEN = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
 """What a claim says, by platform, while another has the file."""
 
 _PAUSE_SECONDS = 0.001
@@ -50,7 +50,7 @@ def turn(path: Path, *, patience_seconds: float = 5.0) -> Iterator[None]:
         try:
             yield
         finally:
-            _release(file)  # closing is not enough where a fork has a copy of it
+            release(file)  # closing is not enough where a fork has a copy of it
     finally:
         os.close(file)
 
@@ -58,8 +58,8 @@ def turn(path: Path, *, patience_seconds: float = 5.0) -> Iterator[None]:
 def _await(file: int, until: float) -> None:
     while True:
         try:
-            return _claim(file)
+            return claim(file)
         except OSError as error:
-            if error.errno not in _TAKEN or time.monotonic() > until:
+            if error.errno not in TAKEN or time.monotonic() > until:
                 raise
         time.sleep(_PAUSE_SECONDS)

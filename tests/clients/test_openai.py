@@ -264,7 +264,7 @@ def test_an_untrusted_certificate_is_not_tried_again(tmp_path: Path) -> None:
             await client.close()
             server.close()
 
-    with pytest.raises(ClientSetupError, match="certificate is not trusted"):
+    with pytest.raises(TransportFailure, match="certificate is not trusted"):
         asyncio.run(run())
     assert tries == 0
 

@@ -16,7 +16,7 @@ from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import Answer, FaultServer
 from tunaeval.clients import OpenAIClient
 from tunaeval.clients._retries import read_retry_after
-from tunaeval.errors import ClientSetupError, TransportFailure
+from tunaeval.errors import TransportFailure
 from tunaeval.types import Reply
 
 BROKEN_BODIES = {
@@ -56,14 +56,15 @@ def test_a_refused_request_is_not_retried(status: int) -> None:
     ("status", "advice"),
     [(401, "set $TUNAEVAL_API_KEY"), (403, "set $TUNAEVAL_API_KEY"), (404, "name of the model")],
 )
-def test_what_no_retry_mends_is_a_fault_of_the_setup(status: int, advice: str) -> None:
+def test_what_no_retry_mends_is_refused_once(status: int, advice: str) -> None:
     body = json.dumps({"error": {"message": "model 'x'\x1b[31m does not exist" + "!" * 500}})
     with (
         FaultServer(Answer(body.encode(), status=status)) as server,
-        pytest.raises(ClientSetupError) as caught,
+        pytest.raises(TransportFailure) as caught,
     ):
         ask(server)
     words = str(caught.value)
+    assert (caught.value.kind, caught.value.status) == ("refused", status)
     assert advice in words
     assert str(status) in words
     assert r"\x1b[31m does not exist" in words

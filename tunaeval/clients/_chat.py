@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import JsonObject, Reply, Request, Source
+from tunaeval.types import Deadline, JsonObject, Reply, Request, Source
+from tunaeval.waits import Limited
 
 from ._answers import read_reply
-from ._retries import Patience, Rest, TryFailed
-from ._server import Server
+from ._pace import Pace
+from ._retries import Patience, TryFailed
+from ._server import REFUSED, Server
 
 _T = TypeVar("_T")
 
@@ -28,21 +31,22 @@ class Chat:
     """What every client with a server behind it is made of."""
 
     def __init__(
-        self, server: Server, *, model: str | None, patience: Patience, connections: int
+        self,
+        server: Server,
+        *,
+        model: str | None,
+        patience: Patience,
+        connections: int,
+        rpm: float | None = None,
     ) -> None:
         self.server = server
         self.model = model
         self._patience = patience
-        self._connections = connections
-        self._rest = Rest()
-        # An asyncio lock serves one event loop; a client may outlive one.
-        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakKeyDictionary()
-        )
+        self._pace = Pace(server.address, connections, rpm=rpm)
 
     async def complete(self, request: Request) -> Reply:
-        until = _deadline(request.within_seconds)
-        model = self.model or await self._first_model(request.within_seconds)
+        clock = _clock(request)
+        model = self.model or await self._first_model(clock)
         payload = chat_payload(request, model)
         source: Source | None = "structured" if "tools" in payload else "text"
 
@@ -52,26 +56,30 @@ class Chat:
             latency_seconds = time.perf_counter() - started
             return read_reply(answer, latency_seconds=latency_seconds, source=source)
 
-        reply, retries = await self._patiently(one_try, _left_until(until))
+        reply, retries = await self._patiently(one_try, clock)
         return replace(reply, retries=retries) if retries else reply
 
-    async def look_up(self, path: str, within_seconds: float | None = None) -> JsonObject:
+    async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
         """What the server has at a path, such as its models or its properties."""
-        answer, _ = await self._patiently(lambda: self.server.ask(path), within_seconds)
+        answer, _ = await self._patiently(lambda: self.server.ask(path), clock)
         return answer
 
     async def close(self) -> None:
         await self.server.close()
 
-    async def _first_model(self, within_seconds: float | None) -> str:
+    async def _first_model(self, clock: Deadline | None) -> str:
         advice = "name one with the option 'model'"
         try:
-            answer = await self.look_up("models", within_seconds)
-        except ClientSetupError as error:
+            answer = await self.look_up("models", clock)
+        except TransportFailure as error:
             if error.status in _NO_LIST:
                 self.model = _UNNAMED
                 return _UNNAMED
-            raise ClientSetupError(f"no model was named, and: {error}; or {advice}") from None
+            if error.kind != REFUSED:
+                raise
+            raise TransportFailure(
+                f"no model was named, and: {error}; or {advice}", kind=REFUSED, status=error.status
+            ) from None
         match answer:
             case {"data": [{"id": str(model)}, *_]} if model:
                 self.model = model
@@ -80,53 +88,49 @@ class Chat:
                 raise ClientSetupError(f"{self.server.address} lists no model; {advice}")
 
     async def _patiently(
-        self, one_try: Callable[[], Awaitable[_T]], within_seconds: float | None
+        self, one_try: Callable[[], Awaitable[_T]], clock: Deadline | None
     ) -> tuple[_T, int]:
         """What a try gives in the end, and how many failed before it.
 
         When the time is over, the last failure says why there is nothing: a server that answers
         every try with an error has not kept silent.
         """
-        patience = self._patience.within(within_seconds)
+        hard = self._patience.deadline
         failures: list[TryFailed] = []
-        slots = self._slots.setdefault(
-            asyncio.get_running_loop(), asyncio.Semaphore(self._connections)
-        )
 
         async def in_turn() -> _T:
-            async with slots:
-                await self._rest.keep(deadline=patience.deadline)
+            async with self._pace.turn(clock, math.inf if hard is None else hard):
                 try:
                     return await one_try()
                 except TryFailed as failed:
-                    self._rest.ask(failed)
                     failures.append(failed)
                     raise
 
         try:
-            async with asyncio.timeout(patience.deadline):
+            async with asyncio.timeout(hard), _until(clock):
                 try:
                     return await in_turn(), 0
                 except TryFailed as failed:
-                    return await self._again(in_turn, failed, patience)
+                    return await self._again(in_turn, failed, clock)
         except TryFailed as failed:
             raise self._failure(failed, len(failures)) from None
         except TimeoutError:
-            if failures:
-                raise self._failure(failures[-1], len(failures)) from None
+            last = failures[-1] if failures else self._pace.breaker.last
+            if last is not None:
+                raise self._failure(last, len(failures)) from None
+            seconds = hard if clock is None else clock.seconds
             raise TransportFailure(
-                f"{self.server.address}: no reply within {patience.deadline:.3g} s in all",
-                kind="timeout",
+                f"{self.server.address}: no reply within {seconds:.3g} s in all", kind="timeout"
             ) from None
 
     async def _again(
-        self, in_turn: Callable[[], Awaitable[_T]], first: TryFailed, patience: Patience
+        self, in_turn: Callable[[], Awaitable[_T]], first: TryFailed, clock: Deadline | None
     ) -> tuple[_T, int]:
         """The tries after the first, whose failure tenacity is told: most requests need no other.
 
         Without this every request pays a tenth of a millisecond for retries it does not make.
         """
-        tries = patience.tries(reached=lambda: self.server.reached)
+        tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
         known = [first]
 
         async def one_more() -> _T:
@@ -141,6 +145,7 @@ class Chat:
         """The failure of a request whose last try failed so, in the server's words if any."""
         words = None if failed.said is None else self.server.quote(failed.said)
         said = "" if words is None else f"; the server says: {words}"
+        said += f"; {failed.advice}" if failed.advice else ""
         after = f" (after {tries} tries)" if tries > 1 else ""
         return TransportFailure(
             f"{self.server.address}: {failed}{said}{after}",
@@ -149,12 +154,15 @@ class Chat:
         )
 
 
-def _deadline(within_seconds: float | None) -> float | None:
-    return None if within_seconds is None else time.monotonic() + within_seconds
+def _clock(request: Request) -> Deadline | None:
+    """What the request's time is measured by, where it is limited."""
+    if request.deadline is not None or request.within_seconds is None:
+        return request.deadline
+    return Deadline(request.within_seconds)
 
 
-def _left_until(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
+def _until(clock: Deadline | None) -> AbstractAsyncContextManager[object]:
+    return nullcontext() if clock is None else Limited(clock)
 
 
 def chat_payload(request: Request, model: str) -> dict[str, object]:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
+from tunaeval.types import Deadline
+
 MAX_RETRY_AFTER_SECONDS = 120.0
 """A server that asks for a longer pause is not waited for that long: it is asked again sooner."""
 
+MAX_RESTING_SECONDS = 600.0
+"""So long rests in a row stop the clocks of requests, while nothing is answered between them."""
+
 _BASE_SECONDS = 0.5
-_CAP_SECONDS = 20.0
+CAP_SECONDS = 20.0
 _BODY_RETRIES = 1
+_RETRIES = 8
+_LAST_SHARE = 0.7
+"""Of the time that is left a pause takes at most so much: then there is time for another try."""
 _FIRST_CONTACT_RETRIES = 2
 _RETRIED_STATUSES = frozenset({408, 409, 429})
 _REST_STATUSES = frozenset({429, 503})
 """With a Retry-After these speak of the server, not of a request (RFC 6585, 4; 9110, 15.6.4)."""
 
 
-class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this room
+class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this package
     """One try failed. `again` says whether another could succeed; `kind` is TransportFailure's.
 
     `said` is what the server said, uncut and not yet rid of the key: it is never in the message.
+    `advice` comes after it.
     """
 
     def __init__(
@@ -35,6 +43,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
         message: str,
         *,
         said: str | None = None,
+        advice: str | None = None,
         kind: str = "body",
         status: int | None = None,
         again: bool = True,
@@ -42,10 +51,24 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
     ) -> None:
         super().__init__(message)
         self.said = said
+        self.advice = advice
         self.kind = kind
         self.status = status
         self.again = again
         self.retry_after = retry_after
+
+    @property
+    def asks_all(self) -> bool:
+        """Whether its pause is for all requests."""
+        return self.status in _REST_STATUSES and self.retry_after is not None
+
+    @property
+    def is_of_server(self) -> bool:
+        """Whether it says that the server, and not this request, is in trouble, and not when to
+        come back.
+        """
+        is_trouble = self.kind in ("connect", "timeout") or (self.status or 0) >= 500
+        return self.again and is_trouble and not self.asks_all
 
 
 def is_retried(status: int) -> bool:
@@ -55,46 +78,50 @@ def is_retried(status: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one request is tried for: so many retries, and no pause that ends after `deadline`.
+    """How long one request is tried for.
 
-    Eight retries take half a minute on average and 70 s at most, which outlasts the restart of a
-    server. One that was never reached gets two, for that is a wrong address; a broken body one.
+    By time, where there is a limit: until `deadline` seconds are over, pauses and all, or what the
+    request's own clock has left, which stands still while all requests wait. Else, or if
+    `max_retries` says so, by number: eight retries take half a minute on average and 70 s at most,
+    which outlasts the restart of a server. One that was never reached gets two, for that is a
+    wrong address; a broken body one.
     """
 
-    max_retries: int
+    max_retries: int | None
     deadline: float | None
 
-    def within(self, seconds: float | None) -> Patience:
-        """The same for a request that is waited for so long, and no longer."""
-        if seconds is None or (self.deadline is not None and self.deadline <= seconds):
-            return self
-        return replace(self, deadline=seconds)
-
-    def tries(self, *, reached: Callable[[], bool]) -> AsyncRetrying:
+    def tries(self, *, reached: Callable[[], bool], clock: Deadline | None = None) -> AsyncRetrying:
         """The tries of one request. `reached`: whether the server has ever answered."""
+        limits = [] if self.deadline is None else [Deadline(self.deadline)]
+        clocks = limits if clock is None else [*limits, clock]
         broken = 0
+
+        def left() -> float:
+            return min((one.left for one in clocks), default=math.inf)
 
         def is_over(state: RetryCallState) -> bool:
             nonlocal broken
             failure = _failure(state)
             broken += failure.kind == "body"
-            retries = self.max_retries
+            retries = self._most(is_limited=bool(clocks))
             if failure.kind == "connect" and not reached():
                 retries = min(retries, _FIRST_CONTACT_RETRIES)
-            elapsed = state.seconds_since_start or 0.0
-            limit = math.inf if self.deadline is None else self.deadline
-            return (
-                state.attempt_number > retries
-                or broken > _BODY_RETRIES
-                or elapsed + (failure.retry_after or 0) >= limit
-            )
+            # A rest stops the request's own clock.
+            ends = limits if failure.asks_all else clocks
+            too_late = any(one.left <= (failure.retry_after or 0) for one in ends)
+            return state.attempt_number > retries or broken > _BODY_RETRIES or too_late
 
         return AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, TryFailed) and error.again),
             stop=is_over,
-            wait=_pause,
+            wait=lambda state: min(_pause(state), _LAST_SHARE * max(0.0, left())),
             reraise=True,
         )
+
+    def _most(self, *, is_limited: bool) -> float:
+        if self.max_retries is not None:
+            return self.max_retries
+        return math.inf if is_limited else _RETRIES
 
 
 class Rest:
@@ -104,18 +131,29 @@ class Rest:
     """
 
     def __init__(self) -> None:
+        self._since: float | None = None
         self._until = -math.inf
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left of it; below 0 when it is over."""
+        return self._until - time.monotonic()
+
+    @property
+    def stops_clocks(self) -> bool:
+        """Whether waiting for it is nobody's time. Without end, rest after rest, it would be."""
+        return self._since is None or self._until - self._since <= MAX_RESTING_SECONDS
 
     def ask(self, failure: TryFailed) -> None:
         """Rest as long as a refusal asks for, unless a longer rest was asked for already."""
-        if failure.status in _REST_STATUSES and failure.retry_after is not None:
-            self._until = max(self._until, time.monotonic() + failure.retry_after)
+        if failure.asks_all and failure.retry_after is not None:
+            now = time.monotonic()
+            self._since = now if self._since is None else self._since
+            self._until = max(self._until, now + failure.retry_after)
 
-    async def keep(self, *, deadline: float | None) -> None:
-        """Wait until the rest is over, unless that is longer than a request may take in all."""
-        limit = math.inf if deadline is None else deadline
-        while 0 < (left := self._until - time.monotonic()) < limit:  # noqa: ASYNC110 - it may grow
-            await asyncio.sleep(left * random.uniform(1.0, 1.1))
+    def over(self) -> None:
+        """The server answers again."""
+        self._since = None
 
 
 def read_retry_after(header: str | None, *, now: float | None = None) -> float | None:
@@ -149,10 +187,12 @@ def _asked_for(header: str | None, now: float | None = None) -> float:
 
 def _pause(state: RetryCallState) -> float:
     """Seconds until the next try, spread so that many clients do not come back at once."""
-    asked = _failure(state).retry_after
-    if asked is not None:
-        return asked * random.uniform(1.0, 1.1)
-    ceiling = min(_CAP_SECONDS, _BASE_SECONDS * 2.0 ** min(state.attempt_number - 1, 30))
+    failure = _failure(state)
+    if failure.asks_all and failure.retry_after is not None:
+        return 0.0  # all requests keep that rest, this one with them
+    if failure.retry_after is not None:
+        return failure.retry_after * random.uniform(1.0, 1.1)
+    ceiling = min(CAP_SECONDS, _BASE_SECONDS * 2.0 ** min(state.attempt_number - 1, 30))
     return random.uniform(0.0, ceiling)
 
 

@@ -29,6 +29,11 @@ from ._transport import StackTransport
 
 KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
 
+REFUSED = "refused"
+"""The kind of what every request would meet where the address or the key is wrong. One request
+may meet it, too (a content filter), so whoever asks many sees which it is.
+"""
+
 _SETUP_ADVICE = {
     404: "check the name of the model and the path of the base URL",
     405: "check the path of the base URL",
@@ -108,16 +113,23 @@ class Server:
         phrase = f"{status} {_phrase(status)}"
         if response.is_redirect:
             location = self.quote(response.headers.get("location", ""))
-            raise ClientSetupError(
-                f"{self.address}/{path}: {phrase} to {location}; redirects are not followed, for "
-                "the prompt and the key would go there; if it is right, make it the base URL"
+            raise TryFailed(
+                f"{phrase} at {path} to {location}; redirects are not followed, for the prompt and "
+                "the key would go there; if it is right, make it the base URL",
+                kind=REFUSED,
+                status=status,
+                again=False,
             )
         words = await _words(response)
         advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
         if advice:
-            raise ClientSetupError(
-                f"{self.address}/{path}: {phrase}; the server says: {self.quote(words)}; {advice}",
+            raise TryFailed(
+                f"{phrase} at {path}",
+                said=words,
+                advice=advice,
+                kind=REFUSED,
                 status=status,
+                again=False,
             )
         header = response.headers.get("retry-after")
         if asks_for_too_long(header):
@@ -134,9 +146,11 @@ class Server:
     def _transport_failure(self, error: httpx.TransportError) -> Exception:
         root = _root(error)
         if isinstance(root, ssl.SSLCertVerificationError):
-            return ClientSetupError(
-                f"{self.address}: its certificate is not trusted ({root.verify_message}); "
-                "check the address, or give the server a certificate of a known authority"
+            return TryFailed(
+                f"its certificate is not trusted ({root.verify_message}); check the address, or "
+                "name the authority that signed it in $SSL_CERT_FILE",
+                kind=REFUSED,
+                again=False,
             )
         words = _system_words(root)
         if isinstance(error, httpx.ConnectError):

@@ -10,6 +10,7 @@ has the figures.
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections import defaultdict
 from collections.abc import AsyncIterable, AsyncIterator
@@ -17,6 +18,8 @@ from typing import TypeAlias
 
 import httpcore
 import httpx
+
+from tunaeval.errors import ClientSetupError
 
 _Address: TypeAlias = tuple[bytes, bytes, int]
 _Stack: TypeAlias = list[httpcore.AsyncHTTPConnection]
@@ -92,12 +95,29 @@ class StackTransport(httpx.AsyncBaseTransport):
     def _new(self, address: _Address) -> httpcore.AsyncHTTPConnection:
         scheme, host, port = address
         if scheme == b"https" and self._ssl_context is None:
-            self._ssl_context = httpx.create_ssl_context(trust_env=False)
+            self._ssl_context = _authorities()
         return httpcore.AsyncHTTPConnection(
             origin=httpcore.Origin(scheme, host, port),
             ssl_context=self._ssl_context,
             keepalive_expiry=_KEEP_IDLE_SECONDS,
         )
+
+
+def _authorities() -> ssl.SSLContext:
+    """Whom to trust: $SSL_CERT_FILE or $SSL_CERT_DIR where they are set, as OpenSSL does, else the
+    authorities that come with httpx. Raises ClientSetupError for a file that cannot be used.
+    """
+    file, folder = (os.environ.get(name) or None for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    if file is None and folder is None:
+        return httpx.create_ssl_context(trust_env=False)
+    try:
+        return ssl.create_default_context(cafile=file, capath=folder)
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        raise ClientSetupError(
+            f"the certificates in $SSL_CERT_FILE ({file!r}) or $SSL_CERT_DIR ({folder!r}) cannot "
+            f"be read: {getattr(error, 'strerror', None) or error}; name a file of certificates "
+            "in PEM, or unset both"
+        ) from error
 
 
 class _Body(httpx.AsyncByteStream):

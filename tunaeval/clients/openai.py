@@ -24,10 +24,12 @@ class OpenAIClient:
     handed in; a server that wants none gets none. `base_url` is
     `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
 
-    Tried again are 408, 409, 429, 5xx and broken connections, at most `max_retries` times; a
-    broken body once. One try may take `attempt_timeout` seconds whatever the server does, all
-    tries of a request and their pauses `deadline` seconds. `connections` is how many requests
-    are in flight at once; others wait, and the wait counts for `deadline` alone.
+    Tried again are 408, 409, 429, 5xx and broken connections, until the time of the request is
+    over, or at most `max_retries` times (8 where neither is given); a broken body once. One try
+    may take `attempt_timeout` seconds whatever the server does, all tries of a request and their
+    pauses `deadline` seconds. At most `connections` requests are in flight at once, fewer after
+    429 and timeouts, and `rpm` are begun in a minute; others wait, and the wait, like one that the
+    server asks for, counts for `deadline` alone.
 
     `transport` is any asynchronous httpx transport, in place of the built-in one.
 
@@ -45,7 +47,8 @@ class OpenAIClient:
         attempt_timeout: float = 60.0,
         deadline: float | None = None,
         connections: int = 64,
-        max_retries: int = 8,
+        max_retries: int | None = None,
+        rpm: float | None = None,
         key_variables: Sequence[str] = KEY_VARIABLES,
         environment: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -60,7 +63,10 @@ class OpenAIClient:
         wanted_count(connections, "connections")
         if deadline is not None:
             wanted_seconds(deadline, "deadline")
-        wanted_count(max_retries, "max_retries", 0)
+        if max_retries is not None:
+            wanted_count(max_retries, "max_retries", 0)
+        if rpm is not None:
+            wanted_seconds(rpm, "rpm")
         self._chat = Chat(
             Server(
                 address,
@@ -71,6 +77,7 @@ class OpenAIClient:
             model=model,
             patience=Patience(max_retries, deadline),
             connections=connections,
+            rpm=rpm,
         )
 
     @property

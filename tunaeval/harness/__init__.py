@@ -4,12 +4,13 @@ from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
 from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
-from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
+from .directory import RUN_FILE, load_report, run_source
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
 from .rescore import Rescored, rescore
+from .results import RESULTS_FILE, KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
 
@@ -28,6 +29,7 @@ __all__ = [
     "AsyncHarness",
     "Doubt",
     "Episode",
+    "KeptResults",
     "Read",
     "Rescored",
     "Rules",

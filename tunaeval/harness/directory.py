@@ -7,12 +7,14 @@ fails before anything is spent; each result is appended as soon as it is there.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from array import array
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
+from tunaeval.locks import DirectoryLock
 from tunaeval.records import (
     RecordWriter,
     read,
@@ -25,8 +27,9 @@ from tunaeval.types import JsonObject
 from tunaeval.types.runs import READABLE_VERSIONS, Report, RunInfo, ScenarioResult
 from tunaeval.wanted import wanted_path
 
+from .results import RESULTS_FILE, KeptResults, counted, placed_results
+
 RUN_FILE = "run.json"
-RESULTS_FILE = "results.jsonl"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -34,14 +37,33 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 class RunDirectory:
     """A run's directory, open for results. A new one is refused when something is in it already.
 
-    `resumed` opens that of a run that was cut off: a torn last result is taken off.
+    `resumed` opens that of a run that was cut off: a torn last result is taken off. It is locked
+    until it is closed; `note` says whose lock was taken over, if one was. What `check` raises,
+    once it is locked, leaves everything as it is.
     """
 
-    def __init__(self, path: Path, info: RunInfo, *, resumed: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        info: RunInfo,
+        *,
+        resumed: bool = False,
+        take_over: bool = False,
+        check: Callable[[Path], None] | None = None,
+    ) -> None:
         self.path = path
         if not resumed:
             self._make(info)
-        self._results = RecordWriter(path / RESULTS_FILE)
+        self._lock = DirectoryLock(path, take_over=take_over)
+        self.note = self._lock.note
+        try:
+            if check is not None:
+                check(path)
+            self._results = RecordWriter(path / RESULTS_FILE)
+            self._end = (path / RESULTS_FILE).stat().st_size
+        except BaseException:
+            self._lock.release()
+            raise
 
     def _make(self, info: RunInfo) -> None:
         path = self.path
@@ -61,36 +83,67 @@ class RunDirectory:
         # Of two runs that start in one directory, the second fails here.
         write_document(path / RUN_FILE, info.model_dump())
 
-    def append(self, result: ScenarioResult) -> None:
-        self._results.append(result.model_dump())
+    def append(self, result: ScenarioResult) -> int:
+        """Keep a result; returns at which byte it begins."""
+        start = self._end
+        self._end += self._results.append(result.model_dump())
+        return start
 
-    def close(self, info: RunInfo) -> None:
-        """End the run; what was only learned from the replies is added to `run.json`."""
-        self._results.close()
+    def update(self, info: RunInfo) -> None:
+        """Write `run.json` again, where it says something else."""
         document = info.model_dump()
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
+
+    def close(self, info: RunInfo) -> None:
+        """End the run; what was only learned from the replies is added to `run.json`."""
+        try:
+            self.update(info)
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the directory, and leave everything in it as it is."""
+        self._results.close()
+        self._lock.release()
 
 
 def run_source(directory: Path | str) -> RunSource:
     """A kept run, to be compared: its results are read as a stream, and not checked."""
     path = wanted_path(directory, "directory")
+    info = read_info(path)
 
     def rows(only: Container[int] | None) -> Iterator[JsonObject]:
         source = path / RESULTS_FILE
-        return read(source, only=only) if source.exists() else iter(())
+        if not source.exists():
+            return iter(())
+        if not info.retried_at:
+            return read(source, only=only)
+        numbered = enumerate(counted(path, info), 1)
+        return (row for number, (_, row) in numbered if only is None or number in only)
 
-    return RunSource(read_info(path), rows, str(path))
+    return RunSource(info, rows, str(path))
 
 
 def load_report(directory: Path | str) -> Report:
-    """The report of a run from its directory, whole or as far as it came."""
+    """The report of a run from its directory, whole or as far as it came.
+
+    Its results stay on disk, and are read when they are looked at.
+    """
     path = wanted_path(directory, "directory")
     info = read_info(path)
-    results = tuple(read_results(path))
-    return Report(
+    offsets = array("q")
+
+    def noted() -> Iterator[ScenarioResult]:
+        for offset, result in placed_results(path, info):
+            offsets.append(offset)
+            yield result
+
+    summary = summarise(noted(), repeats=info.repeats)
+    results = KeptResults(path, offsets)
+    return Report.model_construct(
         run=info,
-        summary=summarise(results, repeats=info.repeats),
+        summary=summary,
         results=results,
         interrupted=len(results) < info.scenarios * info.repeats,
         directory=str(path),
@@ -112,20 +165,6 @@ def read_info(path: Path) -> RunInfo:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
-
-
-def read_results(path: Path) -> Iterator[ScenarioResult]:
-    """The results in a run's directory, one at a time, in constant memory."""
-    source = path / RESULTS_FILE
-    if not source.exists():
-        return
-    for number, record in enumerate(read(source), 1):
-        try:
-            yield ScenarioResult.model_validate(record)
-        except ValidationError as error:
-            raise RecordError(
-                f"{path}: this is no run of tunaeval: record {number} of {RESULTS_FILE}: {error}"
-            ) from error
 
 
 def safe_name(text: str) -> str:

@@ -34,10 +34,11 @@ from tunaeval.types.runs import (
 )
 from tunaeval.wanted import wanted_path
 
-from .directory import RESULTS_FILE, RunDirectory, read_info, read_results
+from .directory import RunDirectory, read_info
 from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import reading
+from .results import RESULTS_FILE, read_results
 from .suites import load_suite, suite_names
 from .tools import RunTools, keep_tools, kept_tools, tools_of
 
@@ -115,7 +116,7 @@ def _streamed(
     source: Path, files: RunDirectory, again: _Again, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
     """Each result read again, kept, and handed on."""
-    for old in read_results(source):
+    for old in read_results(source, read_info(source)):
         new, unasked = again(old)
         files.append(new)
         changes["unasked"] += unasked
@@ -163,6 +164,7 @@ def _info(
         "profile": options.profile,
         "calls": options.calls,
         "schema_version": SCHEMA_VERSION,
+        "retried_at": [],
         "rescored": Source(
             run_id=old.run_id,
             directory=str(source),

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tunaeval.errors import RecordError
+from tunaeval.reports import INFRASTRUCTURE
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import SCHEMA_VERSION, RunInfo, ScenarioResult, Suite
 
-from .directory import read_info, read_results
+from .directory import read_info
 from .options import model_of
-
-Place = tuple[int, int]
-"""Where a result belongs: the index of its scenario in the suite, and the repeat."""
+from .results import RESULTS_FILE, placed_results
+from .waiting import HOPELESS
 
 _SAME = (
     "suite", "suite_digest", "client", "format", "level", "profile", "calls", "ask",
@@ -26,10 +26,25 @@ _SAME = (
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run as its directory has it: how it was made, and the results by their places."""
+    """A run as its directory has it: how it was made, and where the results begin, by places.
+
+    `failed` are the places of results that infrastructure failed; `was_answered` says whether
+    anything came through before; `size` is that of the file of results.
+    """
 
     info: RunInfo
-    results: Mapping[Place, ScenarioResult] = field(default_factory=dict)
+    results: Mapping[int, int] = field(default_factory=dict)
+    failed: frozenset[int] = frozenset()
+    was_answered: bool = False
+    size: int = 0
+
+    def check_unchanged(self, directory: Path) -> None:
+        """Raise `RecordError` when the results are others than those that were read."""
+        if _size(directory) != self.size:
+            raise RecordError(
+                f"run {self.info.run_id!r} was written by another process meanwhile; "
+                "see whether it still goes on, and continue it then"
+            )
 
     def check_model(self, client: Client) -> None:
         """Raise `RecordError` when the client turns out to ask another model than before."""
@@ -41,10 +56,11 @@ class Begun:
             )
 
 
-def begun(directory: Path, info: RunInfo, suite: Suite) -> Begun:
+def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> Begun:
     """The run in a directory, to be continued as `info` would make it anew.
 
-    Raises `RecordError` that names what differs, or what cannot be read.
+    `retry`: what infrastructure failed is to be asked again. Raises `RecordError` that names what
+    differs, or what cannot be read.
     """
     old = read_info(directory)
     if old.rescored is not None:
@@ -58,12 +74,31 @@ def begun(directory: Path, info: RunInfo, suite: Suite) -> Begun:
             f"{'; '.join(differ)}; give the options of then, or begin another run"
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Begun(
-        old.model_copy(
-            update={"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
-        ),
-        dict(_placed(directory, suite)),
-    )
+    size = _size(directory)
+    places: dict[int, int] = {}
+    failed: set[int] = set()
+    was_answered = False
+    for place, offset, result in _found(directory, old, suite):
+        places[place] = offset
+        if result.outcome in INFRASTRUCTURE:
+            failed.add(place)
+        was_answered = was_answered or not _is_hopeless(result)
+    changed = {"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
+    if retry and failed:
+        changed["retried_at"] = [*old.retried_at, now]
+    info = old.model_copy(update=changed)
+    return Begun(info, places, frozenset(failed), was_answered, size)
+
+
+def _size(directory: Path) -> int:
+    try:
+        return (directory / RESULTS_FILE).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _is_hopeless(result: ScenarioResult) -> bool:
+    return result.error is not None and result.error.partition(":")[0] in HOPELESS
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
@@ -78,12 +113,20 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
         yield f"tunaeval was {before}, is {now}"
 
 
-def _placed(directory: Path, suite: Suite) -> Iterator[tuple[Place, ScenarioResult]]:
+def _found(
+    directory: Path, info: RunInfo, suite: Suite
+) -> Iterator[tuple[int, int, ScenarioResult]]:
+    """Each result that counts, with its place and the byte at which it begins."""
     index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
-    for result in read_results(directory):
+    for offset, result in placed_results(directory, info):
         if result.scenario not in index:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
                 f"{suite.name!r} does not have; begin another run"
             )
-        yield (index[result.scenario], result.repeat), result
+        if not 1 <= result.repeat <= info.repeats:
+            raise RecordError(
+                f"{directory}: there is a result of repeat {result.repeat}, and the run has "
+                f"{info.repeats}; begin another run"
+            )
+        yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result

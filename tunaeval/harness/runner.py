@@ -1,36 +1,34 @@
 """A suite from the first request to the report: workers, deadlines, files, and ends before time.
 
-A run ends early when no request can succeed: the client says so (`ClientSetupError`), or nothing
-but failures to connect has come back. It can be cancelled at any time. Either way what was
-finished is on disk, and `SuiteRun.report` tells it.
+A run ends early when no request can succeed: the client says so (`ClientSetupError`), or each of
+the first requests was refused or met no server. It can be cancelled at any time. Either way what
+was finished is on disk, and `SuiteRun.report` tells it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from tunaeval.errors import ClientSetupError, PluginError, SuiteError, TransportFailure
-from tunaeval.registry import reply_of
+from tunaeval.errors import SuiteError, UsageError
 from tunaeval.reports import summarise
-from tunaeval.types import Reply, Request
+from tunaeval.types import Deadline
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
 
+from .contact import Contact, Placed
 from .directory import RunDirectory
 from .episode import Episode, episode
+from .journal import Journal
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import reading
-from .resume import Begun, Place, begun
+from .resume import Begun, begun
 from .tools import keep_tools, kept_tools, tools_of
-
-_PATIENCE = 5
-"""So many failures to connect, and no answer, and the server is held to be unreachable."""
-
+from .waiting import answer_of
 
 Told = Callable[[ScenarioResult], None]
 
@@ -62,7 +60,9 @@ class SuiteRun:
 
     `info` says how the run is made, `directory` where it is kept (None: nowhere). The client is
     the caller's to close. `told` replaces how the suite is asked, made by `asking`. `resume` is the
-    directory of a run that was cut off: it goes on there, and what is finished is not asked again.
+    directory of a run that was cut off: it goes on there, and what is finished is not asked again,
+    but for what infrastructure failed, where `retry_failures` says so. `take_over` goes on although
+    another machine holds the directory.
     """
 
     def __init__(
@@ -77,13 +77,10 @@ class SuiteRun:
         on_result: Told | None = None,
         told: Asking | None = None,
         resume: Path | str | None = None,
+        retry_failures: bool = False,
+        take_over: bool = False,
     ) -> None:
-        if not isinstance(suite, Suite):
-            raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
-        if not suite.scenarios:
-            raise SuiteError(
-                f"suite {suite.name!r} has no scenarios; a run of none would say nothing"
-            )
+        _check(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
         self.asking = told or asking(suite, self.options.ask)
         self.info = run_info(
@@ -93,50 +90,47 @@ class SuiteRun:
         self._begun = Begun(self.info)
         if resume is not None:
             self.directory = wanted_path(resume, "resume")
-            self._begun = begun(self.directory, self.info, suite)
+            self._begun = begun(self.directory, self.info, suite, retry=retry_failures)
             self.info = self._begun.info
         self._suite = suite
         self._client = client
         self._parser = parser
         self._rules = self.options.rules()
         self._on_result = on_result
-        self._results: dict[Place, ScenarioResult] = dict(self._begun.results)
         self._resumed = resume is not None
-        self._files: RunDirectory | None = None
-        self._answered = self._refused = 0
+        self._again = self._begun.failed if retry_failures else frozenset()
+        self._take_over = take_over
+        self._journal = self._new_journal(None)
+        self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
 
     async def run(self) -> Report:
         """Run all scenarios and report.
 
         Raises `ClientSetupError` when no request can succeed, `RecordError` when results cannot
-        be kept, `PluginError` when the parser fails; results so far stay.
+        be kept, or another process keeps them, `PluginError` when the parser fails; results so far
+        stay.
         """
-        if self.directory is not None:
-            self._files = RunDirectory(self.directory, self.info, resumed=self._resumed)
-            if not (self._resumed and kept_tools(self.directory) == tools_of(self._suite)):
-                keep_tools(self.directory, self._suite)
+        files = None if self.directory is None else self._opened(self.directory)
+        self._journal = self._new_journal(files)
         jobs = self._jobs()
         workers = min(self.options.concurrency, self.left)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(self._work(jobs))
+            self._take(self._contact.rest())
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
             raise first from first.__cause__
         finally:
-            model, details = model_of(self._client)
-            learned = {"model": model, "model_details": details}
-            # Whoever had nothing left to ask has learned nothing of the model.
-            known = {name: value for name, value in learned.items() if value or not self._resumed}
-            self.info = self.info.model_copy(update=known)
-            if self._files is not None:
-                self._files.close(self.info)
+            self._learn()
+            if files is not None:
+                files.close(self.info)
         return self.report()
 
     def report(self) -> Report:
         """What has been finished so far, in the order of the suite."""
-        results = tuple(result for _, result in sorted(self._results.items(), key=lambda at: at[0]))
+        results = self._journal.results()
         return Report.model_construct(
             run=self.info,
             summary=summarise(results, repeats=self.options.repeats),
@@ -148,16 +142,51 @@ class SuiteRun:
     @property
     def left(self) -> int:
         """How many results are still to come."""
-        return len(self._suite.scenarios) * self.options.repeats - len(self._results)
+        return self._journal.left
+
+    def _new_journal(self, files: RunDirectory | None) -> Journal:
+        places = len(self._suite.scenarios) * self.options.repeats
+        return Journal(places, files, begun=self._begun.results, again=self._again)
+
+    def _opened(self, directory: Path) -> RunDirectory:
+        """The run's directory, locked, and all in it that the first request needs."""
+        files = RunDirectory(
+            directory,
+            self.info,
+            resumed=self._resumed,
+            take_over=self._take_over,
+            check=self._begun.check_unchanged if self._resumed else None,
+        )
+        try:
+            if files.note:
+                logging.getLogger("tunaeval.harness").warning("%s: %s", directory, files.note)
+            if self._resumed:
+                files.update(self.info)
+            if not (self._resumed and kept_tools(directory) == tools_of(self._suite)):
+                keep_tools(directory, self._suite)
+        except BaseException:
+            files.abandon()
+            raise
+        return files
+
+    def _learn(self) -> None:
+        """What is known of the model by now."""
+        model, details = model_of(self._client)
+        learned = {"model": model, "model_details": details}
+        # Whoever had nothing left to ask has learned nothing of the model.
+        known = {name: value for name, value in learned.items() if value or not self._resumed}
+        self.info = self.info.model_copy(update=known)
 
     def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
+        """What is still to be asked: the place of each result, its repeat and its scenario."""
         for repeat in range(1, self.options.repeats + 1):
             for index, scenario in enumerate(self._suite.scenarios):
-                if (index, repeat) not in self._begun.results:
-                    yield index, repeat, scenario
+                place = index * self.options.repeats + repeat - 1
+                if not self._journal.is_done(place):
+                    yield place, repeat, scenario
 
     async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
-        for index, repeat, scenario in jobs:
+        for place, repeat, scenario in jobs:
             told, tools = self.asking, self._suite.tools
             if scenario.tools is not None:
                 tools = scenario.tools
@@ -173,60 +202,36 @@ class SuiteRun:
             result = await self._converse(conversation)
             if self._resumed:
                 self._begun.check_model(self._client)
-            if self._files is not None:
-                self._files.append(result)
-            self._results[index, repeat] = result
-            if self._on_result is not None:
-                self._on_result(result)
-            self._check_reachable(result)
+            self._take(self._contact.known(place, result))
 
     async def _converse(self, conversation: Episode) -> ScenarioResult:
-        """The only place where an episode meets a client."""
-        deadline = asyncio.get_running_loop().time() + self.options.deadline_seconds
+        deadline = Deadline(self.options.deadline_seconds)
         request = next(conversation)
         while True:
-            answer = await self._ask(request, deadline)
+            answer = await answer_of(self._client, request, deadline)
+            self._contact.heard(answer)
             try:
                 request = conversation.send(answer)
             except StopIteration as end:
                 result: ScenarioResult = end.value
                 return result
 
-    async def _ask(self, request: Request, deadline: float) -> Reply | TransportFailure:
-        """The client's answer. It knows how long it is waited for, so that it can say in time what
-        a server answered instead; only one that keeps silent is cut off.
-        """
-        clock, seconds = asyncio.get_running_loop().time, self.options.deadline_seconds
-        late = TransportFailure(f"the scenario took over {seconds:g} s", kind="timeout")
-        request = replace(request, within_seconds=max(0.0, deadline - clock()))
-        try:
-            async with asyncio.timeout_at(deadline + _grace(seconds)):
-                reply = await reply_of(self._client, request)
-        except TimeoutError:
-            return late
-        except TransportFailure as failure:
-            self._refused += failure.kind == "connect"
-            self._answered += failure.kind != "connect"
-            return late if failure.kind == "timeout" and clock() >= deadline else failure
-        except PluginError as error:  # a plug-in's failure ends no run
-            return TransportFailure(str(error), kind="body")
-        self._answered += 1
-        return reply
-
-    def _check_reachable(self, result: ScenarioResult) -> None:
-        asked = len(self._results) - len(self._begun.results)
-        if not self._answered and self._refused >= min(
-            asked + self.left, max(_PATIENCE, self.options.concurrency)
-        ):
-            raise ClientSetupError(
-                f"no request came through; the first {self._refused} failed to connect "
-                f"({result.error}); is the server running at this address?"
-            )
+    def _take(self, results: Iterable[Placed]) -> None:
+        for place, result in results:
+            self._journal.put(place, result)
+            if self._on_result is not None:
+                self._on_result(result)
 
 
-def _grace(seconds: float) -> float:
-    """How long after the deadline a client may still say what has happened."""
-    return min(0.5, max(0.05, 0.1 * seconds))
+def _check(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
+    if not isinstance(suite, Suite):
+        raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
+    if not suite.scenarios:
+        raise SuiteError(f"suite {suite.name!r} has no scenarios; a run of none would say nothing")
+    if retry_failures and resume is None:
+        raise UsageError(
+            "retry_failures asks again what failed in a run that was kept; name it with resume"
+        )
 
 
 async def run_suite(

@@ -23,6 +23,7 @@ from .calls import (
     Usage,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
+from .deadlines import Deadline
 from .exchange import Reply, Request, is_blank, text_of
 from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
@@ -37,6 +38,7 @@ __all__ = [
     "UNKNOWN_TOOL",
     "Checked",
     "Conversation",
+    "Deadline",
     "Diagnosis",
     "JsonObject",
     "JsonValue",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .calls import JsonObject, JsonValue, Source, Usage
+from .deadlines import Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Request:
     they stand in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
     decoding). `scenario`, `repeat` and `attempt` (both from 1) say what the question is for:
     a recording answers by them. `within_seconds` is how long the answer is waited for, with all
-    retries; None where nobody says.
+    retries; None where nobody says. A client stops `deadline` while it keeps a
+    pause for all its requests.
     """
 
     messages: Sequence[JsonObject]
@@ -29,6 +31,7 @@ class Request:
     repeat: int = 1
     attempt: int = 1
     within_seconds: float | None = None
+    deadline: Deadline | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

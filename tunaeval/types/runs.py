@@ -5,6 +5,7 @@ The face of all such data: rates, scores of transcripts and a judge's words are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -245,6 +246,8 @@ class RunInfo(BaseModel):
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When it was continued, of a run that had been cut off."""
+    retried_at: list[str] = Field(default_factory=list)
+    """When what had failed was asked again: of such a scenario the last result counts."""
     tools_from: list[str] = Field(default_factory=list)
     """MODULE:NAME of the installed tools that were asked with in place of the suite's."""
     rescored: Source | None = None
@@ -294,7 +297,8 @@ class Report(Data):
 
     run: RunInfo
     summary: Summary
-    results: tuple[ScenarioResult, ...] = Field(repr=False)  # asyncio.run writes its result's repr
+    results: Sequence[ScenarioResult] = Field(repr=False)  # asyncio.run writes its result's repr
+    """Those of a run that is kept stay on disk, and are read when they are looked at."""
     interrupted: bool = False
     directory: str | None = None
 

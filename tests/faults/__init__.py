@@ -13,7 +13,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -69,10 +69,18 @@ def chat(content: str) -> Answer:
 
 
 class FaultServer:
-    """Gives `script`'s answers one after another, then `then` for ever."""
+    """Gives `script`'s answers one after another, then `then` for ever; to a request for which
+    `choose` has an answer, that one.
+    """
 
-    def __init__(self, *script: Answer, then: Answer | None = None) -> None:
+    def __init__(
+        self,
+        *script: Answer,
+        then: Answer | None = None,
+        choose: Callable[[Seen], Answer | None] | None = None,
+    ) -> None:
         self._script = iter(script)
+        self._choose = choose or (lambda _: None)
         self._then = chat("hello") if then is None else then
         self._started = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -122,7 +130,7 @@ class FaultServer:
         try:
             while (request := await _read_request(reader)) is not None:
                 self.seen.append(request)
-                answer = next(self._script, self._then)
+                answer = self._choose(request) or next(self._script, self._then)
                 if not await _play(answer, writer):
                     break
         except (ConnectionError, asyncio.CancelledError, asyncio.IncompleteReadError):

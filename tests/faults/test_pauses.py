@@ -1,0 +1,226 @@
+"""Pauses and outages: waits are bounded by time, and one that is for all is nobody's time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.clients.asking import HELLO, ask, failure
+from tests.faults import Answer, FaultServer, Seen, chat
+from tests.faults.runs import asked, small_suite, within
+from tunaeval.clients import OpenAIClient
+from tunaeval.clients._pace import Pace
+from tunaeval.clients._retries import TryFailed
+from tunaeval.errors import TransportFailure
+from tunaeval.harness import RunOptions
+from tunaeval.types import Deadline, Reply
+
+
+def during(seconds: float, answer: Answer, *, after: float = 0.0) -> FaultServer:
+    """A server that gives one answer for so many seconds from the first request on."""
+    began: list[float] = []
+
+    def choose(seen: Seen) -> Answer | None:
+        del seen
+        now = time.monotonic()
+        began.append(now)
+        return answer if after <= now - began[0] < after + seconds else None
+
+    return FaultServer(choose=choose)
+
+
+def busy(seconds: float, status: int = 429) -> Answer:
+    return Answer(status=status, headers={"Retry-After": str(seconds)})
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_shared_rest_longer_than_the_deadline_fails_no_scenario(
+    tmp_path: Path, status: int
+) -> None:
+    options = RunOptions(concurrency=4, deadline_seconds=1)
+    with FaultServer(busy(2.5, status)) as server, within(4):
+        report = asked(small_suite(tmp_path, 24), server, options, connections=4)
+    assert (report.passed, report.total) == (24, 24)
+    assert len(server.seen) == 25
+
+
+def test_the_deadline_goes_on_where_nobody_asked_for_a_rest(tmp_path: Path) -> None:
+    options = RunOptions(concurrency=4, deadline_seconds=1)
+    with FaultServer(then=Answer(status=500)) as server, within(2):
+        report = asked(small_suite(tmp_path, 4), server, options)
+    assert report.summary.infrastructure_failures == 4
+
+
+def test_rests_without_end_do_not_stop_the_clock_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tunaeval.clients._retries.MAX_RESTING_SECONDS", 1.0)
+    with FaultServer(then=busy(0.4)) as server, within(3), pytest.raises(TransportFailure) as late:
+        ask(server, replace(HELLO, within_seconds=1.0))
+    assert late.value.status == 429
+
+
+def test_an_outage_shorter_than_the_deadline_fails_nothing(tmp_path: Path) -> None:
+    """By number, the tries of some would have been over before the outage was."""
+    options = RunOptions(concurrency=12, deadline_seconds=12)
+    with during(5, Answer(status=503)) as server, within(12):
+        report = asked(small_suite(tmp_path, 12), server, options, connections=12)
+    assert (report.passed, report.total) == (12, 12)
+
+
+def test_tries_end_by_time_and_not_by_number() -> None:
+    """Twenty faults in a row are one too many for any number; not for the time there is."""
+    faults = [Answer(status=503, headers={"Retry-After": "0.01"})] * 20
+    with FaultServer(*faults) as server, within(5):
+        assert ask(server, replace(HELLO, within_seconds=5.0)).retries == 20
+    with FaultServer(*faults) as server, within(2), pytest.raises(TransportFailure):
+        ask(server, max_retries=8)
+    assert len(server.seen) == 9
+
+
+def test_the_last_try_is_made_before_the_deadline() -> None:
+    """No pause swallows all the time that is left."""
+    with during(1.2, Answer(status=500)) as server, within(2):
+        assert ask(server, replace(HELLO, within_seconds=2.0)).message["content"] == "hello"
+
+
+def test_a_breaker_slows_down_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    options = RunOptions(concurrency=16, deadline_seconds=10)
+    with during(3, Answer(status=500)) as server, within(10):
+        report = asked(small_suite(tmp_path, 64), server, options, connections=16)
+    assert report.passed == 64
+    refused = len(server.seen) - 64
+    assert refused < 40  # without a breaker: 16 of them, each 8 times
+    down, up = (record.getMessage() for record in caplog.records)
+    assert "requests in a row failed (500 Internal Server Error)" in down
+    assert "one at a time until it answers" in down
+    assert "answers again, after " in up
+
+
+def test_while_the_breaker_is_open_nobody_waits_longer_than_its_deadline(tmp_path: Path) -> None:
+    """And who was never asked says by what the server is held to be down."""
+    options = RunOptions(concurrency=16, deadline_seconds=1.5)
+    with FaultServer(then=Answer(b"boom", status=500)) as server, within(3):
+        report = asked(small_suite(tmp_path, 30), server, options, connections=16)
+    assert report.summary.infrastructure_failures == 30
+    assert all("500" in (result.error or "") for result in report.results)
+    assert all("boom" in (result.error or "") for result in report.results)
+
+
+def test_fewer_are_asked_at_once_after_429_and_more_again_after_replies() -> None:
+    async def course() -> list[int]:
+        pace, limits = Pace("here", 64), []
+        clock = Deadline(10)
+
+        async def request(fault: TryFailed | None = None) -> None:
+            try:
+                async with pace.turn(clock, 10):
+                    if fault is not None:
+                        raise fault
+            except TryFailed:
+                pass
+
+        for _ in range(3):
+            await request(TryFailed("busy", kind="status", status=429))
+            limits.append(pace.limit)
+        for _ in range(100):
+            await request()
+        limits.append(pace.limit)
+        return limits
+
+    *fallen, risen = asyncio.run(course())
+    assert fallen == [32, 16, 8]
+    assert 14 <= risen <= 18  # about one more after as many replies as there are at once
+
+
+def test_requests_of_before_the_cut_cut_it_no_further() -> None:
+    async def course() -> int:
+        pace = Pace("here", 64)
+
+        async def request() -> None:
+            with suppress(TryFailed):
+                async with pace.turn(None, 10):
+                    await asyncio.sleep(0.05)
+                    raise TryFailed("slow", kind="timeout")
+
+        await asyncio.gather(*(request() for _ in range(8)))
+        return pace.limit
+
+    assert asyncio.run(course()) == 32
+
+
+def test_waiting_for_a_turn_is_not_the_scenarios_time(tmp_path: Path) -> None:
+    """One at a time, each slower than half a deadline, and none is late."""
+    options = RunOptions(concurrency=4, deadline_seconds=0.6)
+    slow = replace(chat("hello"), seconds_before=0.35)
+    with FaultServer(then=slow) as server, within(4 * 0.5):
+        report = asked(small_suite(tmp_path, 4), server, options, connections=1)
+    assert report.passed == 4
+
+
+def test_no_more_are_begun_in_a_minute_than_rpm_says(tmp_path: Path) -> None:
+    options = RunOptions(concurrency=8, deadline_seconds=0.5)
+    started = time.monotonic()
+    with FaultServer() as server:
+        report = asked(small_suite(tmp_path, 11), server, options, rpm=600)
+    assert report.passed == 11  # the wait for one's part is not the scenario's time
+    assert 1.0 <= time.monotonic() - started < 3.0
+
+
+def test_a_request_that_is_given_up_leaves_its_turn_to_the_next() -> None:
+    async def course(url: str) -> Reply:
+        client = OpenAIClient(base_url=url, model="m", connections=1)
+        first = asyncio.create_task(client.complete(HELLO))
+        await asyncio.sleep(0.1)
+        waiting = [asyncio.create_task(client.complete(HELLO)) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        waiting[0].cancel()
+        first.cancel()
+        try:
+            return await asyncio.wait_for(waiting[1], 2)
+        finally:
+            await asyncio.gather(first, *waiting, return_exceptions=True)
+            await client.close()
+
+    with FaultServer(Answer(seconds_before=5)) as server:
+        assert asyncio.run(course(server.base_url)).message["content"] == "hello"
+
+
+def test_a_probe_that_is_given_up_leaves_the_next_one_to_find_out() -> None:
+    async def course() -> None:
+        pace = Pace("here", 4)
+        for _ in range(10):
+            with pytest.raises(TryFailed):
+                async with pace.turn(None, 10):
+                    raise TryFailed("gone", kind="timeout")
+        assert pace.breaker.is_open
+
+        async def probe() -> None:
+            async with pace.turn(None, 10):
+                await asyncio.sleep(60)
+
+        task = asyncio.create_task(probe())
+        await asyncio.sleep(0.6)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.timeout(2), pace.turn(None, 10):
+            pass
+        assert not pace.breaker.is_open
+
+    logging.getLogger("tunaeval.clients").setLevel(logging.ERROR)
+    try:
+        asyncio.run(course())
+    finally:
+        logging.getLogger("tunaeval.clients").setLevel(logging.NOTSET)
+
+
+def test_a_hard_deadline_is_kept_whatever_a_server_asks_for() -> None:
+    with within(1):
+        failed = failure(then=busy(30), deadline=1)
+    assert failed.status == 429

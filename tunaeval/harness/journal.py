@@ -1,0 +1,65 @@
+"""The results of a run while it goes on, each in its place: on disk, or in memory.
+
+On disk a result costs eight bytes of memory, where it begins in `results.jsonl`; whoever looks at
+it reads it again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+from tunaeval.types.runs import ScenarioResult
+
+from .directory import RunDirectory
+from .results import KeptResults
+
+_NOWHERE = -1
+
+
+class Journal:
+    """The results of one run. A place is a number: those of a scenario's repeats are side by side.
+
+    `files` is where results are kept, None for nowhere. `begun` says where those begin that were
+    there before; a place that is to be asked `again` counts as open, and has its old result until
+    there is a new one.
+    """
+
+    def __init__(
+        self,
+        places: int,
+        files: RunDirectory | None = None,
+        *,
+        begun: Mapping[int, int] | None = None,
+        again: frozenset[int] = frozenset(),
+    ) -> None:
+        self._files = files
+        self._done = bytearray(places)
+        self._offsets = array("q", [_NOWHERE]) * places
+        self._held: dict[int, ScenarioResult] = {}
+        for place, offset in (begun or {}).items():
+            self._offsets[place] = offset
+            self._done[place] = place not in again
+
+    def put(self, place: int, result: ScenarioResult) -> None:
+        """Keep a result; when this returns, it survives the end of the process."""
+        if self._files is None:
+            self._held[place] = result
+        else:
+            self._offsets[place] = self._files.append(result)
+        self._done[place] = True
+
+    def is_done(self, place: int) -> bool:
+        return bool(self._done[place])
+
+    @property
+    def left(self) -> int:
+        """How many places are open."""
+        return self._done.count(0)
+
+    def results(self) -> Sequence[ScenarioResult]:
+        """All results, by their places."""
+        if self._files is None:
+            return tuple(result for _, result in sorted(self._held.items()))
+        there = array("q", (offset for offset in self._offsets if offset != _NOWHERE))
+        return KeptResults(self._files.path, there)

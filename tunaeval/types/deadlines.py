@@ -1,0 +1,49 @@
+"""How long something may take: a clock that stops while it is nobody's fault that nothing comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Deadline:
+    """So many seconds from now on, not counting those of `paused` blocks.
+
+    Blocks may overlap, as several waits at once do: while one is open the clock stops.
+
+        deadline = Deadline(30.0)
+        with deadline.paused():
+            ...                     # whatever this takes
+        deadline.left               # about 30.0
+    """
+
+    __slots__ = ("_open", "_since", "_until", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._open = 0
+        self._since = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; below 0 when it is over."""
+        return self._until - (self._since if self._open else time.monotonic())
+
+    @property
+    def is_paused(self) -> bool:
+        return self._open > 0
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock inside."""
+        if not self._open:
+            self._since = time.monotonic()
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._until += time.monotonic() - self._since
