@@ -2,7 +2,10 @@
 
 import sys
 
-from tunaeval.cli import main
+try:
+    from tunaeval.cli import main
+except KeyboardInterrupt:  # before anything was begun
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(main())

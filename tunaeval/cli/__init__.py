@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
+from .ending import Ended, ignore_from_now_on
 from .output import Output
 
 COMMANDS = {
@@ -36,7 +37,7 @@ COMMANDS = {
     "selftest": "measure the parser here: growth, streams, accuracy and repair, for any format",
 }
 COULD_NOT_RUN = 2
-INTERRUPTED = 130
+_INTERRUPTED = (130, "interrupted")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,13 +49,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         if output.out is None:
             output.note("tunaeval: stdout cannot be written: it is closed")
             return COULD_NOT_RUN
-        code = _ended(list(sys.argv[1:] if argv is None else argv), output)
         try:
-            output.flush()
-        except RecordError as error:
-            output.note(f"tunaeval: {error}")
-            return max(code, COULD_NOT_RUN)
+            with output.ending:
+                code = _flushed(list(sys.argv[1:] if argv is None else argv), output)
+        except KeyboardInterrupt as error:
+            code = _interrupted(error, output)
+        if argv is None:
+            ignore_from_now_on()
         return code
+
+
+def _flushed(argv: list[str], output: Output) -> int:
+    code = _ended(argv, output)
+    try:
+        output.flush()
+    except RecordError as error:
+        output.note(f"tunaeval: {error}")
+        return max(code, COULD_NOT_RUN)
+    return code
+
+
+def _interrupted(error: KeyboardInterrupt, output: Output) -> int:
+    code, word = (error.code, error.word) if isinstance(error, Ended) else _INTERRUPTED
+    output.note(f"tunaeval: {word}")
+    return code
 
 
 def _ended(argv: list[str], output: Output) -> int:
@@ -63,9 +81,8 @@ def _ended(argv: list[str], output: Output) -> int:
     except TunaevalError as error:
         output.note(f"tunaeval: {error}")
         return COULD_NOT_RUN
-    except KeyboardInterrupt:
-        output.note("tunaeval: interrupted")
-        return INTERRUPTED
+    except KeyboardInterrupt as error:
+        return _interrupted(error, output)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - left alone, it would exit with 1
         return _unforeseen(error, output)
 
@@ -128,6 +145,10 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse what nobody knows here, where the options are that it may have meant."""
         found, unknown = super().parse_known_args(args, namespace)
+        words = {word.partition("=")[0] for word in args or () if word.startswith("--")}
+        named = self._option_string_actions
+        if not hasattr(found, "given"):  # the command has seen its own already
+            found.given = {named[word].dest for word in words if word in named}
         known = [option.lstrip("-") for option in self._option_string_actions]
         for option in (one.partition("=")[0] for one in unknown if one.startswith("--")):
             name = option.lstrip("-")

@@ -27,6 +27,7 @@ _OPTIONS = {
     "model_file": "--model-file",
     "path": "--recording",
     "replies": "--recording",
+    "rpm": "--rpm",
 }
 _IN_FLIGHT = ("connections", "slots")
 """How clients call the number of requests that they carry at once."""
@@ -109,7 +110,7 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     takes = _keywords(maker)
     options: dict[str, JsonValue] = {}
     for option in dict.fromkeys(_OPTIONS.values()):
-        value = getattr(arguments, option[2:].replace("-", "_"))
+        value = getattr(arguments, option[2:].replace("-", "_"), None)
         if value is None:
             continue
         keys = [key for key, known in _OPTIONS.items() if known == option and key in takes]

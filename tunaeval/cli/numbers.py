@@ -42,6 +42,14 @@ def seconds(text: str) -> float:
     return number
 
 
+def above_zero(text: str) -> float:
+    """Reads a finite number above 0."""
+    number = _number(text)
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"found {text!r}; wanted a number above 0")
+    return number
+
+
 def amount(text: str) -> float:
     """Reads a finite number from 0 up."""
     number = _number(text)

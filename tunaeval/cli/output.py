@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
 
+from .ending import Ending
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -24,6 +26,7 @@ class Output:
 
     def __init__(self, out: TextIO, err: TextIO | None) -> None:
         self.out, self.err = out, _beside(err)
+        self.ending = Ending()
         for stream in (self.out, self.err):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")

@@ -7,8 +7,9 @@ import argparse
 from .asked import add_client
 from .budget import add_budget
 from .listing import add_bfcl, add_json
-from .numbers import POSITIVE, amount, any_whole_number, percentage, seconds
+from .numbers import POSITIVE, above_zero, amount, any_whole_number, percentage, seconds
 from .output import Output
+from .resuming import add_resume
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +59,9 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 
 def _client(group: argparse._ArgumentGroup) -> None:
     add_client(group, otherwise="the embedded model, or its recording where it is not installed")
+    group.add_argument(
+        "--rpm", type=above_zero, metavar="N", help="begin at most N requests in a minute"
+    )
     group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument(
@@ -102,15 +106,13 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         "--concurrency",
         type=POSITIVE,
         metavar="N",
-        help="scenarios at once (8; embedded: 1)",
+        help="scenarios at once, fewer after 429 and timeouts (8; embedded: 1)",
     )
 
 
 def _told(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--out", default="runs", metavar="DIR", help="where runs are kept (runs)")
-    group.add_argument(
-        "--resume", metavar="RUN", help="continue a run that was cut off, with the options of then"
-    )
+    add_resume(group)
     group.add_argument("--record", metavar="FILE", help="write the replies for `--client replay`")
     group.add_argument("--report", metavar="FILE", help="write a report, as its suffix says")
     group.add_argument("--writer", metavar="NAME", help="json, markdown or a plug-in, for --report")

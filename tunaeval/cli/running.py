@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import hashlib
 import os
-import signal
-from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -20,13 +17,16 @@ from tunaeval.parsing import parser_for
 from tunaeval.plugins import who, words_of
 from tunaeval.registry import closed
 from tunaeval.reports import INFRASTRUCTURE, Live, json_text, show, summary_object
+from tunaeval.types import JsonObject
 from tunaeval.types.roles import Client, Writer
 from tunaeval.types.runs import Report, Suite
 
 from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
+from .ending import Ended
 from .installed import chosen_suite
 from .output import Output
+from .resuming import resumed_options
 
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 """Which writer a report's file name asks for."""
@@ -38,6 +38,7 @@ _UNDONE = 2
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     """Run and tell; returns the exit code."""
+    begun_with = resumed_options(arguments)
     whole = chosen_suite(arguments, output)
     writer = _writer(arguments)
     _refuse_unwritable(arguments)
@@ -45,7 +46,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     if isinstance(asked.client, ReplayClient):
         _refuse_second_hand(arguments)
         _compare_suites(asked.client, whole, output)
-    report, ended = _run(_shortened(whole, arguments.limit), asked, arguments, output)
+    report, ended = _run(_shortened(whole, arguments.limit), asked, arguments, output, begun_with)
     if arguments.json:
         output.result(json_text(summary_object(report)))
     elif report.results:
@@ -73,7 +74,11 @@ def _write(writer: Writer, report: Report, file: str) -> str | None:
 
 
 def _run(
-    suite: Suite, asked: Asked, arguments: argparse.Namespace, output: Output
+    suite: Suite,
+    asked: Asked,
+    arguments: argparse.Namespace,
+    output: Output,
+    begun_with: JsonObject,
 ) -> tuple[Report, int | None]:
     """The report, and the exit code if it was ended; what was finished is then kept and told."""
     tell, options = Live(output.err), _options(arguments, asked)
@@ -86,18 +91,20 @@ def _run(
         on_result=None if arguments.quiet else tell,
         told=asked.told(suite),
         resume=arguments.resume,
+        retry_failures=arguments.retry_failures,
+        take_over=arguments.take_over,
     )
+    run.info = run.info.model_copy(update={"options": begun_with})
     if arguments.resume:
         output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
     progress = tell.progress(run.left, heading=run.info.heading)
     faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            return asyncio.run(_closing(run, asked.client, faults)), None
-    except (KeyboardInterrupt, _Terminated) as end:
-        code, word = _ENDED[type(end)]
-        output.note(f"tunaeval: {word}; {_kept(run)}")
-        return run.report(), code
+            return output.ending.run(_closing(run, asked.client, faults)), None
+    except Ended as end:
+        output.note(f"tunaeval: {end.word}; {_kept(run)}")
+        return run.report(), end.code
     except TunaevalError:
         if run.report().results:
             output.note(f"tunaeval: {_kept(run)}")
@@ -107,38 +114,10 @@ def _run(
             output.note(f"tunaeval: {fault}; no result is lost")
 
 
-class _Terminated(Exception):  # noqa: N818 - as KeyboardInterrupt, for the other signal
-    """SIGTERM came."""
-
-
-_ENDED: Mapping[type[BaseException], tuple[int, str]] = {
-    KeyboardInterrupt: (130, "interrupted"),
-    _Terminated: (143, "terminated"),
-}
-"""What a run that was ended before its time exits with, and what is said of it."""
-
-
 async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
-    """The whole run. SIGTERM ends it as Ctrl-C does: what is in flight is given up, then closed.
-
-    What goes wrong when the client is closed is added to `faults`.
-    """
-    loop, task, came = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
-    assert task is not None  # noqa: S101 - a coroutine that runs is in one
-
-    def end() -> None:
-        came.set()
-        task.cancel()
-
-    # Windows has no such handlers, and threads other than the first may set none.
-    with suppress(RuntimeError, ValueError):
-        loop.add_signal_handler(signal.SIGTERM, end)
+    """The whole run; what goes wrong when the client is closed is added to `faults`."""
     try:
         return await run.run()
-    except asyncio.CancelledError:
-        if came.is_set():
-            raise _Terminated from None
-        raise
     finally:
         fault = await closed(client)
         faults += [fault] if fault else []

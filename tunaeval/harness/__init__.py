@@ -4,7 +4,7 @@ from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
 from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
-from .directory import RUN_FILE, load_report, run_source
+from .directory import RUN_FILE, load_report, read_info, run_source
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
@@ -44,6 +44,7 @@ __all__ = [
     "load_report",
     "load_suite",
     "own_tools",
+    "read_info",
     "renamed",
     "rescore",
     "retry_prompt",

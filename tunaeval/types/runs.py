@@ -248,6 +248,8 @@ class RunInfo(BaseModel):
     """When it was continued, of a run that had been cut off."""
     retried_at: list[str] = Field(default_factory=list)
     """When what had failed was asked again: of such a scenario the last result counts."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The options of `tunaeval run` that it was begun with, so that it goes on without them."""
     tools_from: list[str] = Field(default_factory=list)
     """MODULE:NAME of the installed tools that were asked with in place of the suite's."""
     rescored: Source | None = None

@@ -1,0 +1,114 @@
+"""`tunaeval run --resume RUN` goes on by what the run says; what is given beside it agrees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Server, Tuna
+
+
+def cut(folder: Path, lines: int = 1) -> Path:
+    """The only run of a folder, cut off after so many results."""
+    [kept] = (folder / "runs").iterdir()
+    results = kept / "results.jsonl"
+    results.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[:lines]))
+    return kept
+
+
+@pytest.fixture
+def begun(here: Tuna, server: Server, suite: str, tmp_path: Path) -> Path:
+    """A folder with a run that was begun with `OPTIONS`."""
+    here("run", "--suite", suite, "--base-url", server.url, *OPTIONS)
+    return tmp_path
+
+
+OPTIONS = ("--level", "strict", "--seed", "7", "--timeout", "9", "--format", "qwen25",
+           "--exclude", "hello", "--attempts", "3", "--tools", "prompt")  # fmt: skip
+
+
+def test_a_run_goes_on_with_no_option_but_its_name(
+    here: Tuna, server: Server, suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here("run", "--suite", suite, "--base-url", server.url, *OPTIONS)
+    kept = cut(tmp_path)
+    before = json.loads((kept / "run.json").read_text())
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    asked = len(server.keys)
+    done = here("run", "--resume", str(kept))
+    assert done.returncode == 0, done.stderr
+    assert "with 2 results to come" in done.stderr
+    assert len(server.keys) > asked
+    assert len((kept / "results.jsonl").read_bytes().splitlines()) == 3
+    after = json.loads((kept / "run.json").read_text())
+    assert after["options"] == before["options"]
+    assert before["options"]["seed"] == 7
+
+
+def test_a_run_that_kept_no_options_goes_on_by_its_fields(
+    here: Tuna, server: Server, suite: str, tmp_path: Path
+) -> None:
+    """But for the suite, of which they have no more than the name."""
+    common = ("--suite", suite, "--attempts", "1", "--level", "lenient")
+    here("run", *common, "--base-url", server.url)
+    kept = cut(tmp_path)
+    document = json.loads((kept / "run.json").read_text())
+    del document["options"]
+    (kept / "run.json").write_text(json.dumps(document))
+    done = here("run", "--resume", str(kept), "--suite", suite)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--level", "standard"), "level was 'strict', is 'standard'"),
+        (("--seed", "8"), "seed was 7, is 8"),
+        (("--exclude", "read"), "suite_digest was "),
+        (("--repeats", "2"), "repeats was 1, is 2"),
+    ],
+)
+def test_what_is_given_beside_it_has_to_agree(
+    here: Tuna, begun: Path, options: tuple[str, ...], words: str
+) -> None:
+    kept = cut(begun)
+    done = here("run", "--resume", str(kept), *options)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len((kept / "results.jsonl").read_bytes().splitlines()) == 1
+
+
+def test_a_key_in_an_address_is_not_kept(
+    here: Tuna, server: Server, suite: str, tmp_path: Path
+) -> None:
+    address = f"{server.url}?key=sk-canary-7f3a9c51d2e84b60"
+    here("run", "--suite", suite, "--base-url", address, "--model", "tiny")
+    kept = cut(tmp_path)
+    assert "canary" not in (kept / "run.json").read_text()
+    done = here("run", "--resume", str(kept), "--base-url", address)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_failed_is_asked_again_on_request(
+    here: Tuna, server: Server, suite: str, tmp_path: Path
+) -> None:
+    server.status = 400
+    done = here("run", "--suite", suite, "--base-url", server.url, "--model", "tiny")
+    assert done.returncode == 2
+    [kept] = (tmp_path / "runs").iterdir()
+    server.status = 200
+    assert here("run", "--resume", str(kept)).returncode == 2  # nothing to ask, and no score
+    done = here("run", "--resume", str(kept), "--retry-failures")
+    assert done.returncode == 0, done.stderr
+    assert "with 4 results to come" in done.stderr
+    assert len((kept / "results.jsonl").read_bytes().splitlines()) == 8
+
+
+@pytest.mark.parametrize("option", ["--retry-failures", "--take-over"])
+def test_options_of_a_run_that_goes_on_want_one(here: Tuna, suite: str, option: str) -> None:
+    done = here("run", "--suite", suite, option)
+    assert done.returncode == 2
+    assert f"{option} is for a run that goes on" in done.stderr

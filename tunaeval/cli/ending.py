@@ -1,0 +1,123 @@
+"""How a command ends when it is told to, by Ctrl-C or SIGTERM, once, twice or however often.
+
+The first signal ends it in order: what is in flight is given up, clients are closed, what was
+finished is told. A second one, or `GRACE_SECONDS` without an end, ends the process at once. Either
+way nothing is lost that was finished, for that is on disk by then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Coroutine
+from contextlib import suppress
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio  # at run time only for a command that has a loop: --help is to be quick
+
+GRACE_SECONDS = 5.0
+
+T = TypeVar("T")
+
+_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_SHOW_CURSOR = "\x1b[?25h"  # of a progress bar that could not do it itself
+
+
+class Ended(KeyboardInterrupt):
+    """A signal came. `code` is the exit code, `word` says how the command ended."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(_WORDS.get(signal.Signals(number), "ended"))
+        self.code = 128 + number
+
+    @property
+    def word(self) -> str:
+        return str(self)
+
+
+class Ending:
+    """Heeds the signals from its beginning to its end; made once for a command.
+
+    Threads other than the first cannot heed signals: there it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._before: dict[int, Any] = {}
+        self._first: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Self:
+        with suppress(ValueError):
+            for number in _WORDS:
+                self._before[number] = signal.signal(number, self._came)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine; a signal cancels it. Raises Ended when one came."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        async def told() -> T:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._first is not None:
+                raise Ended(self._first)
+            try:
+                return await work
+            finally:
+                self._task = None
+
+        try:
+            result = asyncio.run(told())
+        except asyncio.CancelledError:
+            if self._first is None:
+                raise
+            raise Ended(self._first) from None
+        finally:
+            self._loop = None
+            work.close()  # of one that was never begun
+        if self._first is not None:
+            raise Ended(self._first)
+        return result
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._first is not None:
+            _end_at_once(self._first)
+        self._first = number
+        self._timer = threading.Timer(GRACE_SECONDS, _end_at_once, (number,))
+        self._timer.daemon = True
+        self._timer.start()
+        if self._loop is None:
+            raise Ended(number)
+        if self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+def _end_at_once(number: int) -> None:
+    """End the process now: neither a lock that somebody holds nor a busy thread delays it."""
+    word = _WORDS.get(signal.Signals(number), "ended")
+    with suppress(OSError):
+        cursor = _SHOW_CURSOR if os.isatty(2) else ""
+        os.write(2, f"{cursor}\ntunaeval: {word} at once; what was finished is kept\n".encode())
+    os._exit(128 + number)
+
+
+def ignore_from_now_on() -> None:
+    """For the last moment of a process: a Ctrl-C now has nothing left to interrupt."""
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

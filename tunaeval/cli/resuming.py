@@ -1,0 +1,114 @@
+"""`tunaeval run --resume RUN`: a run goes on as it was begun, by what its `run.json` says.
+
+Options that are given beside it stand over those of then; where they would change the results,
+the run refuses to go on and names the difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tunaeval.errors import RecordError, UsageError
+
+if TYPE_CHECKING:
+    # pydantic, not for --help
+    from tunaeval.types import JsonObject
+    from tunaeval.types.runs import RunInfo
+
+_NOT_KEPT = frozenset(
+    {"out", "resume", "retry_failures", "take_over", "record", "report", "writer", "fail_under"}
+    | {"max_errors", "quiet", "json", "run", "given"}
+)
+"""What is said of one command and not of the run."""
+
+_PATHS = ("suite", "bfcl", "model_file", "recording")
+"""Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
+
+_BY_FIELD = {
+    "suite": "suite",
+    "client": "client",
+    "model": "model",
+    "format": "format",
+    "level": "level",
+    "profile": "profile",
+    "calls": "calls",
+    "attempts": "attempts",
+    "repeats": "repeats",
+    "max_tokens": "max_tokens",
+    "temperature": "temperature",
+    "seed": "seed",
+    "timeout": "deadline_seconds",
+    "concurrency": "concurrency",
+    "tools_from": "tools_from",
+}
+"""Options of runs that were kept before there was `options`, by the field that has them."""
+
+
+def add_resume(group: argparse._ArgumentGroup) -> None:
+    """Add the options that continue a run."""
+    group.add_argument(
+        "--resume", metavar="RUN", help="continue a run that was cut off; nothing else is needed"
+    )
+    group.add_argument(
+        "--retry-failures",
+        action="store_true",
+        help="with --resume: ask again what infrastructure failed; both results are kept, and the "
+        "last counts",
+    )
+    group.add_argument(
+        "--take-over",
+        action="store_true",
+        help="with --resume: go on although another machine has locked the run",
+    )
+
+
+def resumed_options(arguments: argparse.Namespace) -> JsonObject:
+    """Fill in what a run was begun with where nothing else is given; the options as a whole.
+
+    Raises RecordError for what is no run, UsageError for what goes with --resume alone.
+    """
+    if arguments.resume is None:
+        for name in ("retry_failures", "take_over"):
+            if getattr(arguments, name):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
+        return _kept(arguments)
+    from tunaeval.harness import read_info  # noqa: PLC0415 - pydantic, not for --help
+
+    info = read_info(Path(arguments.resume))
+    for name, value in (info.options or _of_fields(info)).items():
+        if name not in arguments.given and hasattr(arguments, name):
+            setattr(arguments, name, value)
+    if info.rescored is None and info.client == "replay" and arguments.recording is None:
+        raise RecordError(
+            f"{arguments.resume}: this run replayed a recording and does not say which; give it "
+            "with --recording"
+        )
+    return info.options or _kept(arguments)
+
+
+def _kept(arguments: argparse.Namespace) -> JsonObject:
+    """The options as they are written into `run.json`: without secrets, and with whole paths."""
+    options = {key: value for key, value in vars(arguments).items() if key not in _NOT_KEPT}
+    for name in _PATHS:
+        value = options.get(name)
+        is_name = name == "suite" and not Path(str(value)).suffix  # of a suite that comes along
+        if isinstance(value, str) and not is_name and Path(value).exists():
+            options[name] = str(Path(value).absolute())
+    address = options.get("base_url")
+    if isinstance(address, str) and ("?" in address or "@" in address):
+        del options["base_url"]  # where some put a key: it is to be given again
+    return options
+
+
+def _of_fields(info: RunInfo) -> JsonObject:
+    document = info.model_dump()
+    options = {name: document[field] for name, field in _BY_FIELD.items()}
+    options["base_url"] = info.model_details.get("base_url")
+    if info.client != "openai":
+        del options["model"]
+    if info.ask in ("api", "prompt"):
+        options["tools"] = info.ask
+    return options
