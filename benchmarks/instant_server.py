@@ -1,7 +1,8 @@
-"""A chat completion server that takes no time: one canned reply, a Qwen-style call of a tool."""
+"""A chat completion server: one canned reply, a Qwen-style call of a tool, at once or after a pause."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import sys
@@ -32,6 +33,8 @@ class InstantServer(asyncio.Protocol):
         b"content-length: %d\r\n\r\n%b" % (len(body), body)
     )
 
+    pause_seconds = 0.0
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
@@ -46,6 +49,13 @@ class InstantServer(asyncio.Protocol):
             if len(self.received) < whole:
                 return
             self.received = self.received[whole:]
+            if self.pause_seconds:
+                asyncio.get_running_loop().call_later(self.pause_seconds, self.answer)
+            else:
+                self.transport.write(self.response)
+
+    def answer(self) -> None:
+        if not self.transport.is_closing():
             self.transport.write(self.response)
 
 
@@ -58,4 +68,7 @@ async def serve() -> None:
 
 
 if __name__ == "__main__":
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--pause", type=float, default=0.0, help="seconds before each answer")
+    InstantServer.pause_seconds = arguments.parse_args().pause
     asyncio.run(serve())
