@@ -9,6 +9,7 @@ from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
+from .replies import Replies
 from .rescore import Rescored, rescore
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
@@ -29,6 +30,7 @@ __all__ = [
     "Doubt",
     "Episode",
     "Read",
+    "Replies",
     "Rescored",
     "Rules",
     "RunOptions",
