@@ -10,7 +10,7 @@ import sysconfig
 from importlib.metadata import distributions
 from pathlib import Path
 
-MAX_DISTRIBUTIONS = 18
+MAX_DISTRIBUTIONS = 20
 MAX_MEGABYTES = 40
 NOT_OURS = frozenset({"pip", "setuptools", "wheel"})
 """What a virtual environment brings along."""

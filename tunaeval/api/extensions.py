@@ -11,6 +11,9 @@ from tunaeval.scoring import SCORERS
 from tunaeval.tools import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
+PAGE_WRITERS = {"html": "tunaeval.viewer:page_writer"}
+"""The writer that reads replies again, and so lives above the reports."""
+
 _CLIENTS = {
     "llamacpp": "tunaeval.clients:LlamaCppClient",
     "openai": "tunaeval.clients:OpenAIClient",
@@ -25,7 +28,7 @@ clients: Registry[Any] = Registry(  # what makes a Client: its class, or a calla
     "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
 )
 writers: Registry[Writer] = Registry(
-    "tunaeval.writers", "report writer", builtins=WRITERS, check=instance_of(Writer)
+    "tunaeval.writers", "report writer", builtins=WRITERS | PAGE_WRITERS, check=instance_of(Writer)
 )
 
 

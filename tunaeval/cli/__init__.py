@@ -27,6 +27,8 @@ COMMANDS = {
     "parse": "show the tool calls in a text or in JSON lines",
     "convert": "rewrite the replies in JSON lines from one wire format to another",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
+    "show": "look at a run that is kept: its summary, what failed, or one conversation",
+    "report": "write a page, a table or annotations of runs that are kept",
     "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
     "rescore": "read the replies of a run again, by other rules, without asking a model",
     "score": "score the transcripts of an agent, each category with its reason",

@@ -114,8 +114,17 @@ def _told(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--out", default="runs", metavar="DIR", help="where runs are kept (runs)")
     add_resume(group)
     group.add_argument("--record", metavar="FILE", help="write the replies for `--client replay`")
-    group.add_argument("--report", metavar="FILE", help="write a report, as its suffix says")
-    group.add_argument("--writer", metavar="NAME", help="json, markdown or a plug-in, for --report")
+    group.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a report, as its suffix says: .html, .md, .xml (JUnit), .csv, .json, .parquet; "
+        "may be given again",
+    )
+    group.add_argument(
+        "--writer", metavar="NAME", help="github or a plug-in, for a --report of another suffix"
+    )
     group.add_argument(
         "--fail-under", type=percentage, metavar="PERCENT", help="exit 1 when the score is lower"
     )

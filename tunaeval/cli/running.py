@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from tunaeval.api import registries
 from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import parser_for
-from tunaeval.plugins import who, words_of
 from tunaeval.registry import closed
-from tunaeval.reports import INFRASTRUCTURE, Live, json_text, show, summary_object
+from tunaeval.reports import (
+    INFRASTRUCTURE,
+    Live,
+    json_text,
+    show,
+    summary_object,
+    try_to_write,
+)
 from tunaeval.types import JsonObject
-from tunaeval.types.roles import Client, Writer
+from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Suite
 
 from .budget import TOO_MANY_FAILURES, is_over
@@ -26,10 +30,8 @@ from .clients import Asked, make_client
 from .ending import Ended
 from .installed import chosen_suite
 from .output import Output
+from .reports import asked_for
 from .resuming import resumed_options
-
-_WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
-"""Which writer a report's file name asks for."""
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2
@@ -40,7 +42,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     """Run and tell; returns the exit code."""
     begun_with = resumed_options(arguments)
     whole = chosen_suite(arguments, output)
-    writer = _writer(arguments)
+    written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
     asked = make_client(arguments, output)
     if isinstance(asked.client, ReplayClient):
@@ -54,23 +56,10 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
     code = _verdict(report, arguments, output) if ended is None else ended
-    fault = None if writer is None else _write(writer, report, arguments.report)
-    if fault is None:
-        return code
-    output.note(f"tunaeval: {fault}; {_NO_REPORT.format(arguments.report)}")
-    return code if ended is not None else _UNDONE
-
-
-def _write(writer: Writer, report: Report, file: str) -> str | None:
-    """Have the report written; returns what went wrong, in words."""
-    path = Path(file)
-    try:
-        writer.write(report, path)
-    except TunaevalError as error:
-        return str(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
-        return f"{who(writer, 'report writer')} raised {words_of(error)}"
-    return None if path.exists() else f"{who(writer, 'report writer')} wrote nothing"
+    faults = [(file.path, fault) for file in written if (fault := file.write([report]))]
+    for path, fault in faults:
+        output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
+    return _UNDONE if faults and ended is None else code
 
 
 def _run(
@@ -171,32 +160,15 @@ def _compare_suites(client: ReplayClient, suite: Suite, output: Output) -> None:
         )
 
 
-def _writer(arguments: argparse.Namespace) -> Writer | None:
-    if not arguments.report:
-        if arguments.writer:
-            raise UsageError("--writer says how --report FILE is written; give --report, too")
-        return None
-    suffix = Path(arguments.report).suffix
-    name = arguments.writer or _WRITERS.get(suffix.lower(), suffix[1:])
-    if not name:
-        raise UsageError(
-            f"--report {arguments.report!r} has no suffix that names a writer; "
-            "add .json or .md, or give --writer"
-        )
-    writer: Writer = registries()["writers"].get(name)
-    return writer
-
-
 def _refuse_unwritable(arguments: argparse.Namespace) -> None:
-    for option, file in (("--record", arguments.record), ("--report", arguments.report)):
-        if not file:
-            continue
-        path = Path(file).absolute()
-        parent = next(folder for folder in path.parents if folder.exists())
-        if option == "--record" and path.exists():
-            raise RecordError(f"{option} {file!r} is there already; choose another, or remove it")
-        if path.is_dir() or not parent.is_dir() or not os.access(parent, os.W_OK):
-            raise RecordError(f"{option} {file!r} cannot be written; choose another place")
+    """Try where the recording goes, before anything is spent."""
+    if not arguments.record:
+        return
+    if Path(arguments.record).exists():
+        raise RecordError(
+            f"--record {arguments.record!r} is there already; choose another, or remove it"
+        )
+    try_to_write(Path(arguments.record))
 
 
 def _verdict(report: Report, arguments: argparse.Namespace, output: Output) -> int:

@@ -9,6 +9,7 @@ from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
+from .replies import Replies
 from .rescore import Rescored, rescore
 from .results import RESULTS_FILE, KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
@@ -31,6 +32,7 @@ __all__ = [
     "Episode",
     "KeptResults",
     "Read",
+    "Replies",
     "Rescored",
     "Rules",
     "RunOptions",

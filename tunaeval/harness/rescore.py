@@ -18,12 +18,10 @@ from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
 from tunaeval.parsing import parser_for
 from tunaeval.reports import summarise
-from tunaeval.types import Level, Reply, Tools, Usage
+from tunaeval.types import Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
     SCHEMA_VERSION,
-    AttemptRecord,
-    CallSource,
     CountedCalls,
     Report,
     RunInfo,
@@ -38,9 +36,10 @@ from .directory import RunDirectory, read_info
 from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import reading
+from .replies import kept_reply, run_tools, where_calls_belong
 from .results import RESULTS_FILE, read_results
-from .suites import load_suite, suite_names
-from .tools import RunTools, keep_tools, kept_tools, tools_of
+from .suites import load_suite
+from .tools import RunTools, keep_tools, tools_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def rescore(
     parser = parser_for(old.format if format is None else format)
     options = _options(old, level, profile, calls)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
-    tools = _tools(source, old) if gold is None else tools_of(gold)
+    tools = run_tools(source, old) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
     again = partial(
         _again, old=old, options=options, parser=parser, tools=tools, gold=_by_id(gold, old.suite)
@@ -134,21 +133,6 @@ def _options(
         profile=profile or old.profile,
         calls=calls or old.calls,
         attempts=old.attempts,
-    )
-
-
-def _tools(source: Path, old: RunInfo) -> RunTools:
-    """Those that the run kept; runs of before that have those of their built-in suite."""
-    kept = kept_tools(source)
-    if kept is not None:
-        return kept
-    if old.suite in suite_names():
-        suite = load_suite(old.suite)
-        if suite.digest == old.suite_digest:
-            return tools_of(suite)
-    raise RecordError(
-        f"{source}: this run keeps no tools, and {old.suite!r} is no built-in suite as it is "
-        "today; give the suite that was asked (--suite)"
     )
 
 
@@ -234,37 +218,15 @@ def _again(
     gold: Callable[[ScenarioResult], Scenario],
 ) -> Reread:
     own = tools.of(result.scenario)
-    source = _source(old, own)
+    source = where_calls_belong(old, own)
     return reread(
         gold(result),
-        [_reply(attempt, source) for attempt in result.attempts],
+        [kept_reply(attempt, source) for attempt in result.attempts],
         _failure(result),
         tools=own,
         read=reading(parser, own, options.calls),
         rules=options.rules(),
         repeat=result.repeat,
-    )
-
-
-def _source(old: RunInfo, tools: Tools) -> CallSource | None:
-    """Where the calls of a run's replies belong, of one that was kept before replies said so."""
-    if old.client not in _SERVERS:
-        return None
-    return "structured" if old.ask == "api" and tools else "text"
-
-
-_SERVERS = frozenset({"llamacpp", "openai"})
-"""Clients of ours with a server behind them, which parses the calls of tools that it is given."""
-
-
-def _reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:
-    return Reply(
-        attempt.message,
-        attempt.finish_reason,
-        Usage(attempt.prompt_tokens, attempt.completion_tokens),
-        attempt.latency_seconds,
-        attempt.retries,
-        source=attempt.source or source,
     )
 
 

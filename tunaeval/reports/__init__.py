@@ -3,23 +3,30 @@
 from .budget import ErrorBudget, over_budget
 from .compare import Comparison, Difference, compare_runs
 from .compared import comparison_markdown, comparison_object, show_comparison
-from .console import Live, show
+from .console import Live, console_like, failed_lines, show
 from .executions import print_execution
+from .files import new_file, new_text, try_to_write
 from .flips import Answer, Flip
 from .json import json_text, summary_object
+from .results_as_rows import COLUMNS, row_of, verdict_of
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
-from .summary import INFRASTRUCTURE, expected_tools, summarise
+from .summary import INFRASTRUCTURE, expected_tools, source_of_format, summarise
 from .visible import visible
-from .wording import call_words, expected_words
+from .wording import call_words, calls_words, expected_words, remarks, share
 
 WRITERS = {
+    "csv": "tunaeval.reports.csv:csv_writer",
+    "github": "tunaeval.reports.github:github_writer",
     "json": "tunaeval.reports.json:json_writer",
+    "junit": "tunaeval.reports.junit:junit_writer",
     "markdown": "tunaeval.reports.markdown:markdown_writer",
+    "parquet": "tunaeval.reports.parquet:parquet_writer",
 }
 """The built-ins of the group `tunaeval.writers`."""
 
 __all__ = [
+    "COLUMNS",
     "INFRASTRUCTURE",
     "WRITERS",
     "Answer",
@@ -31,19 +38,30 @@ __all__ = [
     "RunFigures",
     "RunSource",
     "call_words",
+    "calls_words",
     "compare_runs",
     "comparison_markdown",
     "comparison_object",
+    "console_like",
     "expected_tools",
     "expected_words",
+    "failed_lines",
     "json_text",
+    "new_file",
+    "new_text",
     "over_budget",
     "print_execution",
+    "remarks",
+    "row_of",
+    "share",
     "show",
     "show_comparison",
     "source_of",
+    "source_of_format",
     "summarise",
     "summary_object",
+    "try_to_write",
+    "verdict_of",
     "visible",
     "wilson",
 ]

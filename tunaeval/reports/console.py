@@ -150,6 +150,17 @@ def _cells(result: ScenarioResult) -> list[str]:
     ]
 
 
+def failed_lines(result: ScenarioResult) -> list[str]:
+    """A result that did not pass, in lines that may be folded: nothing of them is cut."""
+    verdict, name, _, tries, outcome = _cells(result)
+    lines = [f"{verdict}  {name}  {outcome}, {tries}"]
+    if result.outcome not in INFRASTRUCTURE:
+        lines.append(f"      expected  {expected_words(result.expected)}")
+        lines.append(f"      got       {calls_words(result.got)}")
+    lines.append(f"      because   {visible(result.error or result.reason)}")
+    return lines
+
+
 def console_like(like: TextIO, file: TextIO) -> Console:
     """A console that writes to `file` what suits `like`."""
     from rich.console import Console  # noqa: PLC0415 - as above

@@ -6,7 +6,7 @@ Whatever a suite or a model wrote stands in code spans, where Markdown and HTML 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -30,13 +30,40 @@ LIMIT = 400
 """Characters of a call that are shown."""
 
 
+MOST_BYTES = 1_000_000
+"""Of a page: GitHub refuses a step's summary above 1 MiB, as a whole."""
+_RESERVED = 200
+"""Bytes for the line that says what was left out."""
+
+
 class MarkdownWriter:
-    """Writes headings, tables and lists of GitHub's Markdown."""
+    """Writes headings, tables and lists of GitHub's Markdown, no more than a step's summary holds.
+
+    Of several runs one stands below the other; how they differ is `tunaeval compare`'s to say.
+    """
 
     name = "markdown"
 
     def write(self, report: Report, path: Path) -> None:
-        write_text(path, "\n".join(_lines(report)) + "\n")
+        self.write_runs([report], path)
+
+    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
+        share = MOST_BYTES // max(1, len(reports))
+        write_text(path, "\n".join(_page(report, share) for report in reports))
+
+
+def _page(report: Report, most: int) -> str:
+    """The lines as far as they fit, and a word on those that do not."""
+    page, size, left_out = [], _RESERVED, 0
+    for line in _lines(report):
+        size += len(line.encode("utf-8", "backslashreplace")) + 1
+        if size > most:
+            left_out += 1
+        else:
+            page.append(line)
+    if left_out:
+        page += ["", f"{left_out:,} more lines are left out: the page has reached its limit."]
+    return "\n".join(page) + "\n"
 
 
 markdown_writer = MarkdownWriter()
@@ -72,8 +99,13 @@ def _lines(report: Report) -> Iterator[str]:
         yield ""
     yield "## What did not pass"
     yield ""
-    missed = [result for result in report.results if not result.ok]
-    yield from map(_missed, missed) if missed else ["Nothing."]
+    missed = (result for result in report.results if not result.ok)
+    first = next(missed, None)
+    if first is None:
+        yield "Nothing."
+        return
+    yield _missed(first)
+    yield from map(_missed, missed)
 
 
 def _table(heading: str | None, section: str, group: list[Row]) -> Iterator[str]:

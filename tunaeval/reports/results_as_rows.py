@@ -1,0 +1,52 @@
+"""A result as a row of a table: the same columns in CSV and Parquet."""
+
+from __future__ import annotations
+
+from tunaeval.types import JsonObject, text_of
+from tunaeval.types.runs import RunInfo, ScenarioResult
+
+from .summary import INFRASTRUCTURE, expected_tools, source_of_format
+from .wording import calls_words, expected_words
+
+COLUMNS = (
+    "run_id", "suite", "model", "scenario", "repeat", "verdict", "ok", "first_attempt_ok",
+    "ok_strict", "ok_standard", "ok_lenient", "outcome", "reason", "error", "format", "source",
+    "repairs", "leaked_calls", "attempts", "latency_seconds", "prompt_tokens",
+    "completion_tokens", "weight", "group", "tags", "tools", "prompt", "expected", "got", "reply",
+)  # fmt: skip
+"""In the order of the table."""
+
+LISTS = frozenset({"repairs", "tags", "tools"})
+NUMBERS = frozenset({"latency_seconds", "weight"})
+WHOLE_NUMBERS = frozenset({
+    "repeat", "leaked_calls", "attempts", "prompt_tokens", "completion_tokens",
+})  # fmt: skip
+TRUTHS = frozenset({"ok", "first_attempt_ok", "ok_strict", "ok_standard", "ok_lenient"})
+
+
+def verdict_of(result: ScenarioResult) -> str:
+    """One of "PASS", "FAIL", and "ERROR" where infrastructure gave no answer to judge."""
+    if result.outcome in INFRASTRUCTURE:
+        return "ERROR"
+    return "PASS" if result.ok else "FAIL"
+
+
+def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
+    """The values by column; what is unknown is None."""
+    values = (
+        run.run_id, run.suite, run.model or run.client, result.scenario, result.repeat,
+        verdict_of(result), result.ok, result.first_attempt_ok,
+        result.levels["strict"].ok, result.levels["standard"].ok, result.levels["lenient"].ok,
+        result.outcome, result.reason, result.error, result.format,
+        None if result.format is None else source_of_format(result.format),
+        list(result.repairs), result.leaked_calls, len(result.attempts), result.latency_seconds,
+        result.prompt_tokens, result.completion_tokens, result.weight, result.group,
+        list(result.tags), list(expected_tools(result.expected)), result.prompt,
+        expected_words(result.expected), calls_words(result.got), _reply(result),
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _reply(result: ScenarioResult) -> str | None:
+    """The text of the last reply."""
+    return text_of(result.attempts[-1].message.get("content")) if result.attempts else None

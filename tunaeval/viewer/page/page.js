@@ -1,0 +1,355 @@
+// The page's table and its details. Texts reach the page as text alone (textContent): never as markup.
+"use strict";
+(() => {
+  const ROW = {
+    run: 0, scenario: 1, repeat: 2, verdict: 3, levels: 4, outcome: 5, source: 6, tools: 7, tags: 8,
+    attempts: 9, latency: 10, tokens: 11, prompt: 12, expected: 13, got: 14, repairs: 15,
+  };
+  const BLOCK = 64;
+  const OVERSCAN = 8;
+  const VERDICTS = { p: "Passed", f: "Failed", e: "Not answered" };
+  const LEVELS = ["strict", "standard", "lenient"];
+
+  const by = (id) => document.getElementById(id);
+  const json = (node) => JSON.parse(node.textContent);
+  const rows = [];
+  for (const node of document.querySelectorAll("script.rows")) {
+    for (const row of json(node)) rows.push(row);
+    node.remove();
+  }
+  const names = json(by("names"));
+  const letters = json(by("letters"));
+  const many = letters.length > 1;
+  const haystacks = rows.map((row) =>
+    [row[ROW.scenario], row[ROW.prompt], row[ROW.expected], row[ROW.got]].join("\n").toLowerCase());
+
+  const scroll = by("scroll"), space = by("space"), list = by("rows");
+  const state = { shown: rows.map((_, i) => i), active: 0, sort: "", down: false, open: -1 };
+
+  function make(tag, className, text) {
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    if (text !== undefined && text !== null) node.textContent = text;
+    return node;
+  }
+
+  // ---- the choices of the filters, from what there is
+
+  function choices(select, column) {
+    const counts = new Map();
+    for (const row of rows)
+      for (const name of [].concat(row[column])) counts.set(name, (counts.get(name) || 0) + 1);
+    const sorted = [...counts].sort((a, b) => b[1] - a[1] || (names[a[0]] < names[b[0]] ? -1 : 1));
+    for (const [name, count] of sorted) {
+      const option = make("option", "", `${names[name].replaceAll("_", " ")} (${count})`);
+      option.value = name;
+      select.append(option);
+    }
+    select.hidden = counts.size === 0;
+  }
+  choices(by("outcome"), ROW.outcome);
+  choices(by("tool"), ROW.tools);
+  choices(by("tag"), ROW.tags);
+
+  function fits(index, words, wanted) {
+    const row = rows[index];
+    if (wanted.verdict && row[ROW.verdict] !== wanted.verdict) return false;
+    if (wanted.outcome !== "" && row[ROW.outcome] !== +wanted.outcome) return false;
+    if (wanted.run !== "" && row[ROW.run] !== +wanted.run) return false;
+    if (wanted.tool !== "" && !row[ROW.tools].includes(+wanted.tool)) return false;
+    if (wanted.tag !== "" && !row[ROW.tags].includes(+wanted.tag)) return false;
+    return words.every((word) => haystacks[index].includes(word));
+  }
+
+  const ORDER = { f: 0, e: 1, p: 2 };
+  const KEYS = {
+    verdict: (row) => ORDER[row[ROW.verdict]],
+    scenario: (row) => row[ROW.scenario],
+    expected: (row) => row[ROW.expected],
+    attempts: (row) => row[ROW.attempts],
+    latency: (row) => row[ROW.latency],
+    tokens: (row) => row[ROW.tokens],
+  };
+
+  function choose() {
+    const words = by("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = {};
+    for (const id of ["verdict", "outcome", "tool", "tag", "run"]) wanted[id] = by(id).value;
+    const shown = [];
+    for (let i = 0; i < rows.length; i++) if (fits(i, words, wanted)) shown.push(i);
+    if (state.sort) {
+      const key = KEYS[state.sort], sign = state.down ? -1 : 1;
+      shown.sort((i, j) => {
+        const a = key(rows[i]), b = key(rows[j]);
+        if (a === b) return i - j;
+        if (a === null || b === null) return a === null ? 1 : -1; // what is unknown comes last
+        return a < b ? -sign : sign;
+      });
+    }
+    state.shown = shown;
+    state.active = 0;
+    const passed = shown.filter((i) => rows[i][ROW.verdict] === "p").length;
+    const of = shown.length === rows.length ? "" : ` of ${rows.length.toLocaleString("en")}`;
+    by("count").textContent =
+      `${shown.length.toLocaleString("en")}${of} shown, ${passed.toLocaleString("en")} passed`;
+    by("nothing").hidden = shown.length > 0;
+    scroll.hidden = shown.length === 0;
+    scroll.scrollTop = 0;
+    layout();
+  }
+
+  // ---- the rows that can be seen, and no others
+
+  let height = 0;
+  function layout() {
+    height = parseFloat(getComputedStyle(scroll).getPropertyValue("--row")) || 56;
+    space.style.height = `${state.shown.length * height}px`;
+    draw();
+  }
+
+  function draw() {
+    const first = Math.max(0, Math.floor(scroll.scrollTop / height) - OVERSCAN);
+    const last = Math.min(
+      state.shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / height) + OVERSCAN);
+    const drawn = document.createDocumentFragment();
+    for (let at = first; at < last; at++) drawn.append(line(at));
+    list.style.transform = `translateY(${first * height}px)`;
+    list.replaceChildren(drawn);
+    const active = by("row-" + state.active);
+    if (active) scroll.setAttribute("aria-activedescendant", active.id);
+    else scroll.removeAttribute("aria-activedescendant");
+  }
+
+  function line(at) {
+    const row = rows[state.shown[at]];
+    const node = make("div", "row v-" + row[ROW.verdict] + (at === state.active ? " active" : ""));
+    node.id = "row-" + at;
+    node.dataset.at = at;
+    node.setAttribute("role", "option");
+    node.setAttribute("aria-selected", String(at === state.active));
+    node.setAttribute("aria-setsize", String(state.shown.length));
+    node.setAttribute("aria-posinset", String(at + 1));
+    const verdict = make("span", "cell verdict");
+    verdict.append(make("i", "mark"), make("span", "", VERDICTS[row[ROW.verdict]]));
+    const scenario = make("span", "cell scenario");
+    const name = make("span", "id", row[ROW.scenario] + (row[ROW.repeat] > 1 ? ` #${row[ROW.repeat]}` : ""));
+    if (many) name.prepend(make("span", "letter r" + (row[ROW.run] % 4), letters[row[ROW.run]]));
+    scenario.append(name, make("span", "prompt", row[ROW.prompt]));
+    const calls = make("span", "cell calls");
+    calls.append(make("span", "wanted", row[ROW.expected]));
+    const got = row[ROW.verdict] === "e" ? names[row[ROW.outcome]].replaceAll("_", " ") : row[ROW.got];
+    calls.append(make("span", "got", got));
+    node.append(verdict, scenario, calls,
+      make("span", "cell number", row[ROW.attempts]),
+      make("span", "cell number", row[ROW.latency] === null ? "–" : row[ROW.latency].toFixed(2)),
+      make("span", "cell number", row[ROW.tokens] === null ? "–" : row[ROW.tokens]));
+    return node;
+  }
+
+  function move(to) {
+    if (!state.shown.length) return;
+    state.active = Math.min(state.shown.length - 1, Math.max(0, to));
+    const top = state.active * height;
+    if (top < scroll.scrollTop) scroll.scrollTop = top;
+    else if (top + height > scroll.scrollTop + scroll.clientHeight)
+      scroll.scrollTop = top + height - scroll.clientHeight;
+    draw();
+  }
+
+  // ---- one result in full
+
+  const opened = new Map();
+  async function block(number) {
+    if (!opened.has(number)) {
+      const packed = Uint8Array.from(atob(by("block-" + number).textContent), (c) => c.charCodeAt(0));
+      const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+      opened.set(number, JSON.parse(await new Response(stream).text()));
+    }
+    return opened.get(number);
+  }
+
+  async function open(at) {
+    if (!state.shown.length) return;
+    move(at);
+    const index = state.shown[state.active], row = rows[index];
+    state.open = index;
+    const body = by("body"), dialog = by("details");
+    const run = many ? `${letters[row[ROW.run]]} · ` : "";
+    by("title").textContent = run + row[ROW.scenario] + (row[ROW.repeat] > 1 ? ` #${row[ROW.repeat]}` : "");
+    by("verdict-of").textContent = VERDICTS[row[ROW.verdict]];
+    by("verdict-of").className = "verdict v-" + row[ROW.verdict];
+    if (!dialog.open) dialog.showModal();
+    by("title").focus({ preventScroll: true });
+    let details;
+    try {
+      details = (await block(Math.floor(index / BLOCK)))[index % BLOCK];
+    } catch (error) {
+      body.replaceChildren(make("p", "", `These details cannot be read by this browser: ${error.message}`));
+      return;
+    }
+    if (state.open !== index) return; // another was asked for meanwhile
+    body.replaceChildren(...sections(row, details));
+    body.scrollTop = 0;
+  }
+
+  function* sections(row, details) {
+    yield make("p", "reason", details.reason);
+    const levels = make("ul", "badges");
+    LEVELS.forEach((level, i) => {
+      const ok = row[ROW.levels][i] === "1";
+      levels.append(make("li", ok ? "ok" : "no", `${ok ? "✓" : "✗"} ${level}`));
+    });
+    for (const tag of row[ROW.tags]) levels.append(make("li", "tag", names[tag]));
+    yield levels;
+    yield compared(details);
+    yield message("user", "User", make("pre", "", details.prompt));
+    for (const [at, attempt] of details.attempts.entries()) yield* reply(attempt, at, details.attempts.length);
+  }
+
+  function message(kind, who, ...content) {
+    const node = make("section", "message " + kind);
+    node.append(make("h3", "", who), ...content);
+    return node;
+  }
+
+  function* reply(attempt, at, of) {
+    const about = [attempt.outcome.replaceAll("_", " ")];
+    if (attempt.ended) about.push("ended by " + attempt.ended);
+    if (attempt.latency !== null) about.push(attempt.latency.toFixed(2) + " s");
+    if (attempt.in !== null) about.push(attempt.in + " tokens in");
+    if (attempt.out !== null) about.push(attempt.out + " tokens out");
+    if (attempt.retries) about.push(attempt.retries + " requests failed before");
+    const content = [make("p", "quiet", about.join(" · "))];
+    if (attempt.reasoning) {
+      const thoughts = make("details", "thoughts");
+      thoughts.append(make("summary", "", "Reasoning"), make("pre", "", attempt.reasoning));
+      content.push(thoughts);
+    }
+    if (attempt.pieces.some((piece) => piece[0])) content.push(marked(attempt.pieces));
+    for (const call of attempt.calls) {
+      const parsed = make("pre", "structured");
+      parsed.append(make("mark", "k-c", call));
+      content.push(make("p", "quiet", "Call that the server parsed"), parsed);
+    }
+    if (content.length === 1) content.push(make("p", "quiet", "The reply is empty."));
+    if (attempt.marks.length) content.push(notes(attempt.marks));
+    if (attempt.note) content.push(make("p", "quiet", attempt.note));
+    const who = of > 1 ? `Reply ${at + 1} of ${of}` : "Reply";
+    yield message("model", who, ...content);
+  }
+
+  const KINDS = { c: "k-c", r: "k-r", d: "k-d" };
+  function marked(pieces) {
+    const text = make("pre", "raw");
+    for (const [words, kinds, ends] of pieces) {
+      if (kinds) {
+        text.append(make("mark", [...kinds].map((kind) => KINDS[kind]).join(" "), words));
+      } else text.append(words);
+      for (const number of ends) text.append(make("sup", "", number));
+    }
+    return text;
+  }
+
+  function notes(marks) {
+    const node = make("ol", "notes");
+    for (const [number, kind, code, words, level] of marks) {
+      const item = make("li", "n-" + kind[0]);
+      item.value = number;
+      item.append(make("span", "kind", kind), make("code", "", code));
+      if (words) item.append(" ", words);
+      if (level) item.append(" ", make("span", "quiet", `(${level})`));
+      node.append(item);
+    }
+    return node;
+  }
+
+  function compared(details) {
+    const table = make("table", "compared");
+    const head = table.createTHead().insertRow();
+    for (const words of ["", "Expected" + (details.match ? ` (${details.match.replaceAll("_", " ")})` : ""), "Got"])
+      head.append(make("th", "", words));
+    const rowsOf = table.createTBody();
+    for (const [wanted, got, state, args] of details.pairs) {
+      const bad = !["same", "unasked"].includes(state);
+      add(rowsOf, "call" + (bad ? " bad" : ""), "call", wanted ?? "no call", got ?? "no call", "");
+      for (const [name, want, came, how, words] of args)
+        add(rowsOf, how === "same" || how === "unasked" ? how : "bad", name, want ?? "", came ?? "", words);
+    }
+    if (!details.pairs.length) add(rowsOf, "call", "call", "no call, or any", "no call", "");
+    return table;
+  }
+
+  function add(rowsOf, className, name, wanted, got, words) {
+    const row = rowsOf.insertRow();
+    row.className = className;
+    row.append(make("th", "", name), make("td", "", wanted));
+    const cell = make("td", "", got);
+    if (words) cell.append(make("span", "why", words));
+    row.append(cell);
+  }
+
+  // ---- what people do
+
+  let waiting = 0;
+  by("search").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(choose, rows.length > 5000 ? 120 : 0);
+  });
+  by("filters").addEventListener("change", choose);
+  by("filters").addEventListener("submit", (event) => { event.preventDefault(); choose(); });
+  document.querySelector(".head").addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const sort = button.dataset.sort;
+    if (state.sort === sort && state.down) state.sort = "";
+    else { state.down = state.sort === sort; state.sort = sort; }
+    for (const one of event.currentTarget.children) {
+      const on = one.dataset.sort === state.sort;
+      one.setAttribute("aria-pressed", String(on));
+      one.dataset.way = on ? (state.down ? "down" : "up") : "";
+    }
+    choose();
+  });
+  scroll.addEventListener("scroll", draw, { passive: true });
+  addEventListener("resize", layout);
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest(".row");
+    if (row) open(+row.dataset.at);
+  });
+  const page = () => Math.max(1, Math.floor(scroll.clientHeight / height) - 1);
+  const MOVES = {
+    ArrowDown: () => state.active + 1, ArrowUp: () => state.active - 1,
+    PageDown: () => state.active + page(), PageUp: () => state.active - page(),
+    Home: () => 0, End: () => state.shown.length - 1,
+  };
+  scroll.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") open(state.active);
+    else if (MOVES[event.key]) move(MOVES[event.key]());
+    else return;
+    event.preventDefault();
+  });
+  by("close").addEventListener("click", () => by("details").close());
+  by("previous").addEventListener("click", () => open(state.active - 1));
+  by("next").addEventListener("click", () => open(state.active + 1));
+  by("details").addEventListener("close", () => { state.open = -1; scroll.focus({ preventScroll: true }); });
+  by("details").addEventListener("click", (event) => { if (event.target === by("details")) by("details").close(); });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (by("details").open) {
+      if (event.key === "j") open(state.active + 1);
+      else if (event.key === "k") open(state.active - 1);
+    } else if (event.key === "/" && !/^(INPUT|SELECT)$/.test(document.activeElement.tagName)) {
+      event.preventDefault();
+      by("search").focus();
+    }
+  });
+  for (const button of document.querySelectorAll("button.find"))
+    button.addEventListener("click", () => {
+      for (const id of ["verdict", "outcome", "tool", "tag", "run"]) by(id).value = "";
+      by("search").value = button.dataset.scenario;
+      choose();
+      by("results").scrollIntoView();
+      scroll.focus({ preventScroll: true });
+    });
+  choose();
+})();
