@@ -28,7 +28,7 @@ FLOORS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins"),
     ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
-    ("formats", "tools", "clients", "scoring", "reports", "suites"),
+    ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging"),
     ("adapters", "harness"),
     ("api",),
@@ -54,7 +54,7 @@ HOMES = {
     "xllamacpp": ("clients",),
     "socket": ("clients",),
     "urllib": ("clients",),
-    "subprocess": ("clients", "api"),
+    "subprocess": ("clients", "api", "workspace"),
     "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""
