@@ -1,4 +1,4 @@
-"""A workspace: a real directory made afresh from files, compared before and after, then removed."""
+"""A workspace: a real directory made afresh from files, compared before and after, and removed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ class Workspace:
 
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
-    what was in it when it was made. Raises `WorkspaceError` for a path that leads out of it.
+    what was in it when it was made. `at` is a directory that is there already, and that stays when
+    the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
     """
 
     def __init__(
         self,
         files: Mapping[str, str | bytes] | None = None,
         *,
+        at: str | os.PathLike[str] | None = None,
         commands: Sequence[Sequence[str]] = (),
         pages: Mapping[str, str] | None = None,
         seconds: float = COMMAND_SECONDS,
@@ -48,16 +50,16 @@ class Workspace:
         self.commands = tuple(tuple(one) for one in commands)
         self.pages = dict(pages or {})
         self._seconds, self._output_bytes = seconds, output_bytes
-        self.path = Path(os.path.realpath(tempfile.mkdtemp(prefix="tunaeval-")))
-        self.confined = Confined(self.path)
+        self._is_ours = at is None
+        folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
+        self.path = Path(os.path.realpath(folder))
+        try:
+            self.confined = Confined(self.path)
+        except OSError as error:
+            raise WorkspaceError(f"{folder!r:.80} cannot be used: {error.strerror}") from error
         try:
             for path, content in (files or {}).items():
-                data = (
-                    content.encode("utf-8", "surrogateescape")
-                    if isinstance(content, str)
-                    else content
-                )
-                self.confined.write(path, data, new=True)
+                self.confined.write(path, _bytes(content), new=True)
         except BaseException:
             self.close()
             raise
@@ -102,9 +104,16 @@ class Workspace:
         return run_command(words, self.path, seconds=limit, output_bytes=self._output_bytes)
 
     def close(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove it with all that is in it, unless it was there before."""
         self.confined.close()
-        _remove(self.path)
+        if self._is_ours:
+            _remove(self.path)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogateescape")
+    return content
 
 
 @dataclass(frozen=True, slots=True)
