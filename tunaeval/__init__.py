@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     from .busy import busy_seconds
     from .grading import Checks, FinalState
     from .grammar import Format
-    from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
+    from .harness import (
+        AsyncHarness,
+        Environment,
+        Rescored,
+        RunOptions,
+        load_suite,
+        rescore,
+        suite_names,
+    )
     from .judging import Judge
     from .matching import Verdict
     from .parsing import (
@@ -83,6 +91,7 @@ _HOMES = {
     "Conversation": "types",
     "Diagnosis": "types",
     "Drift": "tools",
+    "Environment": "harness",
     "Event": "parsing",
     "Executor": "tools",
     "FinalState": "grading",
@@ -156,6 +165,7 @@ __all__ = [
     "Conversation",
     "Diagnosis",
     "Drift",
+    "Environment",
     "Event",
     "Executor",
     "FinalState",

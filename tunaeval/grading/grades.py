@@ -67,7 +67,9 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
     except Exception as error:  # noqa: BLE001 - a check that fails itself is a result of its own
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
-    return CheckRecord(check=_NAMES[kind](check), ok=found.ok, reason=found.reason, turn=turn)
+    calls = check.calls if isinstance(check, CallsCheck) else None
+    name = _NAMES[kind](check)
+    return CheckRecord(check=name, ok=found.ok, reason=found.reason, turn=turn, calls=calls)
 
 
 def _file(check: FileCheck, state: FinalState) -> _Grade:

@@ -5,6 +5,7 @@ from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
+from .driving import Environment
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
@@ -27,6 +28,7 @@ __all__ = [
     "Asking",
     "AsyncHarness",
     "Doubt",
+    "Environment",
     "Episode",
     "Read",
     "Rescored",

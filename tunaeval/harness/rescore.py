@@ -40,6 +40,7 @@ from .options import RunOptions, born
 from .reading import reading
 from .suites import load_suite, suite_names
 from .tools import RunTools, keep_tools, kept_tools, tools_of
+from .turns_again import reread_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +234,15 @@ def _again(
 ) -> Reread:
     own = tools.of(result.scenario)
     source = _source(old, own)
+    replies = [_reply(attempt, source) for attempt in result.attempts]
+    if result.task is not None:
+        read, rules = reading(parser, own, options.calls), options.rules()
+        return reread_task(
+            gold(result), result, replies, _failure(result), tools=own, read=read, rules=rules
+        )
     return reread(
         gold(result),
-        [_reply(attempt, source) for attempt in result.attempts],
+        replies,
         _failure(result),
         tools=own,
         read=reading(parser, own, options.calls),

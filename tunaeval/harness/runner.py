@@ -11,22 +11,25 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tunaeval.errors import ClientSetupError, PluginError, SuiteError, TransportFailure
 from tunaeval.registry import reply_of
 from tunaeval.reports import summarise
-from tunaeval.types import Reply, Request
+from tunaeval.types import Reply, Request, Tools
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
 
 from .directory import RunDirectory
+from .driving import Environment, drive
 from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import reading
 from .resume import Begun, Place, begun
 from .tools import keep_tools, kept_tools, tools_of
+from .turns import task_episode
 
 _PATIENCE = 5
 """So many failures to connect, and no answer, and the server is held to be unreachable."""
@@ -77,6 +80,7 @@ class SuiteRun:
         on_result: Told | None = None,
         told: Asking | None = None,
         resume: Path | str | None = None,
+        environment: Environment | None = None,
     ) -> None:
         if not isinstance(suite, Suite):
             raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
@@ -101,7 +105,7 @@ class SuiteRun:
         self._rules = self.options.rules()
         self._on_result = on_result
         self._results: dict[Place, ScenarioResult] = dict(self._begun.results)
-        self._resumed = resume is not None
+        self._resumed, self._environment = resume is not None, environment or Environment()
         self._files: RunDirectory | None = None
         self._answered = self._refused = 0
 
@@ -162,15 +166,7 @@ class SuiteRun:
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.model_copy(update={"tools": tools}))
-            conversation = episode(
-                scenario,
-                asking=told,
-                tools=tools,
-                read=reading(self._parser, tools, self.options.calls),
-                rules=self._rules,
-                repeat=repeat,
-            )
-            result = await self._converse(conversation)
+            result = await self._result(scenario, told, tools, repeat)
             if self._resumed:
                 self._begun.check_model(self._client)
             if self._files is not None:
@@ -179,6 +175,25 @@ class SuiteRun:
             if self._on_result is not None:
                 self._on_result(result)
             self._check_reachable(result)
+
+    async def _result(
+        self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
+    ) -> ScenarioResult:
+        """One question, or a task of many turns."""
+        read = reading(self._parser, tools, self.options.calls)
+        asked: dict[str, Any] = {
+            "asking": told,
+            "read": read,
+            "rules": self._rules,
+            "repeat": repeat,
+        }
+        if scenario.task is None:
+            return await self._converse(episode(scenario, tools=tools, **asked))
+        return await drive(
+            task_episode(scenario, **asked), scenario, tools, ask=self._ask,
+            environment=self._environment, turn_seconds=self.options.deadline_seconds,
+            profile=self._rules.profile,
+        )  # fmt: skip
 
     async def _converse(self, conversation: Episode) -> ScenarioResult:
         """The only place where an episode meets a client."""

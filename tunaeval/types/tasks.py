@@ -165,7 +165,14 @@ class Encoded(Data):
         return value
 
 
-FileContent: TypeAlias = str | tuple[str, ...] | Encoded
+_CONTENTS: dict[type, str] = {str: "text", dict: "bytes", Encoded: "bytes"}
+
+FileContent: TypeAlias = Annotated[
+    Annotated[str, Tag("text")]
+    | Annotated[tuple[str, ...], Tag("lines")]
+    | Annotated[Encoded, Tag("bytes")],
+    Discriminator(lambda content: _CONTENTS.get(type(content), "lines")),
+]
 """A text, its lines (each gets a newline), or bytes."""
 
 
@@ -216,6 +223,8 @@ class CheckRecord(Data):
     ok: bool | None
     reason: str
     turn: int | None = None
+    calls: Expectation | None = None
+    """What a check of the calls wanted, by which they can be compared again."""
 
 
 Ending: TypeAlias = Literal["answer", "signal", "turns", "calls", "tokens", "seconds", "failure"]
@@ -228,6 +237,8 @@ class TaskRecord(Data):
     answer: str = ""
     checks: tuple[CheckRecord, ...] = ()
     wrong_turn: int | None = None
+    other_turn: int | None = None
+    """Of replies that were read again: the first turn whose calls are not those that were run."""
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Workspaces: real directories, confined and compared, and tools that work in them."""
 
 from .commands import PATH_WORD, Ran
-from .confined import MAX_BYTES, Confined
+from .confined import MAX_BYTES, Confined, parts_of
 from .globs import path_fits
 from .snapshots import Changes, Entry, Snapshot
 from .space import Workspace, WorkspaceFile
@@ -17,6 +17,7 @@ __all__ = [
     "Snapshot",
     "Workspace",
     "WorkspaceFile",
+    "parts_of",
     "path_fits",
     "workspace_tools",
 ]

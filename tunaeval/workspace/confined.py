@@ -51,27 +51,7 @@ class Confined:
 
     def parts(self, path: str) -> Parts:
         """The path from the root, as names: "./src//a.py" is ("src", "a.py"), "." is ()."""
-        if not isinstance(path, str):
-            raise WorkspaceError(f"the path {path!r:.60} is no text")
-        fault = _fault(path)
-        if fault:
-            raise WorkspaceError(f"the path {path!r:.80} {fault}")
-        root = str(self.root)
-        if path == root or path.startswith(root + "/"):
-            path = path[len(root) :].lstrip("/")
-        elif path.startswith(("/", "~")):
-            raise _outside(path)
-        found: list[str] = []
-        for name in path.split("/"):
-            if name == "..":
-                if not found:
-                    raise _outside(path)
-                found.pop()
-            elif name not in {"", "."}:
-                found.append(name)
-        if len(found) > MAX_PARTS:
-            raise WorkspaceError(f"the path {path!r:.80} is deeper than {MAX_PARTS} directories")
-        return tuple(found)
+        return parts_of(path, str(self.root))
 
     @contextmanager
     def directory(self, parts: Parts, *, make: bool = False) -> Iterator[int]:
@@ -133,6 +113,30 @@ class Confined:
         if not parts or path.endswith("/"):
             raise WorkspaceError(f"the path {path!r:.80} is a directory; wanted a file")
         return parts
+
+
+def parts_of(path: str, root: str = "") -> Parts:
+    """The names that a path within `root` is made of. Raises `WorkspaceError` for any other."""
+    if not isinstance(path, str):
+        raise WorkspaceError(f"the path {path!r:.60} is no text")
+    fault = _fault(path)
+    if fault:
+        raise WorkspaceError(f"the path {path!r:.80} {fault}")
+    if root and (path == root or path.startswith(root + "/")):
+        path = path[len(root) :].lstrip("/")
+    elif path.startswith(("/", "~")):
+        raise _outside(path)
+    found: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            if not found:
+                raise _outside(path)
+            found.pop()
+        elif name not in {"", "."}:
+            found.append(name)
+    if len(found) > MAX_PARTS:
+        raise WorkspaceError(f"the path {path!r:.80} is deeper than {MAX_PARTS} directories")
+    return tuple(found)
 
 
 def _fault(path: str) -> str | None:
