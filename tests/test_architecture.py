@@ -28,8 +28,8 @@ FLOORS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "success", "busy", "workers", "repair", "matching"),
-    ("formats", "tools", "clients", "scoring", "reports", "suites"),
-    ("parsing", "judging"),
+    ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
+    ("parsing", "judging", "grading"),
     ("adapters", "harness"),
     ("viewer",),
     ("api",),
@@ -40,9 +40,10 @@ FLOORS = (
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 
 OPEN_MODULES = frozenset({
-    "tunaeval.types.roles", "tunaeval.types.runs", "tunaeval.reports.statistics",
+    "tunaeval.types.roles", "tunaeval.types.runs", "tunaeval.types.tasks",
+    "tunaeval.reports.statistics",
 })  # fmt: skip
-"""Modules that other rooms import by themselves: two so that a parse never loads pydantic; the
+"""Modules that other rooms import by themselves: three so that a parse never loads pydantic; the
 statistics because they are a face of their own.
 """
 
@@ -57,7 +58,7 @@ HOMES = {
     "xllamacpp": ("clients",),
     "socket": ("clients",),
     "urllib": ("clients",),
-    "subprocess": ("clients", "api"),
+    "subprocess": ("clients", "api", "workspace"),
     "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""

@@ -33,8 +33,17 @@ if TYPE_CHECKING:
         scoring_session,
     )
     from .busy import busy_seconds
+    from .grading import Checks, FinalState
     from .grammar import Format
-    from .harness import AsyncHarness, Rescored, RunOptions, load_suite, rescore, suite_names
+    from .harness import (
+        AsyncHarness,
+        Environment,
+        Rescored,
+        RunOptions,
+        load_suite,
+        rescore,
+        suite_names,
+    )
     from .judging import Judge
     from .matching import Verdict
     from .parsing import (
@@ -71,17 +80,21 @@ if TYPE_CHECKING:
         to_tools,
     )
     from .types import Conversation, Diagnosis, ParseResult, Repair, Span, ToolCall, Tools, ToolSpec
+    from .workspace import Workspace, workspace_tools
 
 _HOMES = {
     "AsyncHarness": "harness",
     "Backoff": "tools",
     "Change": "tools",
+    "Checks": "grading",
     "ContextRecorder": "tools",
     "Conversation": "types",
     "Diagnosis": "types",
     "Drift": "tools",
+    "Environment": "harness",
     "Event": "parsing",
     "Executor": "tools",
+    "FinalState": "grading",
     "Format": "grammar",
     "Judge": "judging",
     "ParseResult": "types",
@@ -100,6 +113,7 @@ _HOMES = {
     "ToolSpec": "types",
     "Tools": "types",
     "Verdict": "matching",
+    "Workspace": "workspace",
     "arun": "api",
     "ascore": "api",
     "busy_seconds": "busy",
@@ -134,6 +148,7 @@ _HOMES = {
     "stream": "parsing",
     "suite_names": "harness",
     "to_tools": "tools",
+    "workspace_tools": "workspace",
     "wrap_tool": "adapters",
 }
 """The room that each public name comes from."""
@@ -145,12 +160,15 @@ __all__ = [
     "AsyncHarness",
     "Backoff",
     "Change",
+    "Checks",
     "ContextRecorder",
     "Conversation",
     "Diagnosis",
     "Drift",
+    "Environment",
     "Event",
     "Executor",
+    "FinalState",
     "Format",
     "Judge",
     "ParseResult",
@@ -169,6 +187,7 @@ __all__ = [
     "ToolSpec",
     "Tools",
     "Verdict",
+    "Workspace",
     "__version__",
     "arun",
     "ascore",
@@ -204,6 +223,7 @@ __all__ = [
     "stream",
     "suite_names",
     "to_tools",
+    "workspace_tools",
     "wrap_tool",
 ]
 

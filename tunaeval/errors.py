@@ -13,6 +13,7 @@
     │   └── PluginShapeError  it is not what its group asks for
     ├── SuiteError            a suite file that cannot be used
     ├── RecordError           a run directory that cannot be written or read
+    ├── WorkspaceError        a path that leaves a workspace, or what cannot be done in one
     └── ClientError           no reply was had from a model
         ├── ClientSetupError  and none can be had: wrong key, unknown model, missing package
         └── TransportFailure  this request failed; the next may not
@@ -108,6 +109,10 @@ class SuiteError(TunaevalError):
 
 class RecordError(TunaevalError):
     """A run directory or record file that cannot be written or read."""
+
+
+class WorkspaceError(TunaevalError):
+    """A path that leads out of a workspace, or something that cannot be done in one."""
 
 
 class ClientError(TunaevalError):

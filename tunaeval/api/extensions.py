@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tunaeval.grading import checks
 from tunaeval.parsing import formats
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.reports import WRITERS
@@ -40,4 +41,5 @@ def registries() -> dict[str, Registry[Any]]:
         "clients": clients,
         "writers": writers,
         "classifiers": classifiers,
+        "checks": checks,
     }

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar import Format
-from tunaeval.harness import Ask, RunOptions, SuiteRun, load_suite
+from tunaeval.harness import Ask, Environment, RunOptions, SuiteRun, load_suite
 from tunaeval.parsing import parser_for
 from tunaeval.registry import closed, made_client
 from tunaeval.types import Level
@@ -48,6 +48,7 @@ async def arun(
     out: Path | str | None = "runs/",
     options: RunOptions | None = None,
     resume: Path | str | None = None,
+    environment: Environment | None = None,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -66,8 +67,9 @@ async def arun(
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
 
     `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
-    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` the
-    directory of one, to go on with. From `ask` on they are fields of `RunOptions`, over `options`.
+    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` a kept one
+    to go on with; `environment` the tools and the user of tasks of many turns. From `ask` on they
+    are fields of `RunOptions`, over `options`.
 
     Raises UsageError (SuiteError, UnknownNameError) for what cannot be asked, ClientSetupError when
     no request can succeed, RecordError when results cannot be kept.
@@ -76,8 +78,8 @@ async def arun(
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
     async with _opened(client, client_settings) as model:
-        run = SuiteRun(loaded, model, parser_for(format), chosen, out=out, resume=resume)
-        return await run.run()
+        kept: dict[str, Any] = {"out": out, "resume": resume, "environment": environment}
+        return await SuiteRun(loaded, model, parser_for(format), chosen, **kept).run()
 
 
 _FIELDS = frozenset(field.name for field in fields(RunOptions))

@@ -11,7 +11,7 @@ from .output import Output
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--group", help="only this group: parsers, scorers, clients, writers or classifiers"
+        "--group", help="only this group: parsers, scorers, clients, writers, classifiers or checks"
     )
     add_json(parser)
 

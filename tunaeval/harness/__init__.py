@@ -5,6 +5,7 @@ from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
 from .directory import RUN_FILE, load_report, read_info, run_source
+from .driving import Environment
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
@@ -29,6 +30,7 @@ __all__ = [
     "Asking",
     "AsyncHarness",
     "Doubt",
+    "Environment",
     "Episode",
     "KeptResults",
     "Read",

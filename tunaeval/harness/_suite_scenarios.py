@@ -22,6 +22,7 @@ from tunaeval.types import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario
 
 from ._suite_files import Place, known_keys, shown
+from ._suite_tasks import check_task, prepared
 
 _ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
 _ONE_CALL_SPELLING = (
@@ -52,7 +53,7 @@ def read_scenario(
     elif "expected_tool" in row:
         data, place = _from_one_call(data, place)
     data.setdefault("id", f"scenario-{number}")
-    data = _with_own_tools(data, place)
+    data = prepared(_with_own_tools(data, place), place)
     scenario = _validated(data, place)
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
@@ -63,7 +64,9 @@ def read_scenario(
     _check_messages(scenario.messages, place.at("messages"))
     if wanted(scenario):
         own = tools if scenario.tools is None else scenario.tools
-        _check_expectation(scenario.expect, place.at("expect"), own)
+        if scenario.task is None or scenario.expect != Expectation():
+            _check_expectation(scenario.expect, place.at("expect"), own)
+        check_task(scenario, own, place)
     return scenario
 
 

@@ -96,7 +96,7 @@ def episode(
         failure = answer if isinstance(answer, TransportFailure) else filtered(answer)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
-        attempts.append(_Attempt(answer, _read_at_all_levels(answer, read)))
+        attempts.append(_Attempt(answer, read_at_all_levels(answer, read)))
         if judge.settled(attempts[-1], rules.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
@@ -146,14 +146,14 @@ def reread(
     for reply in replies:
         if failed := filtered(reply):
             return Reread(_result(judge, attempts, failed, repeat), unasked=False)
-        attempts.append(_Attempt(reply, _read_at_all_levels(reply, read)))
+        attempts.append(_Attempt(reply, read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)
     unasked = failure is None and len(attempts) < rules.attempts
     return Reread(_result(judge, attempts, failure, repeat), unasked)
 
 
-def _read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
+def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
     """Where standard reads calls and mends nothing, all levels read the same (law 6)."""
     standard = read(reply, "standard")
     if (
@@ -244,7 +244,7 @@ def _result(
         index = attempts.index(final)
         calls, outcome = records[index].calls, records[index].outcome
         reason = judge.verdict(final, level).reason
-        leaked = _leaked(final.read[level])
+        leaked = leaked_in(final.read[level])
     levels = _levels(judge, attempts, failed=failure is not None)
     return ScenarioResult.model_construct(  # our own values: nothing to validate
         scenario=scenario.id,
@@ -260,9 +260,9 @@ def _result(
         repairs=tuple(code for call in calls for code in call.repairs),
         levels=levels,
         attempts=records,
-        latency_seconds=_sum_if_all([record.latency_seconds for record in records]),
-        prompt_tokens=_sum_if_all([record.prompt_tokens for record in records]),
-        completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
+        latency_seconds=sum_if_all([record.latency_seconds for record in records]),
+        prompt_tokens=sum_if_all([record.prompt_tokens for record in records]),
+        completion_tokens=sum_if_all([record.completion_tokens for record in records]),
         error=None if failure is None else f"{failure.kind}: {failure}",
         tags=scenario.tags,
         group=scenario.group,
@@ -271,7 +271,7 @@ def _result(
     )
 
 
-def _leaked(result: ParseResult) -> int:
+def leaked_in(result: ParseResult) -> int:
     """How many calls the server left in the text, whether the level counts them or not."""
     repairs = (repair.code for call in result.calls for repair in call.repairs)
     notes = (found.code for found in result.diagnoses)
@@ -305,13 +305,13 @@ def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> Att
         completion_tokens=reply.usage.completion_tokens,
         retries=reply.retries,
         outcome=outcome,
-        calls=tuple(map(_call_record, result.calls)),
+        calls=tuple(map(call_record, result.calls)),
         diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
         source=reply.source,
     )
 
 
-def _call_record(call: ToolCall) -> CallRecord:
+def call_record(call: ToolCall) -> CallRecord:
     return CallRecord.model_construct(
         name=call.name,
         arguments=call.arguments,
@@ -324,7 +324,7 @@ def _call_record(call: ToolCall) -> CallRecord:
 _Number = TypeVar("_Number", int, float)
 
 
-def _sum_if_all(numbers: list[_Number | None]) -> _Number | None:
+def sum_if_all(numbers: list[_Number | None]) -> _Number | None:
     """The sum, or None where a part of it is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known and len(known) == len(numbers) else None

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from tunaeval.errors import SuiteError
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Suite
 
@@ -21,6 +22,12 @@ from .suites import suite_digest
 
 def renamed(suite: Suite, *, seed: int) -> Suite:
     """The suite with other names for its tools and their arguments, and other prompts."""
+    tasks = [one.id for one in suite.scenarios if one.task is not None]
+    if tasks:
+        raise SuiteError(
+            f"{suite.name}: {tasks[0]!r} is a task of many turns, whose tools are run by their "
+            "names; leave tasks out (--exclude) to rename the rest"
+        )
     names = _Names(suite, seed)
     scenarios = tuple(_scenario(one, names, seed) for one in suite.scenarios)
     tools = names.tools(suite.tools)

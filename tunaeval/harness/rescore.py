@@ -40,6 +40,7 @@ from .replies import kept_reply, run_tools, where_calls_belong
 from .results import RESULTS_FILE, read_results
 from .suites import load_suite
 from .tools import RunTools, keep_tools, tools_of
+from .turns_again import reread_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +220,15 @@ def _again(
 ) -> Reread:
     own = tools.of(result.scenario)
     source = where_calls_belong(old, own)
+    replies = [kept_reply(attempt, source) for attempt in result.attempts]
+    if result.task is not None:
+        read, rules = reading(parser, own, options.calls), options.rules()
+        return reread_task(
+            gold(result), result, replies, _failure(result), tools=own, read=read, rules=rules
+        )
     return reread(
         gold(result),
-        [kept_reply(attempt, source) for attempt in result.attempts],
+        replies,
         _failure(result),
         tools=own,
         read=reading(parser, own, options.calls),

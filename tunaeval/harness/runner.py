@@ -11,16 +11,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from tunaeval.errors import SuiteError, UsageError
+from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.reports import summarise
-from tunaeval.types import Deadline
+from tunaeval.types import Deadline, Reply, Request, Tools
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
 
 from .contact import Contact, Placed
 from .directory import RunDirectory
+from .driving import Environment, drive
 from .episode import Episode, episode
 from .journal import Journal
 from .options import RunOptions, model_of, run_info
@@ -28,6 +30,7 @@ from .prompts import Asking, asking
 from .reading import reading
 from .resume import Begun, begun
 from .tools import keep_tools, kept_tools, tools_of
+from .turns import task_episode
 from .waiting import answer_of
 
 Told = Callable[[ScenarioResult], None]
@@ -79,6 +82,7 @@ class SuiteRun:
         resume: Path | str | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
+        environment: Environment | None = None,
     ) -> None:
         _check(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
@@ -97,7 +101,7 @@ class SuiteRun:
         self._parser = parser
         self._rules = self.options.rules()
         self._on_result = on_result
-        self._resumed = resume is not None
+        self._resumed, self._environment = resume is not None, environment or Environment()
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._journal = self._new_journal(None)
@@ -191,30 +195,45 @@ class SuiteRun:
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.model_copy(update={"tools": tools}))
-            conversation = episode(
-                scenario,
-                asking=told,
-                tools=tools,
-                read=reading(self._parser, tools, self.options.calls),
-                rules=self._rules,
-                repeat=repeat,
-            )
-            result = await self._converse(conversation)
+            result = await self._result(scenario, told, tools, repeat)
             if self._resumed:
                 self._begun.check_model(self._client)
             self._take(self._contact.known(place, result))
+
+    async def _result(
+        self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
+    ) -> ScenarioResult:
+        """One question, or a task of many turns."""
+        read = reading(self._parser, tools, self.options.calls)
+        asked: dict[str, Any] = {
+            "asking": told,
+            "read": read,
+            "rules": self._rules,
+            "repeat": repeat,
+        }
+        if scenario.task is None:
+            return await self._converse(episode(scenario, tools=tools, **asked))
+        return await drive(
+            task_episode(scenario, **asked), scenario, tools, ask=self._ask,
+            environment=self._environment, turn_seconds=self.options.deadline_seconds,
+            profile=self._rules.profile,
+        )  # fmt: skip
 
     async def _converse(self, conversation: Episode) -> ScenarioResult:
         deadline = Deadline(self.options.deadline_seconds)
         request = next(conversation)
         while True:
-            answer = await answer_of(self._client, request, deadline)
-            self._contact.heard(answer)
+            answer = await self._ask(request, deadline)
             try:
                 request = conversation.send(answer)
             except StopIteration as end:
                 result: ScenarioResult = end.value
                 return result
+
+    async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
+        answer = await answer_of(self._client, request, deadline)
+        self._contact.heard(answer)
+        return answer
 
     def _take(self, results: Iterable[Placed]) -> None:
         for place, result in results:

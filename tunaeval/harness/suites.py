@@ -254,7 +254,7 @@ def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str
 def _digested(scenario: Scenario) -> JsonObject:
     """The fields that came later count where they are used: older digests stay as they are."""
     data = scenario.model_dump(exclude={"tools", "messages"})
-    for later in ("group", "weight", "difficulty", "sources"):
+    for later in ("group", "weight", "difficulty", "sources", "task"):
         if data[later] == Scenario.model_fields[later].default:
             del data[later]
     if scenario.tools is not None:

@@ -9,6 +9,7 @@ from .expectations import check_expectation, one_call, read_expectation
 from .failures import FAILURES, Failure, shown
 from .gold import wanted_arguments
 from .matchers import MATCHERS
+from .patterns import Pattern
 from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "PROFILES",
     "Failure",
     "NoExampleError",
+    "Pattern",
     "Profile",
     "Verdict",
     "check_expectation",

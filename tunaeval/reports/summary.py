@@ -169,7 +169,8 @@ class _Tally:
         if again is not None:
             self._scenarios.add("final", result.ok, again)
         if result.ok:
-            self._successes[str(len(result.attempts))] += 1
+            # An episode of many turns is one attempt.
+            self._successes[str(len(result.attempts) if result.task is None else 1)] += 1
         if NO_TOOL in tools:
             self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .calls import Source as CallSource
 from .calls import Tools
+from .expected import Expectation, ExpectedCall, MatchMode
 from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
@@ -24,6 +25,7 @@ from .scored import (
     ScoreResult,
     WeightedScore,
 )
+from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "READABLE_VERSIONS",
@@ -34,6 +36,7 @@ __all__ = [
     "CallRecord",
     "CallSource",
     "CategoryScore",
+    "CheckRecord",
     "CountedCalls",
     "Data",
     "Difficulty",
@@ -47,6 +50,7 @@ __all__ = [
     "Rate",
     "Repeats",
     "Report",
+    "ResultRecord",
     "RunInfo",
     "RunOutcome",
     "Scenario",
@@ -58,6 +62,8 @@ __all__ = [
     "Source",
     "Suite",
     "Summary",
+    "Task",
+    "TaskRecord",
     "Variance",
     "WeightedScore",
 ]
@@ -77,29 +83,6 @@ RunOutcome: TypeAlias = Literal[
 CountedCalls: TypeAlias = Literal["any", "structured"]
 """Which calls of a message count: all that are read, or those alone that a server had parsed."""
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
-MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
-
-
-class ExpectedCall(Data):
-    """A call that is wanted: a tool and the arguments that matter."""
-
-    name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-
-
-class Expectation(Data):
-    """What a scenario wants: calls, or a sequence of tool names, or no call at all.
-
-    Read and checked by `tunaeval.matching`, which has the matchers for arguments.
-    """
-
-    calls: tuple[ExpectedCall, ...] | None = None
-    match: MatchMode = "exactly"
-    tools: tuple[str, ...] | None = None
-    none: bool = False
-    forbid: tuple[str, ...] = ()
-    min_calls: int | None = None
-    max_calls: int | None = None
 
 
 class Scenario(Data):
@@ -114,6 +97,8 @@ class Scenario(Data):
     """What was said before the prompt, in the shape of OpenAI's API."""
     tools: Tools | None = None
     """The tools of this scenario alone; None: those of the suite."""
+    task: Task | None = None
+    """What makes it an episode of many turns in a workspace; None: one question."""
     tags: tuple[str, ...] = ()
     group: str | None = None
     """Scenarios that hang together, made from one template, say: a cluster for every interval."""
@@ -167,6 +152,12 @@ class AttemptRecord(Data):
     diagnoses: tuple[str, ...] = ()
     source: CallSource | None = None
     """Where the reply's calls belong, as `Reply.source` says."""
+    user: str | None = None
+    """What the user said right before it, in a later turn of an episode."""
+    results: tuple[ResultRecord, ...] = ()
+    """What came of its calls, in an episode."""
+    touched: tuple[str, ...] = ()
+    """The paths of the workspace that its calls changed."""
 
 
 class LevelResult(Data):
@@ -201,6 +192,8 @@ class ScenarioResult(Data):
     weight: float = 1.0
     leaked_calls: int = 0
     """How many calls of the answer a server left in the text that was to parse them."""
+    task: TaskRecord | None = None
+    """Of an episode of many turns, of which each attempt is a turn: how it ended and was graded."""
 
 
 class Source(Data):

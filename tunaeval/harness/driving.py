@@ -1,0 +1,239 @@
+"""An episode of many turns with its workspace, tools, user and checks: the IO around `turns`.
+
+What a tool does wrong is a result that the model is told; what the workspace or a check does wrong
+is a failure of infrastructure. Nothing of that ends the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
+from tunaeval.grading import FinalState, grade
+from tunaeval.plugins import shown, words_of
+from tunaeval.tools import Backoff, Executor, ToolResult
+from tunaeval.types import Deadline, JsonObject, Reply, Request, ToolCall, Tools
+from tunaeval.types.roles import AnyTool
+from tunaeval.types.runs import (
+    CheckRecord,
+    Expectation,
+    ResultRecord,
+    Scenario,
+    ScenarioResult,
+    Task,
+)
+from tunaeval.types.tasks import CallsCheck
+from tunaeval.workspace import Snapshot, Workspace, workspace_tools
+
+from .left_behind import beside, leaving
+from .turn_results import Turn
+from .turns import OUT_OF_TIME, Answered, Ended, Graded, OutOfTime, Results, Run, Sent, TaskEpisode
+
+CHECKS_SECONDS = 120.0
+"""How long all checks of an episode may take; those that take longer have failed themselves."""
+MAX_RESULT = 64 * 1024
+"""Characters of a result that a model is told."""
+
+ToolMaker: TypeAlias = Callable[[Workspace], "Mapping[str, AnyTool] | Iterable[AnyTool]"]
+User: TypeAlias = Callable[[Sequence[JsonObject]], "str | Awaitable[str | None] | None"]
+Ask: TypeAlias = Callable[[Request, Deadline], Awaitable[Reply | TransportFailure]]
+"""Asks the client, which may stop the deadline while it keeps a pause that concerns all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What episodes of many turns have around them.
+
+    `tools` run the calls: functions in a list or by name, or a function that is given the
+    `Workspace` and returns such; None: the eight tools of a workspace. `user` is called with the
+    messages whenever the model has answered, after the user's turns of the scenario; it returns
+    what the user says, or None, and may be a coroutine function.
+    """
+
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None
+    user: User | None = None
+    checks_seconds: float = CHECKS_SECONDS
+
+    def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
+        """The tools over a workspace."""
+        if self.tools is None:
+            return workspace_tools(workspace)
+        if callable(self.tools) and not isinstance(self.tools, Mapping):
+            return self.tools(workspace)
+        return self.tools
+
+
+async def drive(
+    conversation: TaskEpisode,
+    scenario: Scenario,
+    tools: Tools,
+    *,
+    ask: Ask,
+    environment: Environment,
+    turn_seconds: float,
+    profile: str | None = None,
+) -> ScenarioResult:
+    """Run an episode to its end in a workspace of its own, which is removed afterwards.
+
+    Each turn may take `turn_seconds`, the whole what the task's limits say.
+    """
+    task = scenario.task or Task()
+    step = next(conversation)
+    try:
+        workspace = Workspace(task.contents(), commands=task.commands, pages=task.pages)
+    except (OSError, WorkspaceError) as error:
+        return _end(conversation, TransportFailure(words_of(error), kind="workspace"))
+    with workspace:
+        driver = _Driver(scenario, task, tools, workspace, environment, ask, turn_seconds, profile)
+        while True:
+            sent = await driver.answer(step)
+            try:
+                step = conversation.send(sent)
+            except StopIteration as end:
+                result: ScenarioResult = end.value
+                return result
+
+
+def _end(conversation: TaskEpisode, failure: TransportFailure) -> ScenarioResult:
+    try:
+        conversation.send(failure)
+    except StopIteration as end:
+        result: ScenarioResult = end.value
+        return result
+    raise AssertionError("an episode goes on after a failure")
+
+
+@dataclass(slots=True)
+class _Driver:
+    """Answers the steps of one episode; pauses of the client are not of its time."""
+
+    scenario: Scenario
+    task: Task
+    tools: Tools
+    workspace: Workspace
+    environment: Environment
+    ask: Ask
+    turn_seconds: float
+    profile: str | None
+    began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    seen: Snapshot = field(init=False)
+    executor: Executor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = self.workspace.before
+        found = self.environment.tools_in(self.workspace)
+        self.executor = Executor(leaving(found), backoff=Backoff(max_attempts=1))
+        lacking = sorted(self.tools.keys() - self.executor.runnables.keys())
+        if lacking:
+            raise UsageError(
+                f"scenario {self.scenario.id!r}: nothing runs the tool {lacking[0]!r}; there are "
+                f"{', '.join(sorted(self.executor.runnables))}; give Environment(tools=...)"
+            )
+
+    async def answer(self, step: object) -> Sent:
+        match step:
+            case Request():
+                return await self._reply(step)
+            case Run(calls):
+                return await self._results(calls)
+            case Answered():
+                return await self._user(step)
+            case Ended(answer, turns):
+                return await self._graded(answer, turns)
+        raise AssertionError(f"no step: {step!r:.60}")
+
+    def _deadline(self) -> float:
+        """When this turn is over: by its own time, or by that of the whole."""
+        loop, limit = asyncio.get_running_loop(), self.task.limits.seconds
+        turn = loop.time() + self.turn_seconds
+        return turn if limit is None else min(turn, self.began + limit)
+
+    def _is_over(self) -> bool:
+        limit = self.task.limits.seconds
+        return limit is not None and asyncio.get_running_loop().time() >= self.began + limit
+
+    async def _reply(self, request: Request) -> Reply | TransportFailure | OutOfTime:
+        if self._is_over():
+            return OUT_OF_TIME
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        deadline = Deadline(self._deadline() - began)
+        answer = await self.ask(request, deadline)
+        paused = (loop.time() - began) - (deadline.seconds - deadline.left)
+        self.began += max(0.0, paused)
+        late = isinstance(answer, TransportFailure) and answer.kind == "timeout"
+        return OUT_OF_TIME if late and self._is_over() else answer
+
+    async def _results(self, calls: tuple[ToolCall, ...]) -> Results | OutOfTime:
+        """What the tools do; a tool that does not end is left behind, and ends the episode."""
+        try:
+            async with asyncio.timeout_at(self._deadline()):
+                found = await self.executor.execute(calls)
+                records = tuple(map(_record, found))
+        except TimeoutError:
+            return OUT_OF_TIME
+        except SystemExit as error:
+            words = f"Error: the tool ended its process ({words_of(error)})"
+            records = tuple(
+                ResultRecord(id=c.id, tool=c.name, ok=False, content=words) for c in calls
+            )
+        before = self.seen
+        self.seen = await beside(self.workspace.snapshot, before)
+        return Results(records, before.changes(self.seen).paths)
+
+    async def _user(self, answered: Answered) -> str | None:
+        if answered.number <= len(self.task.users):
+            return self.task.users[answered.number - 1]
+        if self.environment.user is None:
+            return None
+        says = self.environment.user(answered.messages)
+        text = await says if inspect.isawaitable(says) else says
+        if text is not None and not isinstance(text, str):
+            raise UsageError(f"the user said {shown(text)}; wanted a text, or None at the end")
+        return text
+
+    async def _graded(self, answer: str, turns: tuple[Turn, ...]) -> Graded:
+        after = await beside(self.workspace.snapshot, self.seen)
+        numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
+        state = FinalState(
+            prompt=self.scenario.prompt,
+            answer=answer,
+            calls=tuple(replace(call, id=None) for _, call in numbered),
+            turns=max(1, len(turns)),
+            call_turns=tuple(number for number, _ in numbered),
+            touched=tuple(turn.touched for turn in turns),
+            workspace=self.workspace,
+            after=after,
+            tools=self.tools,
+            profile=self.profile,
+        )
+        changes = state.changes
+        checks = await self._checked(state)
+        return Graded(checks, changes.added, changes.removed, changes.changed)
+
+    async def _checked(self, state: FinalState) -> tuple[CheckRecord, ...]:
+        checks = self.task.checks
+        if self.scenario.expect != Expectation():
+            checks = (CallsCheck(calls=self.scenario.expect), *checks)
+        seconds = self.environment.checks_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await beside(grade, checks, state)
+        except TimeoutError:
+            words = f"the checks took over {seconds:g} s and were left behind"
+            return (CheckRecord(check="all", ok=None, reason=words),)
+
+
+def _record(result: ToolResult) -> ResultRecord:
+    try:
+        told = str(result.as_openai()["content"])
+    except Exception as error:  # noqa: BLE001 - a value's own words may raise anything
+        told = f"Error: the result has no words: {words_of(error)}"
+    if len(told) > MAX_RESULT:
+        told = f"{told[:MAX_RESULT]}\n({len(told) - MAX_RESULT} more characters)"
+    ok = result.ok and not told.startswith("Error: the result has no words")
+    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=told)

@@ -1,0 +1,23 @@
+"""Workspaces: real directories, confined and compared, and tools that work in them."""
+
+from .commands import PATH_WORD, Ran
+from .confined import MAX_BYTES, Confined, parts_of
+from .globs import path_fits
+from .snapshots import Changes, Entry, Snapshot
+from .space import Workspace, WorkspaceFile
+from .toolbox import workspace_tools
+
+__all__ = [
+    "MAX_BYTES",
+    "PATH_WORD",
+    "Changes",
+    "Confined",
+    "Entry",
+    "Ran",
+    "Snapshot",
+    "Workspace",
+    "WorkspaceFile",
+    "parts_of",
+    "path_fits",
+    "workspace_tools",
+]

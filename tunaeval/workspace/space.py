@@ -1,0 +1,170 @@
+"""A workspace: a real directory made afresh from files, compared before and after, and removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tunaeval.errors import WorkspaceError
+from tunaeval.wanted import refusal
+
+from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
+from .confined import MAX_BYTES, Confined
+from .snapshots import Changes, Snapshot, snapshot
+
+
+class Workspace:
+    """A directory of its own, somewhere among the system's temporary files.
+
+        with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
+            (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
+            print(workspace.changes())            # 1 changed (calc.py)
+
+    `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
+    `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
+    what was in it when it was made. `at` is a directory that is there already, and that stays when
+    the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        at: str | os.PathLike[str] | None = None,
+        commands: Sequence[Sequence[str]] = (),
+        pages: Mapping[str, str] | None = None,
+        seconds: float = COMMAND_SECONDS,
+        output_bytes: int = OUTPUT_BYTES,
+    ) -> None:
+        if files is not None and not isinstance(files, Mapping):
+            raise refusal("files", files, "texts or bytes by path, in a dictionary")
+        self.commands = tuple(tuple(one) for one in commands)
+        self.pages = dict(pages or {})
+        self._seconds, self._output_bytes = seconds, output_bytes
+        self._is_ours = at is None
+        folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
+        self.path = Path(os.path.realpath(folder))
+        try:
+            self.confined = Confined(self.path)
+        except OSError as error:
+            raise WorkspaceError(f"{folder!r:.80} cannot be used: {error.strerror}") from error
+        try:
+            for path, content in (files or {}).items():
+                self.confined.write(path, _bytes(content), new=True)
+        except BaseException:
+            self.close()
+            raise
+        self.before: Snapshot = snapshot(self.confined)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"Workspace({str(self.path)!r})"
+
+    def __getitem__(self, path: str) -> WorkspaceFile:
+        """A file of it, which may not be there."""
+        return WorkspaceFile(self.confined, "/".join(self.confined.parts(path)))
+
+    def snapshot(self, earlier: Snapshot | None = None) -> Snapshot:
+        """What is in it now; files untouched since `earlier` are not read again."""
+        return snapshot(self.confined, earlier or self.before)
+
+    def changes(self, since: Snapshot | None = None) -> Changes:
+        """What is different since it was made, or since then."""
+        earlier = since or self.before
+        return earlier.changes(self.snapshot(earlier))
+
+    def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
+        """Run a command line that `commands` allows, or words that the caller answers for."""
+        words = (
+            allowed(command, self.commands, self.confined) if isinstance(command, str) else command
+        )
+        limit = self._seconds if seconds is None else min(seconds, self._seconds)
+        return run_command(words, self.path, seconds=limit, output_bytes=self._output_bytes)
+
+    def close(self) -> None:
+        """Remove it with all that is in it, unless it was there before."""
+        self.confined.close()
+        if self._is_ours:
+            _remove(self.path)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogateescape")
+    return content
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A file of a workspace by its path, read whenever it is asked."""
+
+    confined: Confined
+    path: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything is there, a directory or a link too."""
+        return self.confined.status(self.path) is not None
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes. Raises `WorkspaceError` where it cannot be read."""
+        return self.confined.read(self.path, limit=MAX_BYTES)
+
+    @property
+    def text(self) -> str:
+        """Its text. Raises `WorkspaceError` for a file that is not UTF-8."""
+        data = self.data
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise WorkspaceError(f"{self.path!r:.80} is no text: {error.reason}") from error
+
+    def contains(self, text: str) -> bool:
+        """Whether it is a text file that holds the text."""
+        try:
+            return text in self.text
+        except WorkspaceError:
+            return False
+
+
+def _remove(path: Path) -> None:
+    """Remove a tree, whatever rights its directories have and however deep it is."""
+
+    def again(function: Callable[..., object], name: str, _error: object) -> None:
+        with suppress(OSError):
+            for folder in (os.path.dirname(name), name):  # noqa: PTH120 - rmtree gives strings
+                if os.path.isdir(folder) and not os.path.islink(folder):  # noqa: PTH112, PTH114 - as above
+                    os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 - as above
+            function(name)
+
+    try:
+        shutil.rmtree(path, onerror=again)
+    except RecursionError:
+        path = path.resolve()
+    if path.exists():  # deeper than Python goes by itself
+        subprocess.run(  # noqa: S603 - a fixed command on a directory of our own
+            ["/bin/rm", "-rf", "--", str(path)], check=False, capture_output=True
+        )
