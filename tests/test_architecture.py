@@ -30,7 +30,7 @@ FLOORS = (
     ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),
-    ("adapters", "harness"),
+    ("adapters", "harness", "rewards"),
     ("api",),
     ("tunaeval",),
     ("selftest",),
@@ -80,7 +80,7 @@ The import is in the method, so importing the value loads nothing above it; the 
 whatever else was imported, and needs no global that somebody else has to fill.
 """
 
-PURE = frozenset({"window", "grammar", "formats", "parsing", "repair", "matching"})
+PURE = frozenset({"window", "grammar", "formats", "parsing", "repair", "matching", "rewards"})
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",
