@@ -2,8 +2,8 @@
 
 Under `ci` the laws of formats have `ci-laws`, five times as long.
 
-HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`. Tests that are marked slow are
-skipped unless some marks are asked for.
+HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`. Tests that are marked slow, ray
+or trainers are skipped unless some marks are asked for.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")
 )
 
+ASKED_FOR = ("slow", "ray", "trainers")
+"""Marks of tests that are left out unless some mark is asked for."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("-m"):
         for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow; ask for it with -m slow"))
+            for mark in ASKED_FOR:
+                if item.get_closest_marker(mark):
+                    item.add_marker(pytest.mark.skip(reason=f"{mark}; ask for it with -m {mark}"))

@@ -30,7 +30,7 @@ FLOORS = (
     ("grammar", "registry", "records", "locks", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
-    ("adapters", "harness"),
+    ("adapters", "harness", "rewards"),
     ("viewer",),
     ("api",),
     ("tunaeval",),
@@ -84,7 +84,7 @@ The import is in the method, so importing the value loads nothing above it; the 
 whatever else was imported, and needs no global that somebody else has to fill.
 """
 
-PURE = frozenset({"window", "grammar", "formats", "parsing", "repair", "matching"})
+PURE = frozenset({"window", "grammar", "formats", "parsing", "repair", "matching", "rewards"})
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",

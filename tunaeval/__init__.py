@@ -253,5 +253,12 @@ class _Face(ModuleType):
     def formats(self, _room: ModuleType) -> None:
         """The import system sets a package's modules as its attributes; this one it may not."""
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """As a global of a program that is sent to another process, it is imported there.
+
+        cloudpickle, and so Ray and joblib, know how to send a plain module, and not this class.
+        """
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Face

@@ -171,7 +171,10 @@ def takes_opaque(value: Opaque) -> None: ...
 WITH_ARRAY = {"name": "a", "parameters": {"type": "array"}}
 BAD_TOOLS: list[tuple[object, tuple[str, ...]]] = [
     ("bash", ("tools is 'bash'", "[tool]")),
+    ('"bash"', ("tools is '\"bash\"'", "[tool]")),
     ({"name": "a"}, ("tools is {'name': 'a'}", "[tool]")),
+    ('{"name": "a"}', ("tools is {'name': 'a'}", "[tool]")),
+    (["{"], ("tools[0] is '{'", "JSON text")),
     (SPEC, ("tools is ToolSpec", "[tool]")),
     (3, ("tools is 3", "wanted a list")),
     ([3], ("tools[0] is 3", "wanted a ToolSpec, a dict", "or a function")),

@@ -1,16 +1,38 @@
 """Expected against got: the one comparison that every score and reward rests on.
 
-Nothing here knows a network, a clock or a disk, and nothing raises on any calls.
+Nothing here knows a network, a clock or a disk, and nothing raises on any calls. What reads an
+expectation comes with pydantic, and is imported when it is asked for: a reward never asks.
 """
 
-from .answers import NoExampleError, own_answer
-from .calls import Verdict, match, without_calls
-from .expectations import check_expectation, one_call, read_expectation
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .failures import FAILURES, Failure, shown
 from .gold import wanted_arguments
-from .matchers import MATCHERS
+from .matchers import MATCHERS, matcher_faults
 from .patterns import Pattern
 from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
+from .values import Likeness, call_misses, likeness
+from .weighted import best_pairs, ordered_pairs
+
+if TYPE_CHECKING:
+    # At run time they come by `__getattr__`.
+    from .answers import NoExampleError, own_answer
+    from .calls import Verdict, match, without_calls
+    from .expectations import check_expectation, one_call, read_expectation
+
+_LATER = {
+    "NoExampleError": "answers",
+    "Verdict": "calls",
+    "check_expectation": "expectations",
+    "match": "calls",
+    "one_call": "expectations",
+    "own_answer": "answers",
+    "read_expectation": "expectations",
+    "without_calls": "calls",
+}
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -18,13 +40,19 @@ __all__ = [
     "MATCHERS",
     "PROFILES",
     "Failure",
+    "Likeness",
     "NoExampleError",
     "Pattern",
     "Profile",
     "Verdict",
+    "best_pairs",
+    "call_misses",
     "check_expectation",
+    "likeness",
     "match",
+    "matcher_faults",
     "one_call",
+    "ordered_pairs",
     "own_answer",
     "profile_of",
     "read_expectation",
@@ -32,3 +60,11 @@ __all__ = [
     "wanted_arguments",
     "without_calls",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'tunaeval.matching' has no attribute {name!r}")
+    thing: object = getattr(import_module(f"tunaeval.matching.{_LATER[name]}"), name)
+    globals()[name] = thing
+    return thing

@@ -19,7 +19,7 @@ from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Expectation, ExpectedCall
 
 from .failures import shown
-from .matchers import MATCHERS
+from .matchers import matcher_faults
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -138,32 +138,6 @@ def _argument_faults(expect: Expectation) -> Iterator[str]:
     for index, call in enumerate(expect.calls or ()):
         where = f"calls[{index}].arguments"
         for name, value in call.arguments.items():
-            yield from _value_faults(value, f"{where}.{name}")
+            yield from matcher_faults(value, f"{where}.{name}")
             if name.startswith("$"):
                 yield f"{where}: {name!r} is no argument; a matcher stands in a value's place"
-
-
-def _value_faults(value: JsonValue, path: str) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        yield from _matcher_faults(value, path)
-        for key, item in value.items():
-            yield from _value_faults(item, f"{path}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from _value_faults(item, f"{path}[{index}]")
-
-
-def _matcher_faults(value: Mapping[str, JsonValue], path: str) -> Iterator[str]:
-    keys = [key for key in value if key.startswith("$")]
-    unknown = [key for key in keys if key not in MATCHERS]
-    for key in unknown:
-        yield f"{path}: there is no matcher {key!r}; supported are {', '.join(sorted(MATCHERS))}"
-    if not keys or unknown:
-        return
-    beside = value.keys() - {keys[0]} - MATCHERS[keys[0]].options
-    if beside:
-        yield f"{path}: {keys[0]} stands alone in its object, here is {', '.join(sorted(beside))}"
-        return
-    fault = MATCHERS[keys[0]].fault(dict(value))
-    if fault is not None:
-        yield f"{path}: {fault}"

@@ -17,7 +17,7 @@ values below it are compared. It answers whatever a model wrote and raises nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -179,3 +179,30 @@ def matcher_of(wish: Mapping[str, JsonValue]) -> Matcher | None:
         if key in MATCHERS:
             return MATCHERS[key]
     return None
+
+
+def matcher_faults(value: JsonValue, path: str) -> Iterator[str]:
+    """What is wrong with the matchers in an expected value, each with its place."""
+    if isinstance(value, Mapping):
+        yield from _faults_of(value, path)
+        for key, item in value.items():
+            yield from matcher_faults(item, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from matcher_faults(item, f"{path}[{index}]")
+
+
+def _faults_of(value: Mapping[str, JsonValue], path: str) -> Iterator[str]:
+    keys = [key for key in value if key.startswith("$")]
+    unknown = [key for key in keys if key not in MATCHERS]
+    for key in unknown:
+        yield f"{path}: there is no matcher {key!r}; supported are {', '.join(sorted(MATCHERS))}"
+    if not keys or unknown:
+        return
+    beside = value.keys() - {keys[0]} - MATCHERS[keys[0]].options
+    if beside:
+        yield f"{path}: {keys[0]} stands alone in its object, here is {', '.join(sorted(beside))}"
+        return
+    fault = MATCHERS[keys[0]].fault(dict(value))
+    if fault is not None:
+        yield f"{path}: {fault}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import repeat
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
@@ -21,13 +21,20 @@ Arguments: TypeAlias = Mapping[str, JsonValue]
 
 
 def call_misses(
-    name: str, arguments: Arguments, call: ToolCall, spec: ToolSpec | None, *, exact: bool
+    name: str,
+    arguments: Arguments,
+    call: ToolCall,
+    spec: ToolSpec | None,
+    *,
+    exact: bool,
+    literal: bool = False,
 ) -> Iterator[Miss]:
     """Every way in which a call is not the expected one.
 
     `exact`: types count (True is not 1; 1 is 1.0 only where the schema says number), and arguments
     that were not expected fail unless they equal the schema's default. Otherwise Python's == has
     it, more arguments are allowed, and declared path arguments are compared in their plain form.
+    `literal`: an object with a `$` key is data, and no matcher.
     """
     if name != call.name:
         yield partial(wrong_tool, name, call.name)
@@ -36,7 +43,7 @@ def call_misses(
     properties = spec.parameters.get("properties") if spec is not None else None
     schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
     paths = spec.paths if spec is not None and not exact else ()
-    compare = _EXACTLY if exact else _LOOSELY
+    compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     for key, want in arguments.items():
         have = got.get(key, ABSENT)
         if type(want) is type(have) and type(want) in _SIMPLE and want == have:
@@ -57,6 +64,41 @@ def call_misses(
 _SIMPLE = frozenset({str, int, bool, float, type(None)})
 
 
+class Likeness(NamedTuple):
+    """How near a call's arguments come to those expected: counts, each of arguments.
+
+    `right` are as expected; `named` are expected and there, whatever their value; `wanted` are
+    expected; `all` are expected, or there without being asked for and not as their default.
+    """
+
+    right: int
+    named: int
+    wanted: int
+    all: int
+
+
+def likeness(
+    wanted: Arguments, got: Arguments, spec: ToolSpec | None, *, literal: bool
+) -> Likeness:
+    """How near the arguments come to those expected, under the rules of the profile `strict`.
+
+    `literal`: an object with a `$` key is data, and no matcher.
+    """
+    properties = spec.parameters.get("properties") if spec is not None else None
+    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    compare = _LITERALLY if literal else _EXACTLY
+    right = named = 0
+    for key, want in wanted.items():
+        schema = schemas.get(key, NO_SCHEMA)
+        have = got.get(key, ABSENT)
+        named += have is not ABSENT
+        if have is ABSENT and isinstance(schema, Mapping):
+            have = schema.get("default", ABSENT)
+        right += compare(want, have, schema)
+    extra = sum(1 for _ in _extra(wanted, got, schemas))
+    return Likeness(right, named, len(wanted), len(wanted) + extra)
+
+
 def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
     """Arguments that nobody asked for; a default that is spelled out does no harm."""
     for key, have in got.items():
@@ -64,13 +106,15 @@ def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator
             yield partial(extra_argument, key, have)
 
 
-def _fits(want: JsonValue, have: object, schema: JsonValue, *, exact: bool) -> bool:
-    compare = _EXACTLY if exact else _LOOSELY
+def _fits(
+    want: JsonValue, have: object, schema: JsonValue, *, exact: bool, literal: bool = False
+) -> bool:
+    compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     kind = type(want)
     if kind in _SIMPLE and kind is type(have):
         return bool(want == have)
     if kind is dict:
-        matcher = matcher_of(want)
+        matcher = None if literal else matcher_of(want)
         if matcher is not None:
             return matcher.fits(want, have, schema, compare)
         return isinstance(have, dict) and _objects_fit(want, have, schema, compare)
@@ -89,6 +133,7 @@ def _fits(want: JsonValue, have: object, schema: JsonValue, *, exact: bool) -> b
 
 _EXACTLY: Compare = partial(_fits, exact=True)
 _LOOSELY: Compare = partial(_fits, exact=False)
+_LITERALLY: Compare = partial(_fits, exact=True, literal=True)
 
 
 def _objects_fit(want: Arguments, have: Arguments, schema: JsonValue, compare: Compare) -> bool:

@@ -19,6 +19,7 @@ from tunaeval.wanted import wanted_items
 from .collect import MAX_TEXT
 from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
+from .fitting import fits
 from .many import Setting, read_many
 from .message import read_message, served, structured_only
 from .readback import written_calls
@@ -82,6 +83,7 @@ __all__ = [
     "Unconvertible",
     "convert_row",
     "convert_text",
+    "fits",
     "formats",
     "instructions",
     "parse",

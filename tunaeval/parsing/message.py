@@ -205,6 +205,8 @@ def _sound(item: object, tools: Tools | None) -> ToolCall | None:
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     """One structured call. Its arguments are text by the API's rule: to read them is no mend."""
+    if failed := _failed(item):
+        return Verdict(None, (failed,), truncated=failed.code == "truncated")
     function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
     arguments = _get(source, "arguments")
@@ -222,6 +224,29 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
         tools=tools,
         level=level,
     )
+
+
+def _failed(item: object) -> Note | None:
+    """Why an attempt is no call, where who parsed it lists those as well, with what became of each.
+
+    So do PrimeIntellect's renderers (`ToolCallParseStatus` of 0.1.12): `raw` is what was written.
+    """
+    status = _get(item, "status")
+    failed = _FAILED.get(status) if isinstance(status, str) else None
+    if failed is None:
+        return None
+    written = _get(item, "raw")
+    shown = f": {written[:60]!r}" if isinstance(written, str) else ""
+    return Note(failed.code, failed.message + shown)
+
+
+_FAILED = {
+    "invalid_json": Note("invalid-json", "the call is no JSON"),
+    "malformed_structure": Note("invalid-json", "the call has not the shape of its format"),
+    "unclosed_block": Note("truncated", "the text ends before the call does"),
+    "missing_name": Note("missing-name", "a call without a name"),
+    "unknown_tool": Note("unknown-tool", "the name is none of the tools'"),
+}
 
 
 def _read_arguments(arguments: JsonValue) -> Read | Note:

@@ -8,6 +8,10 @@
     an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent
     def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
 
+A list may be JSON text, as data sets keep it, and so may each tool in it. Schemas in the dialects
+of data sets are read as JSON schema (`dialects`): Python's names of types, xLAM's arguments without
+a frame, and keys that Arrow has filled with nulls.
+
 An argument is a path when its schema says `"format": "path"`, which is what pydantic makes of
 `pathlib.Path`; a `ToolSpec` names its paths itself.
 """
@@ -15,6 +19,7 @@ An argument is a path when its schema says `"format": "path"`, which is what pyd
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -23,7 +28,9 @@ from typing import Any, TypeAlias, overload
 from tunaeval.errors import ToolsError
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 
-ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object]
+from .dialects import plain_schema
+
+ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object] | str
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _PATH_FORMATS = frozenset({"path", "file-path", "directory-path"})
@@ -40,18 +47,21 @@ _OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
 @overload
 def to_tools(tools: None) -> None: ...
 @overload
-def to_tools(tools: Tools | Iterable[ToolLike]) -> Tools: ...
+def to_tools(tools: Tools | Iterable[ToolLike] | str) -> Tools: ...
 
 
-def to_tools(tools: Tools | Iterable[ToolLike] | None) -> Tools | None:
+def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     """The tools by name. `Tools` come back as they are, and None (any name is a tool) as None.
 
-    Whoever parses many texts with one list should convert it once: `Tools` keep what is prepared.
+    A list may be given as JSON text, and so may each tool. Whoever parses many texts with one list
+    should convert it once: `Tools` keep what is prepared.
     Raises `ToolsError` for what cannot be understood.
     """
     if tools is None or isinstance(tools, Tools):
         return tools
-    if isinstance(tools, str | Mapping | ToolSpec) or not isinstance(tools, Iterable):
+    if isinstance(tools, str):
+        tools = _of_json(tools, "tools", "a list of tools; to give one tool, write [tool]")
+    if isinstance(tools, Mapping | ToolSpec) or not isinstance(tools, Iterable):
         raise ToolsError(
             f"tools is {_shown(tools)}, wanted a list of tools; to give one tool, write [tool]"
         )
@@ -107,6 +117,8 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
             return tool
         case Mapping():
             return _from_mapping(tool, where)
+        case str():
+            return _from_mapping(_of_json(tool, where, _WANTED), where)
     schema = None if isinstance(tool, type) or inspect.isroutine(tool) else _object_schema(tool)
     if schema is not None:
         about = {key: getattr(tool, key, None) for key in ("name", "description")}
@@ -114,6 +126,19 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
     if callable(tool) and not isinstance(tool, type):
         return _from_function(tool, where, name)
     raise ToolsError(f"{where} is {_shown(tool)}, wanted {_WANTED}")
+
+
+def _of_json(text: str, where: str, wanted: str) -> Any:
+    """The list or the object that is given as JSON text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ToolsError(
+            f"{where} is {_shown(text)}, wanted {wanted}, or JSON text of it"
+        ) from error
+    if isinstance(found, list | dict):
+        return found
+    raise ToolsError(f"{where} is {_shown(text)}, wanted {wanted}")
 
 
 def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
@@ -129,7 +154,7 @@ def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
 
 
 def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
-    if "function" in tool:
+    if tool.get("function") is not None:
         tool, where = tool["function"], f"{where}.function"
         if not isinstance(tool, Mapping):
             raise ToolsError(f"{where} is {_shown(tool)}, wanted an object with a name")
@@ -168,6 +193,7 @@ def _checked_schema(schema: object, where: str) -> JsonObject:
     """The schema as a dict, when it can describe an object of arguments; {} takes none."""
     if not isinstance(schema, Mapping):
         raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
+    schema = plain_schema(schema)
     if schema.get("type", "object") != "object":
         raise ToolsError(
             f"{where}.type is {_shown(schema['type'])}, wanted 'object': "
@@ -182,7 +208,7 @@ def _checked_schema(schema: object, where: str) -> JsonObject:
     required = schema.get("required", [])
     if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
         raise ToolsError(f"{where}.required is {_shown(required)}, wanted a list of argument names")
-    return dict(schema)
+    return schema
 
 
 def _paths(schema: JsonObject) -> frozenset[str]:

@@ -1,0 +1,114 @@
+"""What trainers call, in the shape that each of them calls it: TRL, verifiers, verl."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from multiprocessing.reduction import ForkingPickler
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.rewards.table import TOOLS, WORDS, call
+from tunaeval.errors import UsageError
+from tunaeval.rewards import TOOLRL
+from tunaeval.rewards.trl import trl_reward
+from tunaeval.rewards.verifiers import call_reward, tool_reward, tool_rewards
+from tunaeval.rewards.verl import compute_score
+
+GOLD = json.dumps([call(city="Paris")])
+KNOWN = json.dumps(TOOLS.as_openai())
+GOOD, BROKEN, WRONG = WORDS["GOOD"], WORDS["BROKEN"], WORDS["WRONG"]
+
+
+def in_message(text: str) -> list[dict[str, str]]:
+    return [{"role": "assistant", "content": text}]
+
+
+def as_trl(function: Any, completions: list[Any], **columns: Any) -> tuple[Any, dict[str, float]]:
+    """As `GRPOTrainer._calculate_rewards` of TRL 1.16 does: keywords, columns as lists."""
+    logged: dict[str, float] = {}
+    found = function(
+        prompts=[in_message("?")] * len(completions),
+        completions=completions,
+        completion_ids=[[1, 2]] * len(completions),
+        trainer_state=SimpleNamespace(global_step=1),
+        log_extra=lambda *_: None,
+        log_metric=logged.__setitem__,
+        **columns,
+    )
+    return found, logged
+
+
+def test_trl_gets_a_number_for_each_and_its_metrics() -> None:
+    completions = [GOOD, in_message(GOOD), in_message(GOOD + BROKEN), in_message("No."), GOOD]
+    found, logged = as_trl(
+        trl_reward(), completions, gold=[GOLD] * 4 + ["[]"], tools=[KNOWN] * 4 + [None]
+    )
+    assert found == pytest.approx([1.0, 1.0, 0.475, 0.0, 0.0])
+    assert logged["tool_calls/parse_rate"] == pytest.approx(0.8)
+    assert logged["tool_calls/exact_rate"] == pytest.approx(0.4)
+    assert logged["tool_calls/broken_rate"] == pytest.approx(0.2)
+    assert logged["tool_calls/unreadable_rows"] == 0.0
+    assert {name for name in logged if not name.startswith("tool_calls/")} == set()
+
+
+def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted() -> None:
+    found, logged = as_trl(trl_reward(), [GOOD, GOOD], gold=["{", GOLD], tools=[None, "none"])
+    assert found == [None, None]
+    assert logged["tool_calls/unreadable_rows"] == 2.0
+
+
+def test_columns_parts_and_recipes_may_be_named() -> None:
+    function = trl_reward(TOOLRL, gold="answers", tools="functions")
+    assert as_trl(function, [GOOD], answers=[GOLD], functions=[KNOWN])[0] == [4.0]
+    part = trl_reward(part="name")
+    assert as_trl(part, [WRONG], gold=[GOLD]) == ([1.0], {})
+    assert (trl_reward().__name__, part.__name__) == ("tunaeval", "tunaeval_name")
+    with pytest.raises(UsageError, match=r"no column 'gold' for 1 completions; it has: .*answers"):
+        as_trl(trl_reward(), [GOOD], answers=[GOLD])
+    with pytest.raises(UsageError, match="part is 'speed'; wanted 'value', or one of format"):
+        trl_reward(part="speed")
+
+
+def test_what_trl_calls_goes_to_other_processes() -> None:
+    there = ForkingPickler.loads(ForkingPickler.dumps(trl_reward(TOOLRL, part="format")))
+    assert there == trl_reward(TOOLRL, part="format")
+    assert as_trl(there, [GOOD], gold=[GOLD])[0] == [1.0]
+
+
+def test_verifiers_gets_a_number_for_a_trace() -> None:
+    message = SimpleNamespace(role="assistant", content=GOOD, tool_calls=None)
+    trace = SimpleNamespace(
+        assistant_messages=[message],
+        messages=[SimpleNamespace(role="assistant", content=WRONG), message],
+    )
+    assert tool_reward(trace, GOLD, KNOWN) == 1.0
+    assert tool_rewards(trace, GOLD, KNOWN)["parsed"] == 1.0
+    for task in (
+        SimpleNamespace(gold=GOLD, tools=KNOWN),
+        SimpleNamespace(info={"gold": GOLD}),
+        {"gold": GOLD, "tools": None},
+    ):
+        assert asyncio.run(call_reward(task, trace)) == 1.0
+    item = SimpleNamespace(id="1", name="get_weather", arguments='{"city": "Paris"}')
+    parsed = SimpleNamespace(role="assistant", content=None, tool_calls=[item])
+    assert tool_reward(SimpleNamespace(assistant_messages=[parsed]), GOLD, KNOWN) == 1.0
+
+
+def test_verl_gets_a_score_beside_its_parts() -> None:
+    """As `NaiveRewardManager` of verl 0.9.1 calls it, by keywords."""
+    info = {"index": 0, "tools": KNOWN}
+    found = compute_score(data_source="x", solution_str=GOOD, ground_truth=GOLD, extra_info=info)
+    assert (found["score"], found["arguments"], found["broken"]) == (1.0, 1.0, 0.0)
+    bare = GOOD.removeprefix("<tool_call>").removesuffix("</tool_call>")
+    assert compute_score("x", bare, GOLD, info)["score"] == 1.0, "without its special tokens"
+    assert compute_score("x", GOOD, GOLD, None, recipe="TOOLRL")["score"] == 4.0
+    mended = GOOD.replace("}}", "},}")
+    paid = compute_score("x", mended, GOLD, info, repaired=0.5)["score"]
+    assert paid == pytest.approx(0.5)
+    with pytest.raises(UsageError, match="recipe is 'x'"):
+        compute_score("x", GOOD, GOLD, recipe="x")
+    with pytest.raises(UsageError, match="no 'reparied'"):
+        compute_score("x", GOOD, GOLD, reparied=0.5)

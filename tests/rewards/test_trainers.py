@@ -1,0 +1,56 @@
+"""Our rewards in real trainers: GRPO by TRL on this CPU, and traces scored by verifiers.
+
+Each wants an environment of its own; CONTRIBUTING has the commands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+def printed_by(program: str, package: str, *arguments: str) -> Any:
+    """The JSON that a program prints last, run where its package is installed; else skips."""
+    named = os.environ.get(f"TUNAEVAL_{package.upper()}_PYTHON")
+    there = ROOT / ".host-envs" / package / "bin" / "python"
+    if named is None and find_spec(package):
+        named = sys.executable
+    if named is None and not there.exists():
+        pytest.skip(f"{package} is not installed; CONTRIBUTING says how to make {there.parents[1]}")
+    done = subprocess.run(
+        [named or str(there), str(HERE / "programs" / program), *arguments],
+        capture_output=True, text=True, timeout=600, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.trainers
+def test_a_tiny_model_is_trained_by_our_reward_and_its_parts_are_in_the_log() -> None:
+    *steps, _ = printed_by("grpo.py", "trl", "8")
+    print(*(f"{row['step']}: {row['rewards/tunaeval/mean']:.3f}" for row in steps))
+    names = {name for row in steps for name in row}
+    for part in ("format", "name", "arguments", "parse_rate", "broken_rate", "unreadable_rows"):
+        assert f"tool_calls/{part}" in names
+    assert {"rewards/tunaeval/mean", "rewards/tunaeval_format/mean"} <= names
+    assert all(0.0 <= row["rewards/tunaeval/mean"] <= 1.0 for row in steps)
+    assert steps[-1]["rewards/tunaeval/mean"] > steps[0]["rewards/tunaeval/mean"], "it has learned"
+
+
+@pytest.mark.trainers
+def test_traces_are_scored_by_a_method_and_by_a_name() -> None:
+    found = printed_by("verifiers_task.py", "verifiers")
+    earned = [row["rewards"]["calls"] for row in found]
+    assert earned == pytest.approx([0.5, 0.5, 0.2375, 0.0, 1.0, 1.0, 0.475, 0.0])
+    assert [row["metrics"].get("parsed") for row in found[:4]] == [1.0, 1.0, 1.0, 0.0]

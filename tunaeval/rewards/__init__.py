@@ -1,0 +1,33 @@
+"""One completion as a number with its parts: what trainers import.
+
+    from tunaeval.rewards import Gold, Recipe, reward
+
+    gold = Gold.of('[{"name": "ls", "arguments": {"path": "."}}]', tools=tools)
+    found = reward(completion, gold)
+    found.value, found.parts.arguments, found.broken_spans
+
+No trainer, no pydantic and no network is loaded, nothing here has state, and nothing that a model
+writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what trainers call.
+"""
+
+from __future__ import annotations
+
+from .gold import AnyTools, Gold, GoldMatch, tools_of
+from .reading import BrokenSpan
+from .recipe import EXACT, TOOLRL, Parts, Recipe
+from .scored import Reward, reward, rewards
+
+__all__ = [
+    "EXACT",
+    "TOOLRL",
+    "AnyTools",
+    "BrokenSpan",
+    "Gold",
+    "GoldMatch",
+    "Parts",
+    "Recipe",
+    "Reward",
+    "reward",
+    "rewards",
+    "tools_of",
+]

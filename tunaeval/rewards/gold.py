@@ -1,0 +1,268 @@
+"""What a row of a data set wants of a model, whatever shape it is written in, compiled once.
+
+    None, "", "null", [], "[]", {}                          no call
+    {"name": "f", "arguments": {...}}, or a list of these   flat; xLAM's `answers` are such a list
+    {"function": {"name": "f", "arguments": "{...}"}}       OpenAI's tool_calls, and a message of it
+    {"calls": [...]}, {"none": true}                        an expectation of tunaeval
+    ToolCall, or a list of these
+
+Each of these may be JSON text, and so may arguments be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import orjson
+
+from tunaeval.errors import UsageError
+from tunaeval.matching import matcher_faults
+from tunaeval.repair import admitted
+from tunaeval.tools import ToolLike, to_tools
+from tunaeval.types import (
+    ARGUMENTS_KEYS,
+    NAME_KEYS,
+    JsonObject,
+    JsonValue,
+    ParseResult,
+    ToolCall,
+    Tools,
+    ToolSpec,
+)
+from tunaeval.wanted import wanted_name
+
+GoldMatch: TypeAlias = Literal["any_order", "exactly", "in_order", "superset"]
+
+MATCHES: tuple[GoldMatch, ...] = ("any_order", "exactly", "in_order", "superset")
+
+AnyTools: TypeAlias = Tools | Sequence[ToolLike] | str | None
+
+
+class Wanted(NamedTuple):
+    """A call that is wanted. `canonical`: its arguments as JSON with sorted keys, or None."""
+
+    name: str
+    arguments: JsonObject
+    canonical: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The calls that are wanted of a completion, compiled: made once, used for many completions.
+
+    Hashable, and the same in another process. `match` is one of "any_order" (these calls and no
+    other), "exactly" (in this order), "in_order" and "superset" (others may be beside them).
+
+        >>> Gold.of('[{"name": "ls", "arguments": {"path": "."}}]').calls[0].name
+        'ls'
+        >>> Gold.of("[]").wants_none
+        True
+    """
+
+    key: bytes
+    """What tells this from other golds."""
+    calls: tuple[Wanted, ...] = field(compare=False)
+    tools: Tools | None = field(compare=False, repr=False)
+    literal: bool = field(compare=False)
+    match: GoldMatch = field(compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        gold: object,
+        tools: AnyTools = None,
+        *,
+        literal: bool = True,
+        match: GoldMatch = "any_order",
+    ) -> Gold:
+        """The gold of a data set's column. A `Gold` comes back as it is.
+
+        `tools` are what completions are read with, and say which nulls Arrow has put into the gold:
+        those that the schema forbids or does not declare are dropped. With `literal` an
+        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`).
+
+        Raises `UsageError` for what is no gold, with its place, and `ToolsError` for the tools.
+        """
+        if isinstance(gold, Gold):
+            return gold
+        wanted_name(match, "match", MATCHES)
+        known = tools_of(tools)
+        calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(_decoded(gold)))
+        key = (calls, [spec.as_bare() for spec in (known or {}).values()], literal, match)
+        return cls(_canonical(key) or repr(key).encode(), calls, known, literal, match)
+
+    @property
+    def wants_none(self) -> bool:
+        """Whether no call is wanted."""
+        return not self.calls
+
+    @property
+    def size(self) -> int:
+        """1, and one for each call, and one for each argument: S of ToolRL's formula."""
+        return 1 + len(self.calls) + sum(len(wanted.arguments) for wanted in self.calls)
+
+    def is_met_by(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether these are the very calls, each in its place; surely so, or false."""
+        if len(calls) != len(self.calls):
+            return False
+        for call, (name, _, canonical) in zip(calls, self.calls, strict=True):
+            if call.name != name or canonical is None or _canonical(call.arguments) != canonical:
+                return False
+        return True
+
+
+def tools_of(tools: AnyTools) -> Tools | None:
+    """The tools of a column: a list, its JSON text, or none. The same text is read once."""
+    if tools is None or type(tools) is Tools:
+        return tools
+    if isinstance(tools, str):
+        return _tools_of_text(tools)
+    text = _canonical(tools)
+    return to_tools(tools) if text is None else _tools_of_text(text.decode())
+
+
+@lru_cache(maxsize=512)
+def _tools_of_text(text: str) -> Tools | None:
+    if text.strip() in {"", "null", "[]"}:
+        return None
+    return to_tools(text)
+
+
+def _canonical(value: object) -> bytes | None:
+    """JSON with sorted keys; True is not 1 in it, and 1 is not 1.0. None where orjson has none."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError):  # a lone surrogate, an integer beyond 64 bits, another object
+        return None
+
+
+# --- the shapes ----------------------------------------------------------------------------------
+
+
+def _decoded(gold: object) -> Any:
+    """What JSON text holds; text in text, as some columns have it, too."""
+    for _ in range(2):
+        if not isinstance(gold, str):
+            break
+        if not gold.strip():
+            return None
+        try:
+            gold = orjson.loads(gold)
+        except orjson.JSONDecodeError as error:
+            raise UsageError(
+                f"gold is {gold!r:.60}, which is no JSON ({error}); wanted a list of calls such "
+                'as [{"name": "ls", "arguments": {}}], [] for none, or JSON text of it'
+            ) from error
+    return gold
+
+
+def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
+    """Name, arguments and place of each call."""
+    if gold is None or gold == {}:
+        return
+    if isinstance(gold, ParseResult):
+        gold = gold.calls
+    if isinstance(gold, Mapping):
+        gold = _listed(gold)
+    elif isinstance(gold, ToolCall):
+        gold = [gold]
+    if isinstance(gold, bytes) or not isinstance(gold, Sequence):
+        gold = (
+            list(gold) if hasattr(gold, "tolist") and hasattr(gold, "__len__") else _refused(gold)
+        )
+    for index, item in enumerate(gold):
+        yield _call(_decoded(item), f"gold[{index}]")
+
+
+def _listed(gold: Mapping[str, Any]) -> Any:
+    if gold.get("none") is True and len(gold) == 1:
+        return []
+    for key in ("calls", "tool_calls", "answers"):
+        inner = _decoded(gold.get(key))
+        if isinstance(inner, list | tuple):
+            return inner
+    if "role" in gold and not gold.get("function_call"):
+        return []
+    return [gold.get("function_call") or gold]
+
+
+def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
+    if isinstance(item, ToolCall):
+        return item.name, item.arguments, where
+    outer = item if isinstance(item, Mapping) else _fields(item)
+    inner = outer.get("function")
+    source = inner if isinstance(inner, Mapping) else _fields(inner) or outer
+    name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
+    if not name:
+        raise UsageError(
+            f'{where} is {item!r:.60}; wanted a call such as {{"name": "ls", "arguments": {{}}}}'
+        )
+    arguments = next((source[key] for key in ARGUMENTS_KEYS if key in source), None)
+    return name, arguments, where
+
+
+def _fields(thing: object) -> Mapping[str, Any]:
+    """The fields of a call that is an object, as an API's client has them."""
+    return {key: getattr(thing, key) for key in _OF_A_CALL if hasattr(thing, key)}
+
+
+_OF_A_CALL = ("function", "name", "arguments")
+
+
+def _refused(gold: object) -> Sequence[Any]:
+    raise UsageError(f"gold is {gold!r:.60}; wanted a list of calls, JSON text of it, or None")
+
+
+# --- one call ------------------------------------------------------------------------------------
+
+
+def _wanted(
+    name: str, arguments: JsonValue, where: str, tools: Tools | None, *, literal: bool
+) -> Wanted:
+    found = _decoded(arguments)
+    if found is None or found == []:
+        found = {}
+    if not isinstance(found, Mapping):
+        raise UsageError(
+            f"{where}.arguments is {found!r:.60}; wanted an object, or JSON text of it"
+        )
+    spec = tools.get(name) if tools is not None else None
+    kept = dict(found) if spec is None else _without_nulls(found, spec)
+    if not literal:
+        for fault in matcher_faults(kept, f"{where}.arguments"):
+            raise UsageError(fault)
+    return Wanted(name, kept, _canonical(kept) if literal else None)
+
+
+def _without_nulls(arguments: Mapping[str, JsonValue], spec: ToolSpec) -> JsonObject:
+    """The arguments without the nulls that the schema forbids, at any depth."""
+    return _kept(arguments, spec.parameters, spec.parameters)
+
+
+def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObject:
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping) or not properties:
+        return dict(value)
+    made: JsonObject = {}
+    for key, inner in value.items():
+        said = properties.get(key)
+        if inner is None and (key not in properties or not _admits_null(said, root)):
+            continue
+        made[key] = _inside(inner, said, root)
+    return made
+
+
+def _inside(value: JsonValue, schema: Any, root: object) -> JsonValue:
+    if isinstance(value, Mapping):
+        return _kept(value, schema, root)
+    if isinstance(value, list) and isinstance(schema, Mapping):
+        return [_inside(item, schema.get("items"), root) for item in value]
+    return value
+
+
+def _admits_null(schema: Any, root: object) -> bool:
+    nullable = isinstance(schema, Mapping) and schema.get("nullable") is True
+    return nullable or "null" in admitted(schema, root)

@@ -1,0 +1,239 @@
+"""A completion in any shape as the attempts that the model made: calls, and what is broken.
+
+"..."                                  a text, with or without its special tokens
+{"role": "assistant", ...}             a message (a dict or an object), ParsedResponse included
+[{"role": "assistant", ...}, ...]      messages, of which only the model's count
+ParseResult                            what was read already
+None, or anything else                 no completion
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tunaeval.parsing import parse, parse_message
+from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, text_of
+
+from .observed import has_observations, observations, without
+from .recipe import Recipe
+
+_MODELS = frozenset({"assistant", "model", "gpt", "ai"})
+_ODD = frozenset({
+    "quoted", "lone-surrogate", "nul", "duplicate-key", "too-many-diagnoses", "trailing-ellipsis",
+    "unclosed-fence", "unclosed-reasoning",
+})  # fmt: skip
+"""Diagnoses that are of no attempt at a call."""
+
+NO_COMPLETION = "no_completion"
+TOO_LONG = "too_long"
+
+
+class BrokenSpan(NamedTuple):
+    """Characters `start` to `end` of a broken attempt, in the text of that message of several.
+
+    `message` is None where the completion is one text or one message.
+    """
+
+    start: int
+    end: int
+    message: int | None = None
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What a completion holds: sound calls, with which of them are in a fence; broken attempts."""
+
+    calls: list[ToolCall]
+    fenced: set[int]
+    broken: int = 0
+    spans: tuple[BrokenSpan, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    outcome: str = "no_call"
+    speaks: bool = False
+    """It says something besides its calls, and at its end."""
+
+    def add(self, other: Attempts, message: int) -> None:
+        """What the next message of the model holds."""
+        self.fenced |= {index + len(self.calls) for index in other.fenced}
+        self.calls += other.calls
+        self.broken += other.broken
+        self.spans += tuple(span._replace(message=message) for span in other.spans)
+        self.diagnoses += other.diagnoses
+        self.speaks = other.speaks
+        self.outcome = max(self.outcome, other.outcome, key=_WEIGHT.__getitem__)
+
+
+_WEIGHT = {NO_COMPLETION: -1, "no_call": 0, "truncated": 1, "malformed": 2, "calls": 3, TOO_LONG: 4}
+
+
+def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
+    """Read a completion. Never raises, whatever a model wrote."""
+    if isinstance(completion, str):
+        return _of_text(completion, tools, recipe)
+    if isinstance(completion, ParseResult):
+        return of_result(completion, recipe)
+    if isinstance(completion, Sequence) and not isinstance(completion, bytes | bytearray):
+        return _of_messages(completion, tools, recipe)
+    if isinstance(completion, Mapping) or any(hasattr(completion, key) for key in _FIELDS):
+        return _of_message(completion, tools, recipe)
+    return Attempts([], set(), outcome=NO_COMPLETION)
+
+
+_FIELDS = ("content", "tool_calls")
+
+
+def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
+    if len(text) > recipe.max_characters:
+        return Attempts([], set(), outcome=TOO_LONG)
+    text = str.__str__(text)
+    result = parse(text, recipe.reader, tools, recipe.level)
+    forged: list[Span] = []
+    if has_observations(text):
+        others = observations(text, [call.span for call in result.calls if call.span])
+        if others:
+            text = without(text, others)
+            result = parse(text, recipe.reader, tools, recipe.level)
+            forged = [] if recipe.observations else others
+    found = of_result(result, recipe, text)
+    found.broken += len(forged)
+    found.spans += tuple(BrokenSpan(*span) for span in forged)
+    return found
+
+
+def has_others(text: str) -> bool:
+    """Whether a text may hold more than a result says: turns of others, or code fences."""
+    return "```" in text or has_observations(text)
+
+
+def of_result(
+    result: ParseResult, recipe: Recipe, text: str = "", *, message: int | None = None
+) -> Attempts:
+    """What a text's result says of its attempts; with the text, which calls are in a fence."""
+    calls = [*result.calls]
+    found = Attempts(calls, set(), outcome=result.outcome, speaks=bool(result.content.strip()))
+    if result.diagnoses:
+        found.diagnoses = result.diagnoses
+        spans = [*_broken(result.diagnoses, calls)]
+        found.spans = tuple(BrokenSpan(*span, message) for span in spans if span.end > span.start)
+        found.broken = len(spans)
+    if not found.broken and result.outcome in {"malformed", "truncated"}:
+        found.broken = 1
+    if "```" in text:
+        inside = [*_fences(text, [call.span for call in calls if call.span])]
+        found.fenced = {
+            index
+            for index, call in enumerate(calls)
+            if call.span and call.format != recipe.reader
+            if any(start < call.span.start < end for start, end in inside)
+        }
+    return found
+
+
+def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
+    """Where attempts are that are no calls; what is said of one place is one attempt."""
+    sound = sorted(call.span for call in calls if call.span)
+    spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in _ODD}
+    last = Span(-1, -1)
+    at = 0
+    for span in sorted(spans):
+        while at < len(sound) and sound[at].end <= span.start:
+            at += 1
+        if at < len(sound) and sound[at].start < span.end:
+            continue
+        if span.start < last.end:
+            continue
+        last = span
+        yield span
+
+
+def _fences(text: str, calls: Sequence[Span]) -> Iterator[Span]:
+    """Code fences: from a line that begins with three backticks to the next one."""
+    start, at = -1, 0
+    inside = sorted(calls)
+    call = 0
+    while (found := text.find("```", at)) >= 0:
+        at = found + 3
+        while call < len(inside) and inside[call].end <= found:
+            call += 1
+        if call < len(inside) and inside[call].start <= found:
+            continue
+        if text[text.rfind("\n", 0, found) + 1 : found].strip(" \t>"):
+            continue
+        if start < 0:
+            start = found
+        else:
+            yield Span(start, found)
+            start = -1
+    if start >= 0:
+        yield Span(start, len(text))
+
+
+# --- messages ------------------------------------------------------------------------------------
+
+
+def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe) -> Attempts:
+    """The model's turns, one after the other; what tools and users say never counts."""
+    found = Attempts([], set(), outcome=NO_COMPLETION)
+    size = 0
+    for index, message in enumerate(messages):
+        role = _get(message, "role")
+        if role is not None and not (isinstance(role, str) and role in _MODELS):
+            found.speaks = False
+            continue
+        if isinstance(message, str):
+            one = _of_text(message, tools, recipe)
+        elif isinstance(message, Mapping) or any(hasattr(message, key) for key in _FIELDS):
+            one = _of_message(message, tools, recipe)
+        else:
+            continue
+        found.add(one, index)
+        size += _size(message)
+    if size > recipe.max_characters:
+        return Attempts([], set(), outcome=TOO_LONG)
+    return found
+
+
+def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
+    """Structured calls are the calls; what the text tries beside them is broken."""
+    if _size(message) > recipe.max_characters:
+        return Attempts([], set(), outcome=TOO_LONG)
+    items = _get(message, "tool_calls")
+    items = [*items] if isinstance(items, list | tuple) else []
+    legacy = _get(message, "function_call")
+    if not items and legacy is not None:
+        items = [legacy]
+    content = _get(message, "content")
+    said = text_of(content) if content else ""
+    text = _of_text(said, tools, recipe) if said else Attempts([], set())
+    if not items:
+        return text
+    result = parse_message({"tool_calls": items}, recipe.reader, tools, recipe.level)
+    found = of_result(result, recipe)
+    beside = [call for call in text.calls if not _among(call, result.calls)]
+    found.broken = len(items) - len(result.calls) + text.broken + len(beside)
+    leaked = (BrokenSpan(*call.span) for call in beside if call.span)
+    found.spans = (*text.spans, *leaked)
+    found.diagnoses += text.diagnoses
+    found.speaks = bool(said.strip())
+    return found
+
+
+def _among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
+    return any(call.name == one.name and call.arguments == one.arguments for one in calls)
+
+
+def _size(message: object) -> int:
+    """Characters of a message's text and of the arguments that are text."""
+    content = _get(message, "content")
+    size = len(content) if isinstance(content, str) else len(text_of(content)) if content else 0
+    items = _get(message, "tool_calls")
+    for item in items if isinstance(items, list | tuple) else ():
+        arguments = _get(_get(item, "function") or item, "arguments")
+        size += len(arguments) if isinstance(arguments, str) else 0
+    return size
+
+
+def _get(thing: object, key: str) -> object:
+    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)

@@ -1,0 +1,143 @@
+"""What a reward is made of: weights, factors, how completions are read; and the named recipes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from typing import Literal, NamedTuple, TypeAlias
+
+from tunaeval.parsing import parser_for
+from tunaeval.types import LEVELS, Level
+from tunaeval.wanted import refusal, wanted_name
+
+Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
+
+GRADINGS: tuple[Grading, ...] = ("arguments", "whole", "toolrl")
+
+_RULES = 1
+"""Goes up when the same recipe begins to give other values; part of every digest."""
+
+
+class Parts(NamedTuple):
+    """What a completion earns of each weight, from 0 to 1.
+
+    `format`: what it wrote as calls is written right. `name`: the right tools are called.
+    `arguments`: with the right arguments. `abstention`: it answers in words, where that is wanted.
+    """
+
+    format: float = 0.0
+    name: float = 0.0
+    arguments: float = 0.0
+    abstention: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a reward is made: `value = base + the sum of weight x part`, as `Parts` names them.
+
+    `format`, `name`, `arguments` are the weights where calls are wanted, `abstention` where none
+    is.
+
+    Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, or is
+    in a code fence; `misfit` those of a call that does not fit its tool's schema and is not the
+    very call that is wanted; `broken` all parts, once for each attempt at a call that cannot be
+    read.
+
+    `grading` says how calls are compared with those wanted: "arguments" by the share of arguments
+    that are right, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).
+
+    `reader` is a format by name, `level` which repairs are made in reading. A completion of more
+    than `max_characters` earns nothing and is not read. `observations`: a text may hold what tools
+    answered, as texts of several turns do, and nothing in there counts; without them the
+    markers of an answer are the model's own making, and broken.
+
+        >>> Recipe(repaired=0.5).digest != Recipe().digest
+        True
+
+    Raises `UsageError` for a weight that is no finite number, a factor outside of 0 to 1, and
+    names that are not known.
+    """
+
+    format: float = 0.1
+    name: float = 0.2
+    arguments: float = 0.7
+    abstention: float = 1.0
+    base: float = 0.0
+    repaired: float = 0.8
+    broken: float = 0.5
+    misfit: float = 0.5
+    grading: Grading = "arguments"
+    reader: str = "auto"
+    level: Level = "standard"
+    max_characters: int = 262_144
+    observations: bool = True
+    digest: str = field(init=False, repr=False, compare=False)
+    """Twelve characters that differ where rewards may; in every result."""
+
+    def __post_init__(self) -> None:
+        _wanted_number(self.base, "base", -math.inf, math.inf)
+        for name in Parts._fields:
+            _wanted_number(getattr(self, name), name, 0.0, math.inf)
+        for name in ("repaired", "broken", "misfit"):
+            _wanted_number(getattr(self, name), name, 0.0, 1.0)
+        wanted_name(self.grading, "grading", GRADINGS)
+        wanted_name(self.level, "level", LEVELS)
+        if not isinstance(self.reader, str):
+            raise refusal("reader", self.reader, "the name of a format")
+        parser_for(self.reader)
+        if type(self.max_characters) is not int or self.max_characters < 1:
+            raise refusal("max_characters", self.max_characters, "a whole number, 1 or more")
+        said = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.init]
+        digest = sha256(f"{_RULES} {' '.join(said)}".encode()).hexdigest()[:12]
+        object.__setattr__(self, "digest", digest)
+
+    def value_of(self, parts: Parts) -> float:
+        """The reward for these parts."""
+        return (
+            self.base
+            + self.format * parts.format
+            + self.name * parts.name
+            + self.arguments * parts.arguments
+            + self.abstention * parts.abstention
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def _wanted_number(value: object, name: str, least: float, most: float) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and math.isfinite(value) and least <= value <= most:  # type: ignore[arg-type,operator]  # a number
+        return
+    bounds = (f" from {least:g}" if math.isfinite(least) else "") + (
+        f" to {most:g}" if math.isfinite(most) else ""
+    )
+    raise refusal(name, value, f"a finite number{bounds}")
+
+
+EXACT = Recipe(
+    format=0.0,
+    name=0.0,
+    arguments=1.0,
+    repaired=0.0,
+    broken=0.0,
+    misfit=0.0,
+    grading="whole",
+    level="strict",
+)
+"""1 for the very calls wanted, well-formed and nothing else beside them, or for words where no call
+is wanted; else 0."""
+
+TOOLRL = Recipe(format=1.0, name=6.0, arguments=6.0, abstention=7.0, base=-3.0, grading="toolrl")
+"""The reward of ToolRL, from -3 to 4: 1 for the format and from -3 to 3 for the calls.
+
+Of calls P and those wanted G, optimally paired, `6 * R / S - 3` with S = 1 + |G| + all wanted
+arguments, and R the sum of: tool names in both over tool names in either; for each pair the share
+of argument names in both of those in either; for each pair the arguments with the value wanted.
+Source: Qian et al., "ToolRL: Reward is All Tool Learning Needs", arXiv 2504.13958, section 3.3.
+
+Of our own are the factors (there nothing is lost by a broken call beside a good one, by a repeated
+call or an argument too many, beyond the format), that a call counts in either name set as often as
+it is made, and that an abstention where it is wanted earns the 4 of a right call.
+"""

@@ -1,0 +1,108 @@
+"""A reward function for TRL's trainers (GRPO, RLOO): a plain callable, TRL is not imported.
+
+    from tunaeval.rewards.trl import trl_reward
+
+    trainer = GRPOTrainer(model=..., reward_funcs=trl_reward(), train_dataset=dataset)
+
+TRL calls it once for each local batch, with keywords only: `completions` (texts, or lists of
+messages), every other column of the data set as a list, and `log_metric` (name, number). It takes a
+list of numbers, and None for a row that is not judged. (TRL 1.16, `GRPOTrainer._calculate_rewards`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Any
+
+from tunaeval.errors import UsageError
+
+from .recipe import Parts, Recipe
+from .scored import Reward, gold_of, reward
+
+__all__ = ["TrlReward", "trl_reward"]
+
+Log = Callable[[str, float], object]
+
+
+@dataclass(frozen=True)
+class TrlReward:
+    """What TRL calls; see `trl_reward`. A value: it can be sent to other processes."""
+
+    recipe: Recipe
+    gold: str
+    tools: str
+    part: str
+    __name__: str = field(default="tunaeval", compare=False)
+    """What TRL calls its metrics by: `rewards/tunaeval/mean`."""
+
+    def __call__(
+        self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
+    ) -> list[float | None]:
+        """A number for each completion; None where the row's own gold or tools are unreadable."""
+        golds = _column(columns, self.gold, len(completions))
+        tools = columns.get(self.tools) or [None] * len(completions)
+        found: list[Reward | None] = []
+        for completion, gold, known in zip(completions, golds, tools, strict=True):
+            try:
+                compiled = gold_of(gold, known)
+            except UsageError:  # the row's fault, not the model's; counted below
+                found.append(None)
+                continue
+            found.append(reward(completion, compiled, recipe=self.recipe))
+        if log_metric is not None and self.part == "value":
+            for name, number in metrics(found):
+                log_metric(name, number)
+        return [None if one is None else self._number(one) for one in found]
+
+    def _number(self, found: Reward) -> float:
+        number: float = found.value if self.part == "value" else getattr(found.parts, self.part)
+        return number
+
+
+def trl_reward(
+    recipe: Recipe | None = None, *, gold: str = "gold", tools: str = "tools", part: str = "value"
+) -> TrlReward:
+    """The reward function for a data set whose columns `gold` and `tools` are called so.
+
+    `gold` holds what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
+    the column of `tools` may be missing. `part` is "value", or one of the parts ("format", "name",
+    "arguments", "abstention"), for trainers that weigh several rewards (`reward_weights`).
+
+    Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
+    parts' means, and `/unreadable_rows`, rows with a gold or tools that cannot be read: these get
+    None, which TRL leaves out. Raises `UsageError` for a part or a column that is not there.
+    """
+    if part not in {"value", *Parts._fields}:
+        raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
+    name = "tunaeval" if part == "value" else f"tunaeval_{part}"
+    return TrlReward(recipe or Recipe(), gold, tools, part, name)
+
+
+def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
+    """What is worth a line in a log, by name, from 0 to 1 each but the last, which is a number."""
+    read = [one for one in found if one is not None]
+    rows = len(read) or 1
+    counts = {
+        "parse_rate": sum(one.outcome == "calls" for one in read) / rows,
+        "exact_rate": sum(not (one.failures or one.broken) for one in read) / rows,
+        "broken_rate": sum(one.broken > 0 for one in read) / rows,
+        "truncated_rate": sum(one.outcome == "truncated" for one in read) / rows,
+    }
+    for name in Parts._fields:
+        counts[name] = fsum(getattr(one.parts, name) for one in read) / rows
+    counts["unreadable_rows"] = float(len(found) - len(read))
+    return [(f"tool_calls/{name}", number) for name, number in counts.items()]
+
+
+def _column(columns: dict[str, Any], name: str, rows: int) -> Sequence[object]:
+    column = columns.get(name)
+    if column is None or len(column) != rows:
+        known = ", ".join(key for key, value in columns.items() if isinstance(value, list))
+        raise UsageError(
+            f"the data set has no column {name!r} for {rows} completions; it has: {known}. "
+            "Name the one with the calls that are wanted: trl_reward(gold=...)"
+        )
+    found: Sequence[object] = column
+    return found

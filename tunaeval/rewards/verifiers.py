@@ -1,0 +1,78 @@
+"""A reward for verifiers: an `async` function of a rollout, which verifiers 0.4 finds by its name.
+
+    class Weather(vf.Task):
+        @vf.reward(weight=1.0)
+        async def calls(self, task, trace):
+            return tool_reward(trace, task.info["gold"], task.info["tools"])
+
+or without a class, in a task's configuration:
+
+    rewards = {"calls": {"fn": "tunaeval.rewards.verifiers:call_reward"}}
+
+verifiers is not imported. A reward that raises would count as 0 in older versions, so that a gold
+nobody can read looked like a bad model: here it is an error with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .gold import AnyTools
+from .recipe import Recipe
+from .scored import Reward, gold_of, reward
+
+__all__ = ["call_reward", "completion_of", "tool_reward", "tool_rewards"]
+
+_DEFAULT = Recipe()
+
+
+def tool_reward(
+    completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
+) -> float:
+    """The value alone, of a trace, of messages or of a text; see `tunaeval.rewards.reward`."""
+    return scored(completion, gold, tools, recipe=recipe).value
+
+
+def tool_rewards(
+    completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
+) -> dict[str, float]:
+    """The parts and the rates by name, for a `@vf.metric` that returns a mapping."""
+    found = scored(completion, gold, tools, recipe=recipe)
+    return {
+        **found.parts._asdict(),
+        "parsed": float(found.outcome == "calls"),
+        "broken": float(found.broken),
+    }
+
+
+async def call_reward(task: Any, trace: Any) -> float:
+    """For a task whose data has `gold`, and maybe `tools`: fields, or keys of its `info`."""
+    return tool_reward(trace, _field(task, "gold"), _field(task, "tools"))
+
+
+def scored(
+    completion: object, gold: object, tools: AnyTools, *, recipe: Recipe = _DEFAULT
+) -> Reward:
+    """The whole reward of a trace, of messages or of a text."""
+    return reward(completion_of(completion), gold_of(gold, tools), recipe=recipe)
+
+
+def completion_of(trace: object) -> object:
+    """What the model itself wrote in a rollout, else what was given.
+
+    A trace's `assistant_messages` leave out those that a prompt supplied as examples.
+    """
+    for name in ("assistant_messages", "completion", "messages"):
+        found = getattr(trace, name, None)
+        if isinstance(found, list | tuple):
+            return found
+    return trace
+
+
+def _field(task: Any, name: str) -> Any:
+    found = task.get(name) if isinstance(task, Mapping) else getattr(task, name, None)
+    if found is None:
+        info = task.get("info") if isinstance(task, Mapping) else getattr(task, "info", None)
+        found = info.get(name) if isinstance(info, Mapping) else None
+    return found

@@ -1,0 +1,67 @@
+"""A reward for verl, by its file: no line of code, and verl is not imported.
+
+    reward.custom_reward_function.path=pkg://tunaeval.rewards.verl   (or the path of this file)
+    reward.custom_reward_function.name=compute_score
+
+verl 0.9.1 calls `compute_score(data_source, solution_str, ground_truth, extra_info, **kwargs)` for
+each sample, in a thread, and logs what stands beside "score". (verl/utils/reward_score, and
+`reward.custom_reward_function.reward_kwargs`, which become keywords here.)
+
+verl decodes with `skip_special_tokens=True`: where a tokenizer counts `<tool_call>` as special, the
+text has none, and the bare JSON is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+from tunaeval.errors import UsageError
+
+from .recipe import EXACT, TOOLRL, Recipe
+from .scored import gold_of, reward
+
+__all__ = ["compute_score"]
+
+_NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
+
+
+def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: object,
+    extra_info: Mapping[str, Any] | None = None,
+    recipe: str = "default",
+    **changes: Any,
+) -> dict[str, float]:
+    """The reward as "score", its parts, and what became of the calls, as numbers.
+
+    `ground_truth` is what `Gold.of` reads. `extra_info["tools"]` may hold the tools, as a list or
+    as JSON text. `recipe` is "default", "EXACT" or "TOOLRL", and `changes` are fields of it
+    (`repaired=0.5`). `data_source` is not looked at. Raises `UsageError` for a recipe that cannot
+    be, and for a gold and tools that cannot be read: verl reports these, a silent 0 would train.
+    """
+    del data_source
+    tools = extra_info.get("tools") if isinstance(extra_info, Mapping) else None
+    chosen = _recipe(recipe, tuple(sorted(changes.items())))
+    found = reward(solution_str, gold_of(ground_truth, tools), recipe=chosen)
+    return {
+        "score": found.value,
+        **found.parts._asdict(),
+        "parsed": float(found.outcome == "calls"),
+        "broken": float(found.broken),
+        "truncated": float(found.outcome == "truncated"),
+    }
+
+
+@lru_cache(maxsize=64)
+def _recipe(name: str, changes: tuple[tuple[str, Any], ...]) -> Recipe:
+    if name not in _NAMED:
+        raise UsageError(f"recipe is {name!r}; wanted one of {', '.join(_NAMED)}")
+    named = _NAMED[name]
+    known = {one.name: getattr(named, one.name) for one in fields(named) if one.init}
+    if unknown := [key for key, _ in changes if key not in known]:
+        raise UsageError(f"a recipe has no {unknown[0]!r}; it has {', '.join(known)}")
+    return Recipe(**{**known, **dict(changes)})

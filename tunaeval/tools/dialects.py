@@ -1,0 +1,132 @@
+"""Schemas as data sets write them, as JSON schema: Arrow's nulls, Python's types, xLAM's lists.
+
+    {"city": {"type": "str, optional", "default": "Oslo"}}     xLAM: arguments without a frame
+    {"type": "dict", "properties": {"n": {"type": "float"}}}   BFCL and ToolACE: Python's names
+    {"properties": {"city": {...}, "days": None}}              Arrow: every key in every row
+
+A schema that is written in neither way comes back as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tunaeval.types import JsonObject, JsonValue
+
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""Keywords whose value is an object of schemas by name."""
+_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_ONE = frozenset({"items", "additionalProperties", "additionalItems", "not", "contains"})
+_NULL_IS_A_VALUE = frozenset({"default", "const"})
+
+_KINDS: Mapping[str, JsonObject] = {
+    "dict": {"type": "object"},
+    "float": {"type": "number"},
+    "int": {"type": "integer"},
+    "str": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "list": {"type": "array"},
+    "tuple": {"type": "array"},
+    "set": {"type": "array"},
+    "none": {"type": "null"},
+    "any": {},
+}
+"""What Python's names of types are in JSON schema."""
+_JSON_KINDS = frozenset({"object", "number", "integer", "string", "boolean", "array", "null"})
+_OF_ITEMS = frozenset({"list", "tuple", "set", "sequence", "iterable"})
+_DEEPEST = 64
+
+
+def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
+    """The schema without Arrow's nulls, in the words of JSON schema; what was given stays.
+
+    >>> plain_schema({"city": {"type": "str"}, "days": {"type": "int, optional"}})
+    {'type': 'object', 'properties': {'city': {'type': 'string'}, 'days': {'type': 'integer'}},
+    'required': ['city']}
+    """
+    known = {key: inner for key, inner in schema.items() if inner is not None}
+    found = _framed(known) if _is_unframed(known) else known
+    return _plain(found, 0)
+
+
+def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
+    """Whether these are arguments without the frame of a schema, as xLAM lists them."""
+    return bool(schema) and all(
+        isinstance(inner, Mapping)
+        and (isinstance(inner.get("type"), str) or isinstance(inner.get("description"), str))
+        for inner in schema.values()
+    )
+
+
+def _framed(arguments: Mapping[str, JsonValue]) -> JsonObject:
+    """An argument is required unless it is called optional or has a default."""
+    required = [
+        name
+        for name, inner in arguments.items()
+        if inner.get("default") is None and "optional" not in str(inner.get("type", "")).lower()
+    ]
+    return {"type": "object", "properties": dict(arguments), "required": required}
+
+
+def _plain(schema: Mapping[str, JsonValue], depth: int) -> JsonObject:
+    if depth > _DEEPEST:
+        return dict(schema)
+    made: JsonObject = {}
+    for key, inner in schema.items():
+        if inner is None and key not in _NULL_IS_A_VALUE:
+            continue
+        if key in _MAPS and isinstance(inner, Mapping):
+            made[key] = {name: _inner(one, depth) for name, one in inner.items() if one is not None}
+        elif key in _LISTS and isinstance(inner, list | tuple):
+            made[key] = [_inner(one, depth) for one in inner if one is not None]
+        elif key in _ONE:
+            made[key] = _inner(inner, depth)
+        else:
+            made[key] = inner
+    _typed(made)
+    return made
+
+
+def _inner(schema: JsonValue, depth: int) -> JsonValue:
+    return _plain(schema, depth + 1) if isinstance(schema, Mapping) else schema
+
+
+def _typed(schema: JsonObject) -> None:
+    """The type in JSON schema's word; a constant null that Arrow has put beside it is none."""
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind not in _JSON_KINDS:
+        said = _kind(kind.split(",")[0] if "[" not in kind else kind)
+        if said is not None:
+            del schema["type"]
+            schema.update({**said, **schema})
+    if "const" in schema and schema["const"] is None and schema.get("type", "null") != "null":
+        del schema["const"]
+
+
+def _kind(text: str) -> JsonObject | None:
+    """What a type is in Python's spelling (`List[int]`, `Optional[str]`); None for no such type."""
+    name, bracket, inside = text.strip().partition("[")
+    name = name.strip().lower().removeprefix("typing.")
+    inner = _parts(inside.rpartition("]")[0]) if bracket else []
+    if name in _JSON_KINDS:
+        return {"type": name}
+    if name in _OF_ITEMS:
+        item = _kind(inner[0]) if inner else None
+        return {"type": "array", "items": item} if item else {"type": "array"}
+    if name in {"union", "optional"} and inner:
+        kinds = [found for found in map(_kind, inner) if found is not None]
+        kinds += [{"type": "null"}] * (name == "optional")
+        return {"anyOf": kinds} if len(kinds) > 1 else kinds[0] if kinds else {}
+    return dict(_KINDS[name]) if name in _KINDS else None
+
+
+def _parts(text: str) -> list[str]:
+    """What is between the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip()]
