@@ -30,7 +30,7 @@ FLOORS = (
     ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),
-    ("adapters", "harness"),
+    ("adapters", "harness", "doctor"),
     ("api",),
     ("tunaeval",),
     ("selftest",),
@@ -67,6 +67,7 @@ NEVER = (
     ("reports", "clients"),
     ("reports", "scoring"),
     ("reports", "harness"),
+    ("doctor", "harness"),
 )
 """Who never imports whom, whatever the floors say."""
 

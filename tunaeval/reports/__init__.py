@@ -7,6 +7,7 @@ from .console import Live, show
 from .executions import print_execution
 from .flips import Answer, Flip
 from .json import json_text, summary_object
+from .markdown import code
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
 from .summary import INFRASTRUCTURE, expected_tools, summarise
@@ -31,6 +32,7 @@ __all__ = [
     "RunFigures",
     "RunSource",
     "call_words",
+    "code",
     "compare_runs",
     "comparison_markdown",
     "comparison_object",
