@@ -38,6 +38,8 @@ class Reply(NamedTuple):
 
 def answer(served: Served, body: dict[str, Any]) -> Reply:
     """The response to a chat completion's request."""
+    if served.defect == "gateway-strips":
+        body = {key: body[key] for key in ("messages", "max_tokens", "stream") if key in body}
     refusal = _refusal(served.defect, body)
     if refusal is not None:
         return refusal

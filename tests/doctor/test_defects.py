@@ -18,8 +18,9 @@ from tunaeval.doctor import REQUESTS, Examination, Settings, examine
 SEEDS_IN_CI, SEEDS = 6, 100
 
 
-def examined(server: Loopback, **settings: int) -> Examination:
-    return asyncio.run(examine(server.base_url, Settings(**settings), environment={}))
+def examined(server: Loopback, concurrency: int = 1) -> Examination:
+    settings = Settings(concurrency=concurrency)
+    return asyncio.run(examine(server.base_url, settings, environment={}))
 
 
 def blamed(found: Examination) -> dict[str, str]:

@@ -101,7 +101,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "stream-frames", "stream", (*_streams(_CALLING), *asks.HELLO[1:]),
-        each(rules_stream.frames_sound), "nothing", "frame",
+        rules_stream.frames_sound, "nothing", "frame",
     ),
     Check(
         "stream-fragments", "stream", _streams(_CALLING), each(rules_stream.fragments_sound),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,6 +119,8 @@ def _examined(
 
 def judge(check: Check, seen: Seen) -> Judgement:
     """What a check comes to. What needs copying is not asked of a model that cannot copy."""
+    if seen.nobody:
+        return Judgement("not tested", seen.stopped or "not asked")
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
     if check.needs == "nothing" or seen.capable:
@@ -180,7 +183,8 @@ def _evidence(told: Judgement) -> JsonObject:
 
 
 def _cut(value: JsonValue) -> JsonValue:
-    return value[:_LONGEST] if isinstance(value, str) else value
+    text = value if value is None or isinstance(value, str) else json.dumps(value)
+    return text[:_LONGEST] if text else text
 
 
 def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:

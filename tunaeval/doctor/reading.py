@@ -61,14 +61,13 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
     if (whole := json_object(heard.body)) is not None and "choices" in whole:
         words = "stream was true, and the answer is one JSON object"
         return Answer(ask, 200, error=words, streamed=Streamed(0, (("frame-none", words),)))
-    if not frames.objects:
+    if heard.failure or not frames.objects:
         said = heard.body[:_QUOTED].decode(errors="replace")
-        return Answer(ask, 200, failure=heard.failure or f"no frame in the stream: {said!r}")
+        words = heard.failure or f"no frame in the stream: {said!r}"
+        return Answer(ask, 200, failure=words, streamed=Streamed(len(frames.objects)))
     error = next(
         (error_words(o) or str(o["error"]) for o in frames.objects if o.get("error")), None
     )
-    if heard.failure:
-        faults.append(("frame-cut", f"the stream broke off: {heard.failure}"))
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)

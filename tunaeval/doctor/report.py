@@ -106,7 +106,7 @@ def _lines(evidence: JsonObject) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _words(api: JsonObject) -> str:
-    calls = [f"{call['name']} {call['arguments']}" for call in api["tool_calls"]]
+    calls = [f"{call['name']} {call['arguments'] or repr('')}" for call in api["tool_calls"]]
     said = f"content {api['content']!r}" if api["content"] else "no content"
     return f"{'; '.join(calls) or 'no call'}; {said}; finish reason {api['finish_reason']}"
 

@@ -16,7 +16,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
 
     def judge(_: Seen, answer: Answer) -> Judgement:
         stream = answer.streamed
-        if stream is None:
+        if stream is None or answer.failure:
             return unanswered(answer) or Judgement("not tested", "no stream came", answer=answer)
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
         if not found:
@@ -27,7 +27,20 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
     return judge
 
 
-frames_sound = without(("frame",), "every frame is sound, and [DONE] ends them")
+_sound = without(("frame",), "every frame is sound, and [DONE] ends them")
+_OFTEN = 2
+
+
+def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Every frame is sound; a stream that breaks off once is chance, and often the server."""
+    answers = [answer for ask in wanted for answer in seen.all(ask)]
+    broken = [answer for answer in answers if answer.failure and not answer.skipped]
+    if len(broken) >= _OFTEN and seen.stopped is None:
+        words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
+        return Judgement("server", words, "frame-cut", broken[0])
+    return worst(_sound(seen, answer) for answer in answers)
+
+
 fragments_sound = without(("index", "id", "name"), "one index, id and name for each call")
 
 

@@ -23,7 +23,7 @@ from .raw import extras
 from .reading import read_answer
 from .recognise import look, recognise
 from .rules import pairs
-from .seen import Seen, compare_pair
+from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
 REQUESTS = 90
@@ -115,7 +115,7 @@ class Runner:
                 first = await self._ask(asks.ONE[0])
         elif first.status in (401, 403):
             self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
-        elif _names_flags(first):
+        elif names_flags(first):
             self._stop("every request with tools is refused until the server has its flags")
         elif first.status in (404, 405, 429):
             self._stop(f"status {first.status}: {first.error}")
@@ -185,7 +185,7 @@ class Runner:
             if answer.ok:
                 self._settled.add(ask.streamed)
             refused = answer.status in _REFUSED and ask.streamed not in self._settled
-            if not refused or len(fields) == 1 or _names_flags(answer):
+            if not refused or len(fields) == 1 or names_flags(answer):
                 return answer
             fields.pop(0)
 
@@ -260,10 +260,6 @@ def _is_gone(answer: Answer) -> bool:
 
 def _why(answer: Answer) -> str:
     return answer.failure or f"status {answer.status}: {answer.error}"
-
-
-def _names_flags(answer: Answer) -> bool:
-    return "enable-auto-tool-choice" in (answer.error or "")
 
 
 def in_quick(check: Check) -> Check:

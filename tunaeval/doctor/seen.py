@@ -12,6 +12,9 @@ from . import asks
 from .blame import blame, format_of, leak, right, same, same_calls, trusted_raw
 from .values import Answer, ApiCall, Ask, Judgement, Server
 
+FLAGS = "enable-auto-tool-choice"
+"""What vLLM's refusal of tools names."""
+
 CASES = 2
 """So many of the three calls of the gate have to be right before more is asked of a model."""
 
@@ -45,6 +48,12 @@ class Seen:
         first = self.one(asks.ONE[0])
         return first.error if first.status is not None and first.status >= 400 else None
 
+    @property
+    def nobody(self) -> bool:
+        """Whether it was stopped before any answer came, but for a refusal that names flags."""
+        flags = names_flags(self.one(asks.ONE[0]))
+        return self.stopped is not None and not self.raw_share[1] and not flags
+
     @cached_property
     def parses(self) -> bool:
         """Whether the server has read any of the gate's calls: its parser is that of the model."""
@@ -74,6 +83,11 @@ class Seen:
 
     def blame(self, answer: Answer) -> Judgement:
         return blame(answer, self.native)
+
+
+def names_flags(answer: Answer) -> bool:
+    """Whether a refusal names the flags that the server has to be started with."""
+    return FLAGS in (answer.error or "")
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:

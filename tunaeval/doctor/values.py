@@ -88,7 +88,9 @@ class ApiCall:
         return found if isinstance(found, dict) else None
 
     def as_json(self) -> JsonObject:
-        return {"name": self.name, "arguments": self.arguments, "id": self.id}
+        given = self.arguments
+        arguments = given if given is None or isinstance(given, str) else json.dumps(given)
+        return {"name": self.name, "arguments": arguments, "id": self.id}
 
 
 @dataclass(frozen=True, slots=True)
