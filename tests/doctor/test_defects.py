@@ -13,7 +13,7 @@ import pytest
 from tests.doctor.defects import DEFECTS, Defect
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS, WEAK
-from tunaeval.doctor import REQUESTS, Examination, Settings, examine
+from tunaeval.doctor import GROUPS, REQUESTS, Examination, Settings, examine
 
 SEEDS_IN_CI, SEEDS = 6, 100
 
@@ -104,6 +104,13 @@ def test_quick_is_a_third_of_it() -> None:
     assert len(server.requests) <= 32
 
 
+def test_quick_has_no_findings_on_a_sound_server() -> None:
+    with Loopback(seed=5) as server:
+        found = asyncio.run(examine(server.base_url, Settings(quick=True), environment={}))
+    assert found.findings == ()
+    assert len(found.passed) > 15
+
+
 def test_a_group_alone_asks_less() -> None:
     with Loopback("boolean-subschema-400") as server:
         found = asyncio.run(examine(server.base_url, only="schema", environment={}))
@@ -117,3 +124,12 @@ def test_asking_several_at_once_finds_the_same() -> None:
         assert blamed(examined(server, concurrency=8)) == {}
     with Loopback("index-always-0", seed=3) as server:
         assert blamed(examined(server, concurrency=8)).keys() == {"stream-fragments"}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_group_alone_has_no_findings_on_a_sound_server(group: str) -> None:
+    with Loopback(seed=4) as server:
+        found = asyncio.run(examine(server.base_url, only=group, environment={}))
+    assert found.findings == ()
+    assert {name for name, _ in found.passed} == {group}
+    assert found.exit == 0

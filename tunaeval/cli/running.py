@@ -27,6 +27,7 @@ from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
 from .installed import chosen_suite
 from .output import Output
+from .server_check import checked, suspicion
 
 _WRITERS = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
 """Which writer a report's file name asks for."""
@@ -50,6 +51,8 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         output.result(json_text(summary_object(report)))
     elif report.results:
         output.draw(partial(show, report))
+        if (said := suspicion(report, asked.client)) is not None:
+            output.result(said)
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
     code = _verdict(report, arguments, output) if ended is None else ended
@@ -87,6 +90,8 @@ def _run(
         told=asked.told(suite),
         resume=arguments.resume,
     )
+    if arguments.check_server:
+        run.info = checked(run.info, asked.client, output)
     if arguments.resume:
         output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
     progress = tell.progress(run.left, heading=run.info.heading)

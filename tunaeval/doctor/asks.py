@@ -131,11 +131,10 @@ def echo(name: str, *calls: Wanted, tools: tuple[JsonObject, ...] = OFFERED, **m
     return Ask(name, (user(text),), tools, calls, max_tokens=size, **more)
 
 
-def both(ask: Ask) -> tuple[Ask, Ask]:
+def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
     """The same whole and streamed, in this order: a pair that is asked one after the other."""
-    return ask, replace(
-        ask, streamed=True, more={**ask.more, "stream_options": {"include_usage": True}}
-    )
+    more = {**ask.more, "stream_options": {"include_usage": True}}
+    return ask, replace(ask, streamed=True, more=more, quick=quick_streamed)
 
 
 _WEATHER_CALL = Wanted("get_weather", {"city": "Oslo", "days": 2})
@@ -147,21 +146,21 @@ def _write(content: str) -> Wanted:
     return Wanted("write_file", {"path": "a.txt", "content": content})
 
 
-ONE = both(echo("one call", _WEATHER_CALL, quick=True))
+ONE = both(echo("one call", _WEATHER_CALL, quick=True), quick_streamed=True)
 SUM = both(echo("integers", _ADD_CALL, quick=True))
 NOTE = both(echo("two strings", _NOTE_CALL, quick=True))
 GATE = (ONE, SUM, NOTE)
 """What a model has to copy before anything else is asked of it."""
 
 HELLO = both(Ask("no call wanted", (user("Say hello."),), OFFERED, max_tokens=64, quick=True))
-EMPTY = both(echo("no arguments", Wanted("ping", {}), quick=True))
-TWO = both(echo("two calls", _WEATHER_CALL, _ADD_CALL, quick=True))
+EMPTY = both(echo("no arguments", Wanted("ping", {}), quick=True), quick_streamed=True)
+TWO = both(echo("two calls", _WEATHER_CALL, _ADD_CALL, quick=True), quick_streamed=True)
 TWO_REFUSED = echo(
     "one call at a time", _WEATHER_CALL, _ADD_CALL, more={"parallel_tool_calls": False}, quick=True
 )
 TYPES = both(echo("values of 14 types", Wanted("typed", TYPED_VALUES), tools=(TYPED, ADD)))
 HOSTILE = (
-    both(echo("closers in a value", _write(CLOSERS), quick=True)),
+    both(echo("closers in a value", _write(CLOSERS), quick=True), quick_streamed=True),
     both(echo("quotes and line ends", _write('a "b"\n\t\\n \\ \'c\'\r\n{"d": [}'))),
     both(echo("other scripts", _write("naïve café 北京の天気は晴れ — Ωμέγα 👩‍🚀🎉 \\u00e9"))),
     both(
@@ -186,26 +185,30 @@ REQUIRED = both(
         quick=True,
     )
 )  # fmt: skip
-CHOSEN = Ask("choice named", _CHOICE, OFFERED, max_tokens=120, more={"tool_choice": NAMED})
+CHOSEN = Ask(
+    "choice named", _CHOICE, OFFERED, max_tokens=120, more={"tool_choice": NAMED}, quick=True
+)
 UNKNOWN_CHOICE = Ask(
     "choice unknown", _CHOICE, OFFERED, max_tokens=16, more={"tool_choice": "whatever"}
 )
 
 
-def _schema(name: str, properties: JsonObject, **more: JsonValue) -> Ask:
-    offered = tool("look_up", "Look something up.", properties, **more)
-    return Ask(name, _CHOICE, (offered,), max_tokens=SCHEMA_TOKENS)
+def _schema(
+    name: str, properties: JsonObject, *, definitions: JsonObject | None = None, quick: bool = False
+) -> Ask:
+    offered = tool("look_up", "Look something up.", properties)
+    if definitions:
+        offered["function"]["parameters"]["$defs"] = definitions
+    return Ask(name, _CHOICE, (offered,), max_tokens=SCHEMA_TOKENS, quick=quick)
 
 
+_POINT = {"type": "object", "properties": {"x": _INTEGER}}
 SCHEMAS = (
-    _schema(
-        "$ref", {"at": {"$ref": "#/$defs/point"}},
-        **{"$defs": {"point": {"type": "object", "properties": {"x": _INTEGER}}}},
-    ),
-    _schema("boolean subschema", {"anything": True}),
+    _schema("$ref", {"at": {"$ref": "#/$defs/point"}}, definitions={"point": _POINT}),
+    _schema("boolean subschema", {"anything": True}, quick=True),
     _schema("list of types", {"value": {"type": ["string", "null"]}}),
     _schema("pattern", {"code": {"type": "string", "pattern": "^[A-Z]{3}$"}}),
-)  # fmt: skip
+)
 STRICT = replace(
     echo("strict", Wanted("paint", {"colour": "blue"})),
     tools=({"type": "function", "function": {**PAINT["function"], "strict": True}},),
@@ -266,7 +269,7 @@ _PARTS = [{"type": "text", "text": TEXT}]
 _LONG_ARGUMENTS = json.dumps({"note": TEXT})
 
 PAST = _short("a past call", _past("", "{}", "up"), quick=True)
-PAST_EMPTY = _short('past arguments ""', _past("", "", "up"))
+PAST_EMPTY = _short('past arguments ""', _past("", "", "up"), quick=True)
 PAST_NULL = _short("past content null", _past(None, "{}", "up"))
 PAST_PARTS = _short("a result in parts", _past("", "{}", [{"type": "text", "text": "up"}]))
 PAST_TWO = _short("two results, the last first", _two_results())

@@ -32,7 +32,8 @@ class Check:
 
     @property
     def quick(self) -> bool:
-        return any(ask.quick for ask in self.asks)
+        """Whether `--quick` makes it: whether it asks the first, which the check is about."""
+        return self.asks[0].quick
 
 
 TOOLS_ACCEPTED = "tools-accepted"
@@ -115,7 +116,7 @@ CHECKS: tuple[Check, ...] = (
         "stream-as-whole", "stream", _PAIRED, rules.same_in_both, "copying", "stream-differs"
     ),
     Check(
-        "choice-none", "choice", (asks.NONE_PLAIN, asks.NONE_ECHO), each(rules.no_call_at_none),
+        "choice-none", "choice", (asks.NONE_ECHO, asks.NONE_PLAIN), each(rules.no_call_at_none),
         "nothing", "none-markup",
     ),
     Check(

@@ -23,7 +23,7 @@ from .values import GROUPS, Answer, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
 
-_ATTEMPT_SECONDS = 60.0
+_ATTEMPT_SECONDS = 120.0
 _LONGEST = 4000
 """Characters of a text that evidence keeps."""
 

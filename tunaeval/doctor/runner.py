@@ -84,12 +84,14 @@ class Runner:
         wanted = [ask for ask in _in_order(self._checks) if not self._known(ask)]
         if self._settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
-        early = [ask for ask in wanted if ask.max_tokens == 1 or _of_gate(ask)]
+        early = [a for a in wanted if a.max_tokens == 1 or _of_gate(a) if a is not asks.MANY_TOOLS]
         await self._in_turn(early)
-        await self._together([ask for ask in wanted if ask not in early])
+        late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
+        await self._together([ask for ask in wanted if ask not in early and ask not in late])
         if not self._settings.quick:
             await self._repeat()
         await self._settle_differences()
+        await self._in_turn(late)  # a slow server may work at it longer than anyone waits
         return self.seen
 
     async def _recognise(self) -> None:
