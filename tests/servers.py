@@ -45,8 +45,11 @@ def _wait_until_it_listens(port: int, server: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def llama_server(context: int = 4096) -> Iterator[str]:
-    """llama.cpp's own server with the embedded weights, as anyone could run it; its base URL."""
+def llama_server(context: int = 4096, chat_template: str | None = None) -> Iterator[str]:
+    """llama.cpp's own server with the embedded weights, as anyone could run it; its base URL.
+
+    `chat_template` is Jinja text in place of the weights' own.
+    """
     script = files("tunaeval.clients").joinpath("_llama_server.py")
     options = {
         "model_file": str(find_weights(None).path),
@@ -54,6 +57,7 @@ def llama_server(context: int = 4096) -> Iterator[str]:
         "context": context,
         "slots": 1,
         "threads": 2,
+        "chat_template": chat_template,
     }
     command = [sys.executable, str(script), json.dumps(options)]
     with subprocess.Popen(

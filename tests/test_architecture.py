@@ -30,7 +30,7 @@ FLOORS = (
     ("grammar", "registry", "records", "locks", "success", "busy", "workers", "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
-    ("adapters", "harness", "rewards"),
+    ("adapters", "harness", "rewards", "doctor"),
     ("viewer",),
     ("api",),
     ("tunaeval",),
@@ -71,6 +71,7 @@ NEVER = (
     ("reports", "clients"),
     ("reports", "scoring"),
     ("reports", "harness"),
+    ("doctor", "harness"),
 )
 """Who never imports whom, whatever the floors say."""
 

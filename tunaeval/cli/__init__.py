@@ -32,6 +32,7 @@ COMMANDS = {
     "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
     "rescore": "read the replies of a run again, by other rules, without asking a model",
     "score": "score the transcripts of an agent, each category with its reason",
+    "doctor": "ask a server whether it calls tools correctly, and if not, whose fault it is",
     "judge": "hold a judge against labelled transcripts: agreement, flips and injections",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",

@@ -10,6 +10,7 @@ from .listing import add_bfcl, add_json
 from .numbers import POSITIVE, above_zero, amount, any_whole_number, percentage, seconds
 from .output import Output
 from .resuming import add_resume
+from .server_check import add_check_server
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +63,7 @@ def _client(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--rpm", type=above_zero, metavar="N", help="begin at most N requests in a minute"
     )
+    add_check_server(group)
     group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument(

@@ -32,6 +32,7 @@ from .installed import chosen_suite
 from .output import Output
 from .reports import asked_for
 from .resuming import resumed_options
+from .server_check import checked, suspicion
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2
@@ -53,6 +54,8 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         output.result(json_text(summary_object(report)))
     elif report.results:
         output.draw(partial(show, report))
+        if (said := suspicion(report, asked.client)) is not None:
+            output.result(said)
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
     code = _verdict(report, arguments, output) if ended is None else ended
@@ -84,6 +87,8 @@ def _run(
         take_over=arguments.take_over,
     )
     run.info = run.info.model_copy(update={"options": begun_with})
+    if arguments.check_server:
+        run.info = checked(run.info, asked.client, output)
     if arguments.resume:
         output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
     progress = tell.progress(run.left, heading=run.info.heading)

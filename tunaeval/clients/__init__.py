@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
+    from ._answers import error_words
+    from ._server import Heard, Server, read_key
     from .llamacpp import LlamaCppClient
     from .openai import OpenAIClient
     from .recording import Recording, read_recording, write_recording
@@ -18,21 +20,29 @@ if TYPE_CHECKING:
     from .scripted import ScriptedClient
 
 _MODULES = {
+    "Heard": "_server",
     "LlamaCppClient": "llamacpp",
     "OpenAIClient": "openai",
     "Recording": "recording",
     "ReplayClient": "replay",
     "ScriptedClient": "scripted",
+    "Server": "_server",
+    "error_words": "_answers",
+    "read_key": "_server",
     "read_recording": "recording",
     "write_recording": "recording",
 }
 
 __all__ = [
+    "Heard",
     "LlamaCppClient",
     "OpenAIClient",
     "Recording",
     "ReplayClient",
     "ScriptedClient",
+    "Server",
+    "error_words",
+    "read_key",
     "read_recording",
     "write_recording",
 ]

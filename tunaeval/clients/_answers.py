@@ -22,11 +22,17 @@ _QUOTED_CHARACTERS = 200
 
 async def read_body(response: httpx.Response) -> bytes:
     """The decoded body; it is never held beyond the limit, however well it was compressed."""
+    body = bytearray()
+    await read_into(body, response)
+    return bytes(body)
+
+
+async def read_into(body: bytearray, response: httpx.Response) -> None:
+    """The same into `body`, which has what came also where the rest failed."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
         raise TryFailed(f"the body is encoded as {encoding!r}; wanted {ACCEPT_ENCODING}")
     inflate = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
-    body = bytearray()
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
         try:
             body += inflate.decompress(chunk, MAX_BODY_BYTES + 1 - len(body)) if inflate else chunk
@@ -36,7 +42,6 @@ async def read_body(response: httpx.Response) -> bytes:
             raise TryFailed(f"the body is larger than {MAX_BODY_BYTES:,} bytes", again=False)
     if inflate and not inflate.eof:
         raise TryFailed(f"the {encoding} body ends in the middle")
-    return bytes(body)
 
 
 def read_object(body: bytes) -> JsonObject:

@@ -27,6 +27,8 @@ def main(options: dict[str, object]) -> None:
     parameters.n_parallel = options["slots"]
     parameters.cpuparams.n_threads = options["threads"]
     parameters.cpuparams_batch.n_threads = options["threads"]
+    if options.get("chat_template"):
+        parameters.chat_template = options["chat_template"]
     parameters.port = 0  # any free one; the address is 127.0.0.1
     parameters.endpoint_props = True
     parameters.verbosity = 1  # errors alone, and why a start failed

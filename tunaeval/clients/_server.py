@@ -7,6 +7,7 @@ import errno
 import os
 import ssl
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import NoReturn
 
@@ -17,7 +18,14 @@ from tunaeval import records
 from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject
 
-from ._answers import ACCEPT_ENCODING, quoted, read_body, read_object, words_of
+from ._answers import (
+    ACCEPT_ENCODING,
+    quoted,
+    read_body,
+    read_into,
+    read_object,
+    words_of,
+)
 from ._retries import (
     MAX_RETRY_AFTER_SECONDS,
     TryFailed,
@@ -38,6 +46,17 @@ _SETUP_ADVICE = {
     404: "check the name of the model and the path of the base URL",
     405: "check the path of the base URL",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Whatever a server answered, judged by nobody; `failure` says why something is missing."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    failure: str | None = None
+    retry_after: float | None = None
 
 
 class Server:
@@ -94,9 +113,46 @@ class Server:
         except httpx.TransportError as error:
             raise self._transport_failure(error) from None
 
+    async def hear(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
+        """What is answered at `path`, whatever its status: one try, within its time.
+
+        For those who look at the server itself. A body that breaks off is kept as far as it came.
+        Never raises for what a server does.
+        """
+        method, content = ("GET", None) if payload is None else ("POST", _encode(payload))
+        request = httpx.Request(method, self._url(path), headers=self._headers, content=content)
+        heard, body = Heard(), bytearray()
+        failure: str | None = None
+        try:
+            async with asyncio.timeout(self._attempt_timeout):
+                response = await self._transport.handle_async_request(request)
+                self.reached = True
+                asked = read_retry_after(response.headers.get("retry-after"))
+                heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
+                try:
+                    await read_into(body, response)
+                finally:
+                    await response.stream.aclose()  # type: ignore[union-attr] # as above
+        except TimeoutError:
+            failure = f"no whole reply within {self._attempt_timeout:g} s"
+        except TryFailed as error:
+            failure = str(error)
+        except httpx.TransportError as error:
+            failure = str(self._transport_failure(error))
+        return replace(heard, body=bytes(body), failure=failure)
+
+    @property
+    def root_path(self) -> str:
+        """The path of the base URL without its last part `v1`, and without a slash at its end."""
+        return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
+
+    def hide(self, words: str) -> str:
+        """`words` without the key, wherever it is in them."""
+        return words.replace(self._key, "(the key)") if self._key else words
+
     def quote(self, words: str) -> str:
         """A server's words, fit for a message: without the key, cut, on one line."""
-        return quoted(words.replace(self._key, "(the key)") if self._key else words)
+        return quoted(self.hide(words))
 
     async def close(self) -> None:
         await self._transport.aclose()

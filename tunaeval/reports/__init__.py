@@ -8,6 +8,7 @@ from .executions import print_execution
 from .files import new_file, new_text, try_to_write
 from .flips import Answer, Flip
 from .json import json_text, summary_object
+from .markdown import code
 from .results_as_rows import COLUMNS, row_of, verdict_of
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
@@ -39,6 +40,7 @@ __all__ = [
     "RunSource",
     "call_words",
     "calls_words",
+    "code",
     "compare_runs",
     "comparison_markdown",
     "comparison_object",

@@ -1,0 +1,128 @@
+"""Streams as clients see them: bytes to frames, fragments to calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.doctor.folding import fold
+from tunaeval.doctor.frames import read_frames
+
+DONE = "data: [DONE]\n\n"
+
+
+def frame(**more: Any) -> str:
+    return f"data: {json.dumps({'choices': [], **more})}\n\n"
+
+
+def codes(text: str) -> list[str]:
+    return [code for code, _ in read_frames(text.encode("utf-8")).faults]
+
+
+@given(
+    objects=st.lists(st.text(max_size=12).map(lambda text: {"choices": [], "t": text}), max_size=5),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    blank=st.sampled_from(["", " "]),
+    mark=st.sampled_from(["", "\ufeff"]),
+    comment=st.sampled_from(["", ": keep-alive", ":", "event: message", "retry: 3"]),
+)
+def test_every_way_that_the_standard_allows_is_sound(
+    objects: list[dict[str, Any]], end: str, blank: str, mark: str, comment: str
+) -> None:
+    text = mark
+    for one in objects:
+        text += f"{comment}{end}data:{blank}{json.dumps(one)}{end}{end}"
+    frames = read_frames(f"{text}data:{blank}[DONE]{end}{end}".encode())
+    assert frames.objects == objects
+    assert frames.faults == []
+
+
+@given(body=st.binary(max_size=200))
+def test_no_bytes_raise(body: bytes) -> None:
+    read_frames(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (frame(), "frame-no-done"),
+        (DONE + frame(), "frame-after-done"),
+        ("data: {'choices'}\n\n" + DONE, "frame-json"),
+        ("data: [1]\n\n" + DONE, "frame-json"),
+        ('data: {"usage": {}}\n\n' + DONE, "frame-choices"),
+        (frame().replace("\n\n", "\n") + frame() + DONE, "frame-json"),
+        ('{"choices": []}\n\n' + DONE, "frame-line"),
+        ("", "frame-no-done"),
+    ],
+)
+def test_what_breaks_a_frame_is_named(body: str, code: str) -> None:
+    assert codes(body) == [code]
+
+
+def test_bytes_that_are_no_text_are_named() -> None:
+    assert read_frames(b'data: {"choices": [], "t": "\xff"}\n\ndata: [DONE]\n\n').faults[0][0] == (
+        "frame-utf8"
+    )
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "ping"]), st.dictionaries(st.text(max_size=3), st.integers())
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def fragments(calls: list[tuple[str, dict[str, int]]], cut: int) -> list[dict[str, Any]]:
+    """Deltas of these calls, arguments in pieces of `cut` characters."""
+    deltas: list[dict[str, Any]] = []
+    for index, (name, arguments) in enumerate(calls):
+        text = json.dumps(arguments)
+        first = {"name": name, "arguments": ""}
+        deltas.append({"index": index, "id": f"c{index}", "type": "function", "function": first})
+        deltas += [
+            {"index": index, "function": {"arguments": text[at : at + cut]}}
+            for at in range(0, len(text), cut)
+        ]
+    return [{"tool_calls": [delta]} for delta in deltas]
+
+
+@given(calls=CALLS, cut=st.integers(1, 9))
+def test_fragments_cut_anywhere_give_the_calls(
+    calls: list[tuple[str, dict[str, int]]], cut: int
+) -> None:
+    found, faults = fold(fragments(calls, cut))
+    assert [(call.name, call.object) for call in found] == calls
+    assert faults == ()
+
+
+@given(calls=CALLS, cut=st.integers(1, 9))
+def test_an_index_that_is_always_0_is_said_once_and_the_calls_are_those_by_id(
+    calls: list[tuple[str, dict[str, int]]], cut: int
+) -> None:
+    deltas = fragments(calls, cut)
+    for delta in deltas:
+        delta["tool_calls"][0]["index"] = 0
+    found, faults = fold(deltas)
+    assert [(call.name, call.object) for call in found] == calls
+    assert [code for code, _ in faults] == (["index-shared"] if len(calls) > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"index": None}, "index-missing"),
+        ({"id": "c9"}, "id-again"),
+        ({"id": ""}, "id-empty"),
+        ({"function": {"name": "add", "arguments": "{}"}}, "name-again"),
+    ],
+)
+def test_what_is_wrong_with_a_later_fragment_is_named(change: dict[str, Any], code: str) -> None:
+    deltas = fragments([("add", {})], 9)
+    deltas[-1]["tool_calls"][0] |= change
+    assert [found for found, _ in fold(deltas)[1]] == [code]

@@ -1,0 +1,330 @@
+"""Whose fault an answer is, from the text that the model wrote and the calls that the API gave.
+
+With the raw text the verdict is of this one answer: what tunaeval reads in the text is what the
+API should have given. Without it, only shapes that no model can be blamed for are the server's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tunaeval.parsing import parse_levels
+from tunaeval.tools import to_tools
+from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall, Tools
+
+from .raw import raw_in_error
+from .values import Answer, ApiCall, Ask, Judgement, Wanted
+
+UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"})
+"""Formats without a marker of their own: prose may look like them."""
+
+CODE = frozenset({"fence", "loose-json"})
+"""Formats that no server reads: what is shown as code, or is nearly JSON in prose."""
+
+LOST_TOKENS = 8
+"""An answer of so many tokens has said something."""
+
+_SPECIAL = re.compile(r"<[|\uff5c][^|<>\uff5c]{1,40}[|\uff5c]>|\[/?[A-Z_]{3,20}\]")
+_WORDS = 8
+
+
+def blame(answer: Answer, native: str | None = None) -> Judgement:
+    """Whose fault one answer is. `native` is the format in which the model was seen to call."""
+    return replace(_blamed(answer, native), answer=answer)
+
+
+def _blamed(answer: Answer, native: str | None) -> Judgement:
+    if (told := unanswered(answer)) is not None:
+        return told
+    cut = answer.finish == "length"
+    shape = None if cut else misshapen(answer)
+    raw = trusted_raw(answer)
+    if raw is None:
+        return shape or _without_raw(answer, cut=cut)
+    levels = parse_levels(raw, tools=offered(answer.ask))
+    read, written = levels["standard"], _told(levels["standard"], raw)
+    verdict = _with_raw(answer, levels["strict"], read, native, cut=cut)
+    if shape is not None and verdict.verdict != "model":
+        verdict = shape
+    return replace(verdict, read=written)
+
+
+def unanswered(answer: Answer) -> Judgement | None:
+    """The judgement of an ask that got no message; None where there is one."""
+    if answer.skipped or answer.failure is not None:
+        return Judgement("not tested", answer.failure or "not asked", answer=answer)
+    words = answer.error or ""
+    if answer.error is None:
+        return None
+    if answer.status in (401, 403, 404, 408, 429):
+        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
+    if answer.status in (502, 503, 504):
+        return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
+    if raw_in_error(words) is not None:
+        return Judgement(
+            "server", f"{answer.status} instead of an answer: {words}", "error", answer
+        )
+    kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
+    if answer.status == 200:
+        kind = "gives no message"
+    return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
+
+
+def misshapen(answer: Answer) -> Judgement | None:
+    """What is wrong with the shape of calls, whatever any model wrote."""
+    for call in answer.calls:
+        if not isinstance(call.name, str) or not call.name:
+            return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
+        if not isinstance(call.arguments, str):
+            kind = type(call.arguments).__name__
+            return Judgement(
+                "server", f"arguments are {kind}, not a string of JSON", "arguments-object", answer
+            )
+        if not call.arguments.strip():
+            return Judgement(
+                "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
+                answer,
+            )  # fmt: skip
+    said = answer.text.strip() or answer.reasoning.strip()
+    if not answer.calls and not said and (answer.completion_tokens or 0) >= LOST_TOKENS:
+        return Judgement(
+            "server",
+            f"{answer.completion_tokens} tokens were written, and the answer is empty",
+            "calls-lost",
+            answer,
+        )
+    return None
+
+
+def offered(ask: Ask) -> Tools:
+    return to_tools(ask.tools)
+
+
+def trusted_raw(answer: Answer) -> str | None:
+    """The raw text; where nothing was taken out of the content, that is the raw text, too.
+
+    A server that gives the tokens of its content alone gives none where it found calls.
+    """
+    if not answer.calls and answer.text and not answer.raw:
+        return answer.text
+    short = answer.raw is not None and len(answer.raw) <= len(answer.text)
+    if short and answer.calls and leak(answer) is None:
+        return None
+    return answer.raw or None
+
+
+def right(answer: Answer) -> bool:
+    """Whether the model wrote the calls that were asked for, by any sign there is."""
+    wanted = answer.ask.calls
+    if not answer.ok and answer.error:
+        raw = raw_in_error(answer.error)
+    else:
+        raw = trusted_raw(answer)
+        if same_calls(answer.calls, wanted):
+            return True
+    if not raw:
+        return False
+    found = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
+    return same_calls([_api(call) for call in found], wanted)
+
+
+def format_of(answer: Answer) -> str | None:
+    """The format that the calls in the raw text are written in."""
+    raw = trusted_raw(answer)
+    if not raw:
+        return None
+    calls = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
+    return calls[0].format if calls else None
+
+
+def leak(answer: Answer) -> ParseResult | None:
+    """What the content has of calls to offered tools, where a marker says that they are calls."""
+    if not answer.text:
+        return None
+    found = parse_levels(answer.text, tools=offered(answer.ask))["standard"]
+    marked = [call for call in found.calls if call.format not in UNMARKED]
+    return found if marked else None
+
+
+def same_calls(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> bool:
+    return len(calls) == len(wanted) and all(
+        call.name == want.name and same(call.object, want.arguments)
+        for call, want in zip(calls, wanted, strict=True)
+    )
+
+
+def same(a: JsonValue, b: JsonValue) -> bool:
+    """Whether two JSON values are equal: 3 is 3.0 and not true, and a key's place is nothing."""
+    try:
+        return _same(a, b)
+    except RecursionError:  # deeper than anything that was asked for
+        return False
+
+
+def _same(a: JsonValue, b: JsonValue) -> bool:
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return a == b
+    return type(a) is type(b) and bool(a == b)
+
+
+def _api(call: ToolCall) -> ApiCall:
+    return ApiCall(call.name, json.dumps(call.arguments))
+
+
+def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
+    wanted = answer.ask.calls
+    leaked = leak(answer)
+    if leaked is not None and not cut:
+        told = _told(leaked, answer.text)
+        return Judgement("server", "calls are in the content", "calls-in-content", read=told)
+    if same_calls(answer.calls, wanted):
+        return Judgement("pass", "as asked")
+    if cut:
+        return Judgement("model", "it wrote until max_tokens")
+    words = "no call" if not answer.calls else _differ(answer.calls, wanted)
+    return Judgement("note", f"{words}; without the raw text nobody can tell whose fault it is")
+
+
+def _with_raw(
+    answer: Answer, strict: ParseResult, read: ParseResult, native: str | None, *, cut: bool
+) -> Judgement:
+    """The verdict by what tunaeval reads in the raw text."""
+    sound = [call for call in read.calls if all(repair.code == "type" for repair in call.repairs)]
+    expected = [Wanted(call.name, call.arguments) for call in read.calls]
+    exact = [Wanted(call.name, call.arguments) for call in strict.calls]
+    if not read.calls and not answer.calls:
+        return _no_call(answer, read)
+    if cut and len(answer.calls) >= len(expected) and not _complete_beyond(answer, expected):
+        return Judgement("model", "it wrote until max_tokens")
+    if same_calls(answer.calls, expected) or same_calls(answer.calls, exact):
+        return _content_kept(answer, read) or _as_asked(answer, expected)
+    if not read.calls:
+        if read.outcome == "no_call":
+            return Judgement(
+                "server", "the API has a call, and the model wrote none", "call-invented"
+            )
+        return Judgement("note", "lenient: the server made calls of malformed text")
+    if len(sound) < len(read.calls):
+        return Judgement("model", f"its calls need repair: {_repairs(read)}")
+    if not answer.calls:
+        return _lost(answer, read, native)
+    return _changed(answer, expected)
+
+
+def _no_call(answer: Answer, read: ParseResult) -> Judgement:
+    if not answer.ask.calls:
+        return Judgement("pass", "no call was wanted, and none was made")
+    codes = ", ".join(sorted({diagnosis.code for diagnosis in read.diagnoses}))
+    return Judgement("model", f"it wrote no call ({codes or read.outcome})")
+
+
+def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
+    """The model wrote sound calls, and the API has none."""
+    form = read.calls[0].format
+    if form in CODE or (form in UNMARKED and native != form):
+        return Judgement("model", f"it wrote the call as {form}, which a server need not read")
+    count = len(read.calls)
+    if answer.text.strip():
+        return Judgement(
+            "server", f"{count} sound calls ({form}) are left in the content", "calls-in-content"
+        )
+    return Judgement("server", f"{count} sound calls ({form}) are lost", "calls-lost")
+
+
+def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
+    if len(answer.calls) != len(expected):
+        fault = "calls-lost" if len(answer.calls) < len(expected) else "call-invented"
+        words = f"the model wrote {len(expected)} calls, and the API has {len(answer.calls)}"
+        return Judgement("server", words, fault)
+    for call, want in zip(answer.calls, expected, strict=True):
+        if call.object is None:
+            return Judgement(
+                "server", f"arguments of {call.name} are no JSON object", "arguments-broken"
+            )
+        if call.name != want.name:
+            return Judgement("server", f"{want.name} became {call.name}", "name-changed")
+    return Judgement("server", _differ(answer.calls, expected), "value-changed")
+
+
+def _differ(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> str:
+    """The first difference, in words."""
+    if len(calls) != len(wanted):
+        return f"{len(wanted)} calls were wanted, and there are {len(calls)}"
+    for call, want in zip(calls, wanted, strict=True):
+        if call.name != want.name:
+            return f"{want.name} was wanted, and {call.name} called"
+        found = call.object
+        if found is None:
+            return f"the arguments of {want.name} are no JSON object"
+        for key in [*want.arguments, *(key for key in found if key not in want.arguments)]:
+            if key not in found:
+                return f"{want.name}.{key} is missing"
+            if key not in want.arguments or not same(found[key], want.arguments[key]):
+                was = json.dumps(want.arguments.get(key), ensure_ascii=False)
+                now = json.dumps(found[key], ensure_ascii=False)
+                return f"{want.name}.{key}: {_short(was)} became {_short(now)}"
+    return "they are the same"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:50]}...{text[-27:]}"
+
+
+def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
+    """The API gave what the model wrote; whether that is what was asked is the model's."""
+    wanted = answer.ask.calls
+    if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
+        return Judgement("pass", "the API gave what the model wrote, which is what was asked")
+    return Judgement(
+        "model", f"it wrote something else than asked: {_differ(answer.calls, wanted)}"
+    )
+
+
+def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
+    said = _SPECIAL.sub("", read.content).strip()
+    if answer.calls and sum(map(str.isalpha, said)) >= _WORDS and not answer.text.strip():
+        return Judgement("server", f"content beside the call is lost: {said!r:.80}", "content-lost")
+    if answer.calls and (leaked := leak(answer)) is not None:
+        return Judgement(
+            "server", f"{len(leaked.calls)} calls are in the content as well", "calls-in-content"
+        )
+    return None
+
+
+def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:
+    """Whether the API completed a call that the model had not."""
+    whole = [call for call in answer.calls if call.object is not None]
+    return len(whole) > len(expected)
+
+
+def _repairs(read: ParseResult) -> str:
+    codes = {repair.code for call in read.calls for repair in call.repairs}
+    return ", ".join(sorted(codes - {"type"}))
+
+
+def _told(read: ParseResult, raw: str) -> JsonObject:
+    """What is read in the raw text, with the spans of its calls."""
+    calls: list[Mapping[str, JsonValue]] = [
+        {
+            "name": call.name,
+            "arguments": call.arguments,
+            "format": call.format,
+            "span": list(call.span) if call.span else None,
+        }
+        for call in read.calls
+    ]
+    return {
+        "raw": raw,
+        "outcome": read.outcome,
+        "calls": calls,
+        "diagnoses": [diagnosis.code for diagnosis in read.diagnoses],
+    }

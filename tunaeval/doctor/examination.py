@@ -1,0 +1,234 @@
+"""A server examined: every check judged, each finding with its evidence and what repairs it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tunaeval.clients import Server as Connection
+from tunaeval.clients import read_key
+from tunaeval.errors import UnknownNameError
+from tunaeval.reports import wilson
+from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.runs import Rate
+
+from .blame import misshapen, unanswered
+from .checks import CHECKS, REPEATED, TOOLS_ACCEPTED, Check
+from .remedies import remedy
+from .runner import Runner, Settings, in_quick
+from .seen import CASES, Seen, worst
+from .values import GROUPS, Answer, Finding, Judgement
+
+FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
+
+_ATTEMPT_SECONDS = 120.0
+_LONGEST = 4000
+"""Characters of a text that evidence keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What came of it all. `findings` are the checks that did not pass, in order of groups.
+
+    `exit` is 0 where nothing is wrong with the server, 1 for a fault of the server, 2 where it
+    could not be tested: nobody answers, or the model cannot copy a call.
+    """
+
+    server: JsonObject
+    findings: tuple[Finding, ...]
+    passed: tuple[tuple[str, str], ...]
+    """Group and name of the checks that passed."""
+    rates: Mapping[str, Rate]
+    exit: int
+    stopped: str | None
+    requests: int
+
+    def as_json(self) -> JsonObject:
+        """The report for machines."""
+        return {
+            "server": self.server,
+            "findings": [finding.as_json() for finding in self.findings],
+            "exit": self.exit,
+            "passed": [{"check": name, "group": group} for group, name in self.passed],
+            "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
+            "requests": self.requests,
+            "stopped": self.stopped,
+        }
+
+
+async def examine(
+    base_url: str,
+    settings: Settings | None = None,
+    *,
+    only: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    on_answer: Callable[[Answer], None] | None = None,
+) -> Examination:
+    """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
+
+    `only` is a group of checks. The key is that of the environment, as for other clients; it is in
+    no report. Raises ClientSetupError for an address that cannot be one, UnknownNameError for a
+    group that is none; what a server does raises nothing.
+    """
+    settings = settings or Settings()
+    checks = chosen(only, quick=settings.quick)
+    connection = Connection(
+        base_url, key=read_key(environment=environment), attempt_timeout=_ATTEMPT_SECONDS
+    )
+    runner = Runner(connection, checks, settings, on_answer)
+    try:
+        seen = await runner.run()
+    finally:
+        await connection.close()
+    return _examined(seen, checks, runner, connection)
+
+
+def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
+    """The checks of a group, or all; those of `--quick` with the asks that it makes."""
+    if only is not None and only not in GROUPS:
+        raise UnknownNameError("group of checks", only, GROUPS)
+    checks = [check for check in CHECKS if only in (None, check.group)]
+    if not quick:
+        return tuple(checks)
+    return tuple(in_quick(check) for check in checks if check.quick and check.group != "stability")
+
+
+def _examined(
+    seen: Seen, checks: Sequence[Check], runner: Runner, connection: Connection
+) -> Examination:
+    judged = [(check, judge(check, seen)) for check in checks]
+    findings = [_finding(check, told, seen) for check, told in judged if told.verdict != "pass"]
+    if seen.stopped is not None:
+        findings.insert(0, _stopped(seen))
+    hidden = [_without_key(finding, connection) for finding in findings]
+    faults = any(finding.verdict == "server" for finding in findings)
+    wants_copying = any(check.needs == "copying" for check in checks)
+    untested = seen.stopped is not None or (wants_copying and not seen.capable)
+    return Examination(
+        server=_about(seen, runner, connection),
+        findings=tuple(hidden),
+        passed=tuple((check.group, check.name) for check, told in judged if told.verdict == "pass"),
+        rates=_rates(seen),
+        exit=SERVER_FAULT if faults else UNTESTED if untested else FINE,
+        stopped=connection.hide(seen.stopped) if seen.stopped else None,
+        requests=runner.requests,
+    )
+
+
+def judge(check: Check, seen: Seen) -> Judgement:
+    """What a check comes to. What needs copying is not asked of a model that cannot copy."""
+    if seen.nobody:
+        return Judgement("not tested", seen.stopped or "not asked")
+    if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
+        return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
+    if check.needs == "nothing" or seen.capable:
+        return check.rule(seen, check.asks)
+    answers = [answer for ask in check.asks for answer in seen.all(ask)]
+    plain = [found for answer in answers if (found := _model_free(answer)) is not None]
+    if plain and (found := worst(plain)).verdict == "server":
+        return found
+    if seen.stopped is not None and all(answer.skipped for answer in answers):
+        return Judgement("not tested", seen.stopped)
+    words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    return Judgement("not tested", words)
+
+
+def _model_free(answer: Answer) -> Judgement | None:
+    """What is wrong with an answer whatever the model can do: a failure, or calls out of shape."""
+    if answer.ok:
+        return misshapen(answer) if answer.finish != "length" else None
+    return unanswered(answer) if (answer.status or 0) >= 500 else None
+
+
+def _finding(check: Check, told: Judgement, seen: Seen) -> Finding:
+    fixed = ""
+    if told.verdict in ("server", "note"):
+        # A refusal of a request is repaired as the check says, not as any failure would be.
+        fault = told.fault if told.fault not in ("", "error") else check.remedy
+        if fault == "calls-in-content" and seen.parses:
+            fault = "calls-in-content-sometimes"
+        fixed = remedy(fault, seen.server, seen.native)
+    elif told.verdict == "model":
+        fixed = remedy("model", seen.server)
+    return Finding(check.name, check.group, told.verdict, _evidence(told), fixed)
+
+
+def _stopped(seen: Seen) -> Finding:
+    words = seen.stopped or ""
+    advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
+    return Finding("answers", "reach", "not tested", {"summary": words}, advice)
+
+
+def _evidence(told: Judgement) -> JsonObject:
+    found: JsonObject = {"summary": told.why, **({"fault": told.fault} if told.fault else {})}
+    answer = told.answer
+    if answer is None:
+        return found
+    found |= {"ask": answer.ask.name, "mode": answer.ask.mode, "status": answer.status}
+    read = told.read or {}
+    raw = answer.raw if answer.raw is not None else read.get("raw")
+    if raw is not None:
+        found["raw"] = _cut(raw)
+    if answer.ok:
+        found["api"] = {
+            "content": _cut(answer.content),
+            "tool_calls": [call.as_json() for call in answer.calls],
+            "finish_reason": answer.finish,
+        }
+    if read:
+        found["reads"] = {key: read[key] for key in ("outcome", "calls", "diagnoses")}
+    return found
+
+
+def _cut(value: JsonValue) -> JsonValue:
+    text = value if value is None or isinstance(value, str) else json.dumps(value)
+    return text[:_LONGEST] if text else text
+
+
+def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
+    raw, good = seen.raw_share
+    return {
+        "base_url": connection.address,
+        "model": runner.model,
+        "name": seen.server.kind,
+        "version": seen.server.version,
+        "sign": seen.server.sign,
+        "parser": seen.server.parser,
+        "format": seen.native,
+        "raw_text": f"{raw} of {good} answers",
+        "gate": f"{seen.right} of 3",
+        "facts": dict(seen.server.facts),
+    }
+
+
+def _rates(seen: Seen) -> dict[str, Rate]:
+    """How often repeated answers were as they should be, with Wilson's interval."""
+    answers = [a for ask in REPEATED for a in seen.answers.get(ask.key, ()) if a.ok]
+    if not answers or not seen.capable:
+        return {}
+    found = Counter(seen.blame(answer).verdict for answer in answers)
+    sound = sum(
+        bool(answer.calls) and all(call.object is not None for call in answer.calls)
+        for answer in answers
+    )
+    return {
+        "given as written": wilson(found["pass"], len(answers)),
+        "sound arguments": wilson(sound, len(answers)),
+        "lost or changed by the server": wilson(found["server"], len(answers)),
+    }
+
+
+def _without_key(finding: Finding, connection: Connection) -> Finding:
+    """The finding without the key, which a server may have repeated in its answers."""
+    hidden = _hide(finding.evidence, connection)
+    return Finding(finding.check, finding.group, finding.verdict, hidden, finding.remedy)
+
+
+def _hide(value: JsonValue, connection: Connection) -> JsonValue:
+    if isinstance(value, str):
+        return connection.hide(value)
+    if isinstance(value, dict):
+        return {connection.hide(str(key)): _hide(each, connection) for key, each in value.items()}
+    return [_hide(each, connection) for each in value] if isinstance(value, list) else value

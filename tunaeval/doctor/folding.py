@@ -1,0 +1,146 @@
+"""Fragments of calls in a stream put together: by index as most clients do, and by id.
+
+A server is right when both give the same calls, each with one index, one id and one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tunaeval.types import JsonObject, JsonValue
+
+from .values import ApiCall
+
+Fault = tuple[str, str]
+
+
+class _Growing:
+    """A call while its fragments come."""
+
+    def __init__(self) -> None:
+        self.name: JsonValue = None
+        self.id: JsonValue = None
+        self.type: JsonValue = None
+        self.texts: list[str] = []
+        self.value: JsonValue = None
+
+    def take(self, fragment: JsonObject) -> None:
+        function = fragment.get("function")
+        function = function if isinstance(function, dict) else {}
+        self.id = self.id or fragment.get("id")
+        self.type = self.type or fragment.get("type")
+        self.name = self.name or function.get("name")
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            self.texts.append(arguments)
+        elif arguments is not None:
+            self.value = arguments
+
+    def whole(self) -> ApiCall:
+        text = "".join(self.texts)
+        arguments = self.value if self.value is not None and not text else text
+        return ApiCall(self.name, arguments, self.id, self.type)
+
+
+def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault, ...]]:
+    """The calls of a stream's deltas, and what is wrong with their fragments.
+
+    Where index and id disagree, the calls are those by id: what is wrong is then said once, of
+    the fragments, and not again of each value.
+    """
+    fragments = [fragment for delta in deltas for fragment in fragments_of(delta)]
+    by_index, by_id = _by_index(fragments), _by_id(fragments)
+    faults = [*_faults(fragments)]
+    if [_plain(call) for call in by_index] == [_plain(call) for call in by_id]:
+        return tuple(by_index), tuple(faults)
+    if not any(code.startswith("index") for code, _ in faults):
+        words = f"by index there are {len(by_index)} calls, by id {len(by_id)}"
+        faults.append(("index-and-id", words))
+    return tuple(by_id), tuple(faults)
+
+
+def fragments_of(delta: JsonObject) -> Iterator[JsonObject]:
+    listed = delta.get("tool_calls")
+    for fragment in listed if isinstance(listed, list) else ():
+        if isinstance(fragment, dict):
+            yield fragment
+
+
+def _plain(call: ApiCall) -> tuple[JsonValue, JsonValue]:
+    return call.name, call.arguments
+
+
+def _by_index(fragments: Sequence[JsonObject]) -> list[ApiCall]:
+    calls: dict[object, _Growing] = {}
+    for fragment in fragments:
+        index = fragment.get("index")
+        key = index if isinstance(index, int) else 0
+        calls.setdefault(key, _Growing()).take(fragment)
+    return [call.whole() for call in calls.values()]
+
+
+def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
+    """A fragment with an id not seen before and a name begins a call; without ids a name does."""
+    calls: list[_Growing] = []
+    known: dict[object, _Growing] = {}
+    have_ids = any(fragment.get("id") for fragment in fragments)
+    for fragment in fragments:
+        id_, name = fragment.get("id"), _name(fragment)
+        call = known.get(id_) if isinstance(id_, str) and id_ else None
+        begins = bool(name) and (bool(id_) if have_ids else not _goes_on(calls, fragment))
+        if call is None and (begins or not calls):
+            call = _Growing()
+            calls.append(call)
+        call = call or calls[-1]
+        call.take(fragment)
+        if isinstance(id_, str) and id_:
+            known[id_] = call
+    return [call.whole() for call in calls]
+
+
+def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
+    """Whether a name is said again for the same call, in a stream without ids."""
+    return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
+
+
+def _name(fragment: JsonObject) -> JsonValue:
+    function = fragment.get("function")
+    return function.get("name") if isinstance(function, dict) else None
+
+
+def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
+    """What is wrong with indices, ids and names: each kind once."""
+    said: set[str] = set()
+    names: dict[object, JsonValue] = {}
+    ids: dict[object, JsonValue] = {}
+    for fragment in fragments:
+        for code, words in _faults_of(fragment, names, ids):
+            if code not in said:
+                said.add(code)
+                yield code, words
+    for index in names:
+        if not ids.get(index) and "id-missing" not in said:
+            said.add("id-missing")
+            yield "id-missing", f"call {index} never gets an id"
+
+
+def _faults_of(
+    fragment: JsonObject, names: dict[object, JsonValue], ids: dict[object, JsonValue]
+) -> Iterator[Fault]:
+    index, id_, name = fragment.get("index"), fragment.get("id"), _name(fragment)
+    if not isinstance(index, int) or isinstance(index, bool):
+        yield "index-missing", f"a fragment's index is {index!r}"
+        return
+    if name and index in names:
+        if id_ and ids.get(index) not in (None, id_):
+            yield "index-shared", f"index {index} is that of two calls, {ids[index]!r} and {id_!r}"
+        else:
+            yield "name-again", f"the name {name!r} comes again at index {index}"
+    elif id_ and index in ids and index in names:
+        yield "id-again", f"an id comes again at index {index}: {ids[index]!r}, then {id_!r}"
+    elif index in names and "" in (id_, name):
+        yield "id-empty", f"a later fragment at index {index} has an empty id or name"
+    if id_ and index not in ids:
+        ids[index] = id_
+    if name and index not in names:
+        names[index] = name

@@ -1,0 +1,80 @@
+"""A streamed body as bytes: its events by the rules of server-sent events, and what breaks them.
+
+A client may rely on the standard (https://html.spec.whatwg.org/multipage/server-sent-events.html):
+a byte order mark at the start, CR, LF or CRLF, comments and unknown fields are fine. What is not:
+bytes that are no UTF-8, lines that are no field, data that is no JSON, an end without `[DONE]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from tunaeval.types import JsonObject
+
+DONE = "[DONE]"
+_FIELDS = ("data", "event", "id", "retry")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_QUOTED = 80
+
+
+class Frames(NamedTuple):
+    """The JSON objects of a stream in order, and what is wrong: (code, words)."""
+
+    objects: list[JsonObject]
+    faults: list[tuple[str, str]]
+
+
+def read_frames(body: bytes) -> Frames:
+    """The frames of a body. Never raises: what cannot be read is a fault in its place."""
+    faults: list[tuple[str, str]] = []
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        text = body.decode("utf-8-sig", "replace")
+        faults.append(("frame-utf8", f"byte {error.start} is no UTF-8"))
+    objects: list[JsonObject] = []
+    done = False
+    for data in _events(text, faults):
+        if data.strip() == DONE:
+            done = True
+        elif done:
+            faults.append(("frame-after-done", f"after [DONE] there is {data[:_QUOTED]!r}"))
+        else:
+            _take(data, objects, faults)
+    if not done:
+        faults.append(("frame-no-done", "the stream ends without [DONE]"))
+    return Frames(objects, faults)
+
+
+def _events(text: str, faults: list[tuple[str, str]]) -> list[str]:
+    """The data of each event; one at the end that no blank line closes counts, too."""
+    found: list[str] = []
+    data: list[str] = []
+    for line in (*_LINE_END.split(text), ""):
+        if not line:
+            if data:
+                found.append("\n".join(data))
+            data = []
+            continue
+        name, colon, value = line.partition(":")
+        if name == "data":
+            data.append(value.removeprefix(" "))
+        elif name and not (colon and name in _FIELDS):
+            faults.append(("frame-line", f"a line is no field of an event: {line[:_QUOTED]!r}"))
+    return found
+
+
+def _take(data: str, objects: list[JsonObject], faults: list[tuple[str, str]]) -> None:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        faults.append(("frame-json", f"an event's data are no JSON: {data[:_QUOTED]!r}"))
+        return
+    if not isinstance(found, dict):
+        faults.append(("frame-json", f"an event's data are no object: {data[:_QUOTED]!r}"))
+        return
+    if not isinstance(found.get("choices"), list) and "error" not in found:
+        faults.append(("frame-choices", f"a frame has no list 'choices': {data[:_QUOTED]!r}"))
+    objects.append(found)

@@ -1,0 +1,145 @@
+"""Which server it is, by signs that are its own; without one it is unknown, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tunaeval.clients import Heard
+from tunaeval.types import JsonObject, JsonValue
+
+from .reading import json_object
+from .values import Server
+
+Get: TypeAlias = Callable[[str], Awaitable[Heard]]
+
+_NOWHERE = "/tunaeval-no-such-path"
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the server said on the paths where servers have signs; None where it said nothing."""
+
+    models: Heard
+    front: Heard
+    nowhere: Heard
+    pages: Mapping[str, JsonObject]
+
+    @property
+    def listed(self) -> list[JsonObject]:
+        found = (json_object(self.models.body) or {}).get("data")
+        listed = found if isinstance(found, list) else []
+        return [one for one in listed if isinstance(one, dict)]
+
+    def owned_by(self, owner: str) -> bool:
+        return any(one.get("owned_by") == owner for one in self.listed)
+
+    def page(self, path: str, key: str) -> JsonValue:
+        return self.pages.get(path, {}).get(key)
+
+
+_PAGES = ("/props", "/model_info", "/version", "/api/version", "/info")
+
+
+async def look(get: Get, root: str) -> Signs:
+    """The signs of the server whose API is below `root` (a path, without /v1): at most 8 GET."""
+    models = await get("models")
+    if models.status is None:  # nobody is there: nothing else will be
+        return Signs(models, Heard(), Heard(), {})
+    front, nowhere = await get(f"{root}/"), await get(f"{root}{_NOWHERE}")
+    pages = {}
+    if not _answers_all(nowhere):
+        for path in _PAGES:
+            heard = await get(f"{root}{path}")
+            if heard.status == 200 and (found := json_object(heard.body)) is not None:
+                pages[path] = found
+    return Signs(models, front, nowhere, pages)
+
+
+def recognise(signs: Signs) -> Server:
+    """The server that these are the signs of."""
+    models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
+    everything = _answers_all(signs.nowhere)
+    for kind, sign in _SIGNS:
+        found = sign(signs)
+        if found:
+            words, version, parser = found
+            return Server(kind, version, parser, words, models, everything, _facts(signs))
+    return Server(models=models, answers_all=everything)
+
+
+def _answers_all(nowhere: Heard) -> bool:
+    return nowhere.status == 200
+
+
+_Found: TypeAlias = tuple[str, str | None, str | None] | None
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _lm_studio(signs: Signs) -> _Found:
+    if signs.nowhere.status == 200 and b"Unexpected endpoint or method" in signs.nowhere.body:
+        return "it answers 200 'Unexpected endpoint or method' on any path", None, None
+    return None
+
+
+def _llama_cpp(signs: Signs) -> _Found:
+    version = _text(signs.page("/props", "build_info"))
+    if signs.models.headers.get("server", "").startswith("llama.cpp"):
+        return "the header Server: llama.cpp", version, None
+    if signs.owned_by("llamacpp"):
+        return "models owned by llamacpp", version, None
+    if signs.page("/props", "chat_template_caps") is not None:
+        return "/props has chat_template_caps", version, None
+    return None
+
+
+def _sglang(signs: Signs) -> _Found:
+    parser = _text(signs.page("/model_info", "tool_call_parser"))
+    if signs.owned_by("sglang"):
+        return "models owned by sglang", None, parser
+    if b"SGLang is running" in signs.front.body:
+        return "/ says that SGLang is running", None, parser
+    if "tool_call_parser" in signs.pages.get("/model_info", {}):
+        return "/model_info names a tool_call_parser", None, parser
+    return None
+
+
+def _vllm(signs: Signs) -> _Found:
+    version = _text(signs.page("/version", "version"))
+    return ("models owned by vllm", version, None) if signs.owned_by("vllm") else None
+
+
+def _ollama(signs: Signs) -> _Found:
+    version = _text(signs.page("/api/version", "version"))
+    if b"Ollama is running" in signs.front.body:
+        return "/ says that Ollama is running", version, None
+    return None
+
+
+def _tgi(signs: Signs) -> _Found:
+    if signs.page("/info", "router") == "text-generation-router":
+        version = _text(signs.page("/info", "version"))
+        return "/info names the router text-generation-router", version, None
+    return None
+
+
+_SIGNS: tuple[tuple[str, Callable[[Signs], _Found]], ...] = (
+    ("LM Studio", _lm_studio),
+    ("llama.cpp", _llama_cpp),
+    ("SGLang", _sglang),
+    ("vLLM", _vllm),
+    ("Ollama", _ollama),
+    ("TGI", _tgi),
+)
+"""In this order: SGLang answers on Ollama's paths, too, and LM Studio on all."""
+
+
+def _facts(signs: Signs) -> dict[str, JsonValue]:
+    """What else the server said of how it calls tools."""
+    caps = signs.page("/props", "chat_template_caps")
+    kept = {"reasoning_parser": signs.page("/model_info", "reasoning_parser"), "template": caps}
+    return {key: value for key, value in kept.items() if value}

@@ -1,0 +1,216 @@
+"""What repairs a fault: the exact flag for the server that was recognised, and where it was seen.
+
+A remedy is looked up by fault and server; threads are those in which users report the fault. In
+this order help: a missing flag, the right parser, a template, a newer version, a way around.
+"""
+
+from __future__ import annotations
+
+from .values import Server
+
+_TUNAEVAL = "until then, parse the text yourself: tunaeval.parse(text, tools=tools)"
+
+PARSERS: dict[str, tuple[str | None, str | None]] = {
+    "apertus": ("apertus", "apertus2509"),
+    "deepseek-v3": ("deepseek_v3", "deepseekv3"),
+    "deepseek-v3.1": ("deepseek_v31", "deepseekv31"),
+    "ernie45": ("ernie45", None),
+    "functiongemma": ("functiongemma", None),
+    "glm45": ("glm45", "glm45"),
+    "glm47": ("glm47", "glm47"),
+    "granite3": ("granite", None),
+    "hermes": ("hermes", "qwen25"),
+    "hunyuan-a13b": ("hunyuan_a13b", None),
+    "internlm": ("internlm", "interns1"),
+    "jamba": ("jamba", None),
+    "json": ("llama3_json", "llama3"),
+    "kimi-k2": ("kimi_k2", "kimi_k2"),
+    "llama3-bare": ("llama3_json", "llama3"),
+    "llama3-json": ("llama3_json", "llama3"),
+    "llama4-pythonic": ("llama4_pythonic", "pythonic"),
+    "longcat": ("longcat", None),
+    "mimo": ("mimo", "mimo"),
+    "minimax-m2": ("minimax_m2", "minimax-m2"),
+    "mistral-array": ("mistral", "mistral"),
+    "mistral-v11": ("mistral", None),
+    "olmo3": ("olmo3", None),
+    "phi4-mini": ("phi4_mini_json", None),
+    "pythonic": ("pythonic", "pythonic"),
+    "qwen3-coder": ("qwen3_coder", "qwen3_coder"),
+    "seed-oss": ("seed_oss", None),
+    "step3": ("step3", "step3"),
+}
+"""A format of tunaeval: what vLLM's and SGLang's --tool-call-parser calls it, None for nothing.
+
+From the parsers registered in vLLM 0.33.0 and SGLang 0.5.23.
+"""
+
+_ANY = ""
+_NEWER = "use a newer version of the server, or its issue tracker with this report (--markdown)"
+_WHOLE = "ask with stream: false until a version without the fault"
+_TEMPLATE = {
+    "llama.cpp": "start with --jinja --chat-template-file FILE, a template that prints {what}",
+    "vLLM": "start with --chat-template FILE, a template that prints {what}",
+    "SGLang": "start with --chat-template FILE, a template that prints {what}",
+    "Ollama": "take a model whose /api/show has the capability 'tools', or a Modelfile with a "
+    "TEMPLATE that prints {what}",
+    _ANY: "give the server a chat template that prints {what} (llama.cpp: --jinja "
+    "--chat-template-file FILE; vLLM, SGLang: --chat-template FILE)",
+}
+_REPOSITORIES = {
+    "vllm": "vllm-project/vllm",
+    "sglang": "sgl-project/sglang",
+    "ollama": "ollama/ollama",
+    "llama.cpp": "ggml-org/llama.cpp",
+    "lmstudio": "lmstudio-ai/lmstudio-bug-tracker",
+    "dynamo": "ai-dynamo/dynamo",
+    "eliza": "elizaOS/eliza",
+    "litellm": "BerriAI/litellm",
+    "tgi": "huggingface/text-generation-inference",
+    "tensorrt-llm": "NVIDIA/TensorRT-LLM",
+}
+"""Where threads are, by the short names used below."""
+
+_THREADS = {
+    "arguments-broken": "vllm#20678, vllm#35266, vllm#45256",
+    "arguments-object": "tgi#2954",
+    "call-ids": "vllm#18412, llama.cpp#11992, lmstudio#830",
+    "calls-in-content": "vllm#47903, sglang#30925, llama.cpp#22786",
+    "calls-in-content-sometimes": "vllm#47903, sglang#37634, llama.cpp#22371",
+    "calls-lost": "sglang#31915, ollama#10976, vllm#26233",
+    "choice-ignored": "llama.cpp#27217, llama.cpp#26535, ollama#17921",
+    "choice-unknown": "ollama#17921",
+    "content-lost": "sglang#34214",
+    "cut-complete": "dynamo#13791",
+    "cut-finish": "vllm#53269",
+    "empty-arguments": "tensorrt-llm#19228",
+    "error": "llama.cpp#20260, ollama#12884, ollama#17638",
+    "finish-reason": "vllm#27572, vllm#53363, vercel/ai#12218",
+    "frame": "ROCm/ATOM#1711, eliza#13900",
+    "frame-choices": "ROCm/ATOM#1711",
+    "id": "sglang#35542, anomalyco/opencode#37841",
+    "index": "ollama#15457, dynamo#4723, litellm#33678, ollama#7881",
+    "name": "sglang#35542",
+    "name-changed": "vllm#57950",
+    "none-markup": "sglang#30925, sglang#40237",
+    "parallel-ignored": "sglang#9696, sglang#37157",
+    "reasoning-leaks": "lmstudio#1592",
+    "strict-ignored": "vllm#49661",
+    "stream-differs": "vllm#20678, vllm#56263, sglang#35564",
+    "usage-missing": "eliza#13900, litellm#36114",
+    "value-changed": "vllm#46308, vllm#17703, sglang#41316",
+}
+
+_REMEDIES: dict[str, dict[str, str]] = {
+    "flags": {
+        "vLLM": "start with --enable-auto-tool-choice --tool-call-parser {parser}",
+        _ANY: "the server wants its tool parser named; vLLM: --enable-auto-tool-choice "
+        "--tool-call-parser {parser}; SGLang: --tool-call-parser {parser}",
+    },
+    "calls-in-content": {
+        "vLLM": "name the parser of what the model writes: --enable-auto-tool-choice "
+        "--tool-call-parser {parser}; " + _TUNAEVAL,
+        "SGLang": "name the parser of what the model writes: --tool-call-parser {parser}; "
+        + _TUNAEVAL,
+        "llama.cpp": "start with --jinja --chat-template-file FILE, the template of this model, "
+        "from which the parser is derived, in a newer version; " + _TUNAEVAL,
+        "Ollama": "use a newer version, and a model whose /api/show has the capability 'tools'; "
+        + _TUNAEVAL,
+        _ANY: "name the server's parser for what the model writes (vLLM, SGLang: "
+        "--tool-call-parser {parser}); " + _TUNAEVAL,
+    },
+    "calls-in-content-sometimes": {
+        "SGLang": "use another parser of the same format (qwen25 in place of hermes), or a newer "
+        "version; " + _TUNAEVAL,
+        _ANY: _NEWER + "; " + _TUNAEVAL,
+    },
+    "calls-lost": {
+        "vLLM": "name the parser of what the model writes (--tool-call-parser {parser}), or use a "
+        "newer version; " + _TUNAEVAL,
+        "SGLang": "name the parser of what the model writes (--tool-call-parser {parser}), or use "
+        "a newer version; " + _TUNAEVAL,
+        _ANY: _NEWER + "; " + _TUNAEVAL,
+    },
+    "stream-differs": {_ANY: _WHOLE},
+    "arguments-broken": {_ANY: f"{_NEWER}; {_TUNAEVAL}"},
+    "empty-arguments": {_ANY: 'read "" as {{}} in the client, and never send it back; ' + _NEWER},
+    "choice-ignored": {
+        "llama.cpp": "use a newer version; else treat required and named choices as auto, and "
+        "check which tool was called",
+        "Ollama": "Ollama has no tool_choice: offer the one tool that is to be called, or none",
+        _ANY: _NEWER + "; else treat tool_choice as auto, and offer only the tools that may be "
+        "called",
+    },
+    "name-changed": {_ANY: "offer tools under names of letters, digits and _; " + _NEWER},
+    "none-markup": {_ANY: "leave `tools` out of a request that may not call; " + _NEWER},
+    "choice-unknown": {_ANY: "check tool_choice in the client: the server does not"},
+    "parallel-ignored": {
+        _ANY: "keep the first call in the client and drop the others; " + _NEWER,
+    },
+    "schema": {
+        _ANY: "leave the keyword out of the schema before it is sent (true: {{}}; $ref: inline "
+        "it); " + _NEWER,
+    },
+    "strict-ignored": {
+        "vLLM": "start with --tool-strict-level 2, or check arguments in the client",
+        "SGLang": "set SGLANG_TOOL_STRICT_LEVEL=2, or check arguments in the client",
+        _ANY: "check arguments in the client: strict has no effect here",
+    },
+    "history": {
+        "llama.cpp": "send '{{}}' in place of empty or broken arguments; start with --jinja "
+        "--chat-template-file FILE, a corrected template",
+        _ANY: "send arguments as sound JSON ('{{}}' for none), a string as content, system "
+        "messages first; or give the server a corrected chat template",
+    },
+    "reasoning-leaks": {
+        "vLLM": "start with --reasoning-parser R, that of the model",
+        "SGLang": "start with --reasoning-parser R, that of the model",
+        _ANY: "name the server's reasoning parser (vLLM, SGLang: --reasoning-parser R)",
+    },
+    "cut-complete": {_ANY: "raise max_tokens, and run no call of an answer that says length"},
+    "cut-finish": {_ANY: "check arguments before a call is run, and raise max_tokens; " + _NEWER},
+    "arguments-object": {_ANY: "accept an object beside a string in the client; " + _NEWER},
+    "call-ids": {_ANY: "make ids in the client where they are missing; " + _NEWER},
+    "index": {_ANY: f"fold fragments by id, or {_WHOLE}"},
+    "id": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
+    "name": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
+    "frame": {_ANY: _WHOLE},
+    "usage-missing": {_ANY: "count tokens in the client; " + _NEWER},
+    "finish-reason": {_ANY: "look for calls whatever the finish reason says; " + _NEWER},
+    "tools": {kind: words.format(what="the tools") for kind, words in _TEMPLATE.items()},
+    "past": {
+        kind: words.format(what="past calls and results") for kind, words in _TEMPLATE.items()
+    },
+    "context": {
+        "Ollama": "set OLLAMA_CONTEXT_LENGTH, or num_ctx in a Modelfile: /v1 takes 4,096 tokens "
+        "unless told (ollama/ollama#14259, ollama/ollama#18107)",
+        "llama.cpp": "start with a larger --ctx-size",
+        "vLLM": "start with a larger --max-model-len",
+        "SGLang": "start with a larger --context-length",
+        _ANY: "give the server a longer context: what does not fit is cut in silence",
+    },
+    "model": {_ANY: "the server did what it should: use a model that calls tools, or fewer tools"},
+}
+
+
+def remedy(fault: str, server: Server, form: str | None = None) -> str:
+    """What to do about a fault of this server; `form` is the format in which the model calls."""
+    family = fault.partition("-")[0]
+    by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: _NEWER}
+    words = by_kind.get(server.kind) or by_kind[_ANY]
+    threads = _THREADS.get(fault) or _THREADS.get(family)
+    seen = f" (reported in {_in_full(threads)})" if threads else ""
+    return words.format(parser=parser_flag(form, server)) + seen
+
+
+def parser_flag(form: str | None, server: Server) -> str:
+    """The name of a format's parser at this server, or of which a server wants one."""
+    vllm, sglang = PARSERS.get(form or "", (None, None))
+    found = sglang if server.kind == "SGLang" else vllm or sglang
+    return found or "P (the one of your model)"
+
+
+def _in_full(threads: str) -> str:
+    """Threads with the names of their repositories."""
+    pieces = (thread.partition("#") for thread in threads.split(", "))
+    return ", ".join(f"{_REPOSITORIES.get(name, name)}#{number}" for name, _, number in pieces)

@@ -1,0 +1,162 @@
+"""An examination as a person reads it: on a console by group, or as Markdown for an issue.
+
+What a server or a model wrote is made visible first, and never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TextIO
+
+from tunaeval.reports import code, visible
+from tunaeval.types import JsonObject
+
+from .examination import Examination
+from .values import GROUPS, Finding, Verdict
+
+_WIDTH = 160
+_VERDICTS: tuple[Verdict, ...] = ("pass", "server", "model", "not tested", "note")
+_ENDS = {
+    0: "nothing is wrong with the server's tool calling",
+    1: "the server is at fault",
+    2: "tool calling could not be tested",
+}
+
+
+def show_examination(found: Examination, stream: TextIO) -> None:
+    """Print the table of groups, then what did not pass."""
+    stream.write("\n".join(_console(found)) + "\n")
+
+
+def markdown(found: Examination) -> str:
+    """The same for an issue report."""
+    return "\n".join(_markdown(found)) + "\n"
+
+
+def _console(found: Examination) -> Iterator[str]:
+    yield from (visible(line) for line in _heading(found))
+    yield ""
+    yield f"{'':12}" + "".join(f"{verdict:>12}" for verdict in _VERDICTS)
+    for group, counts in _table(found):
+        yield f"{group:12}" + "".join(f"{counts[verdict] or '':>12}" for verdict in _VERDICTS)
+    shown: set[str] = set()
+    for finding in found.findings:
+        again = finding.remedy in shown or finding.verdict == "not tested"
+        shown.add(finding.remedy)
+        yield from _short(finding) if again else _full(finding)
+    yield ""
+    yield from _rates(found)
+    yield f"{found.requests} requests; {_ENDS[found.exit]} (exit {found.exit})"
+
+
+def _short(finding: Finding) -> Iterator[str]:
+    """One line, for what has no evidence or the same remedy as another before it."""
+    summary = visible(str(finding.evidence["summary"]), _WIDTH)
+    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}"
+
+
+def _full(finding: Finding) -> Iterator[str]:
+    yield ""
+    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}"
+    yield f"  {visible(str(finding.evidence['summary']), 2 * _WIDTH)}"
+    for label, text, place in _lines(finding.evidence):
+        yield f"  {label:8} {text}"
+        if place is not None:
+            yield f"  {'':8} {place}"
+    if finding.remedy:
+        yield f"  remedy   {visible(finding.remedy)}"
+    yield ""
+
+
+def _heading(found: Examination) -> Iterator[str]:
+    server = found.server
+    version = f" {server['version']}" if server["version"] else ""
+    yield f"{server['name']}{version} at {server['base_url']}, model {server['model']}"
+    yield f"recognised by: {server['sign']}"
+    parser = f", parser {server['parser']}" if server["parser"] else ""
+    form = server["format"] or "unknown"
+    yield f"raw text of {server['raw_text']}; the model's format: {form}{parser}"
+    if found.stopped:
+        yield f"stopped: {found.stopped}"
+
+
+def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
+    for group in GROUPS:
+        counts = Counter(f.verdict for f in found.findings if f.group == group)
+        counts["pass"] = sum(one == group for one, _ in found.passed)
+        if counts.total():
+            yield group, counts
+
+
+def _lines(evidence: JsonObject) -> Iterator[tuple[str, str, str | None]]:
+    """Label, text and, for the raw text, a line that marks the spans of what is read in it."""
+    if "ask" in evidence:
+        yield "asked", f"{evidence['ask']}, {evidence['mode']}", None
+    raw, reads = evidence.get("raw"), evidence.get("reads")
+    if isinstance(raw, str):
+        spans = [call["span"] for call in reads["calls"] if call["span"]] if reads else []
+        yield "raw", *_marked(raw, spans)
+    if "api" in evidence:
+        yield "API", visible(_words(evidence["api"]), _WIDTH), None
+    if reads:
+        calls = [f"{call['name']} {call['arguments']}" for call in reads["calls"]]
+        codes = f" ({', '.join(reads['diagnoses'])})" if reads["diagnoses"] else ""
+        yield "reads", visible("; ".join(calls) or f"{reads['outcome']}{codes}", _WIDTH), None
+
+
+def _words(api: JsonObject) -> str:
+    calls = [f"{call['name']} {call['arguments'] or repr('')}" for call in api["tool_calls"]]
+    said = f"content {api['content']!r}" if api["content"] else "no content"
+    return f"{'; '.join(calls) or 'no call'}; {said}; finish reason {api['finish_reason']}"
+
+
+def _marked(raw: str, spans: list[list[int]]) -> tuple[str, str | None]:
+    """The raw text on one line, and carets below the spans; escapes are as wide as they are."""
+    text, marks = "", ""
+    for place, character in enumerate(raw):
+        shown = visible(character)
+        text += shown
+        inside = any(start <= place < end for start, end in spans)
+        marks += ("^" if inside else " ") * len(shown)
+        if len(text) > _WIDTH:
+            text += "…"
+            break
+    return text, marks.rstrip() or None
+
+
+def _rates(found: Examination) -> Iterator[str]:
+    for name, rate in found.rates.items():
+        if rate.value is not None and rate.low is not None and rate.high is not None:
+            yield (
+                f"{name}: {rate.passed} of {rate.total} "
+                f"(95 % interval {100 * rate.low:.0f} to {100 * rate.high:.0f} %)"
+            )
+
+
+def _markdown(found: Examination) -> Iterator[str]:
+    yield f"# Tool calling of {code(str(found.server['name']))}: {_ENDS[found.exit]}"
+    yield ""
+    yield from (f"- {code(line)}" for line in _heading(found))
+    yield f"- {found.requests} requests"
+    yield ""
+    yield f"| group | {' | '.join(_VERDICTS)} |"
+    yield "|---|" + "---:|" * len(_VERDICTS)
+    for group, counts in _table(found):
+        yield f"| {group} | {' | '.join(str(counts[v] or '') for v in _VERDICTS)} |"
+    for finding in found.findings:
+        yield from _section(finding)
+    yield ""
+    yield from (f"- {line}" for line in _rates(found))
+
+
+def _section(finding: Finding) -> Iterator[str]:
+    yield ""
+    yield f"## {finding.verdict}: {finding.group} / {finding.check}"
+    yield ""
+    yield code(str(finding.evidence["summary"]))
+    yield ""
+    for label, text, _ in _lines(finding.evidence):
+        yield f"- {label}: {code(text)}"
+    if finding.remedy:
+        yield f"- remedy: {code(finding.remedy, 1000)}"

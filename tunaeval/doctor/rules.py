@@ -1,0 +1,200 @@
+"""The rules of the checks on calls: what was seen in, a judgement out; no rule asks a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from . import asks
+from .blame import leak, misshapen, same_calls, unanswered
+from .seen import Seen, compare_pair, worst
+from .values import Answer, Ask, Judgement
+
+Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
+
+
+def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
+    """A rule that judges every answer by itself and says the worst."""
+
+    def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        return worst(judge(seen, answer) for ask in wanted for answer in seen.all(ask))
+
+    return rule
+
+
+def as_written(seen: Seen, answer: Answer) -> Judgement:
+    """The API gives what the model wrote."""
+    return seen.blame(answer)
+
+
+def accepted(_: Seen, answer: Answer) -> Judgement:
+    """The request is not refused, whatever the model then says."""
+    return unanswered(answer) or Judgement("pass", "accepted", answer=answer)
+
+
+def sound_ids(_: Seen, answer: Answer) -> Judgement:
+    """Each call has an id of its own, which the results can name, and the type function."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    ids = [call.id for call in answer.calls]
+    if any(not isinstance(id_, str) or not id_ for id_ in ids):
+        return Judgement("server", f"ids of calls are {ids!r:.80}", "call-ids", answer)
+    if len(set(ids)) < len(ids):
+        return Judgement("server", f"two calls have one id: {ids!r:.80}", "call-ids", answer)
+    kinds = [call.type for call in answer.calls if call.type != "function"]
+    if kinds:
+        return Judgement("server", f"a call's type is {kinds[0]!r}", "call-ids", answer)
+    return Judgement("pass", "each call has an id", answer=answer)
+
+
+def honest_finish(_: Seen, answer: Answer) -> Judgement:
+    """The finish reason says tool_calls beside calls, and beside nothing else."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    said, found = answer.finish, len(answer.calls)
+    if said == "length":
+        return Judgement("pass", "cut", answer=answer)
+    if said is None:
+        return Judgement("server", "there is no finish reason", "finish-reason", answer)
+    if found and said != "tool_calls":
+        words = f"the finish reason beside {found} calls is {said!r}"
+        return Judgement("server", words, "finish-reason", answer)
+    if not found and said == "tool_calls":
+        words = "the finish reason is 'tool_calls', and there is no call"
+        return Judgement("server", words, "finish-reason", answer)
+    return Judgement("pass", "as it is", answer=answer)
+
+
+def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
+    """`parallel_tool_calls: false` leaves at most one call."""
+    if not answer.ok:
+        refused = answer.status is not None and 400 <= answer.status < 500
+        told = unanswered(answer) or Judgement("not tested", "no answer")
+        return Judgement("note", f"refused: {answer.error}", answer=answer) if refused else told
+    if len(answer.calls) > 1:
+        words = f"parallel_tool_calls is false, and there are {len(answer.calls)} calls"
+        return Judgement("server", words, "parallel-ignored", answer)
+    if not answer.calls and leak(answer) is not None:
+        return seen.blame(answer)
+    return misshapen(answer) or Judgement("pass", "at most one call", answer=answer)
+
+
+def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
+    """`tool_choice: none` gives neither a call nor the markup of one."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    if answer.calls:
+        words = f"tool_choice is none, and {answer.calls[0].name} is called"
+        return Judgement("server", words, "choice-ignored", answer)
+    if leak(answer) is not None:
+        words = "tool_choice is none, and the markup of a call is in the content"
+        return Judgement("server", words, "none-markup", answer)
+    return Judgement("pass", "no call", answer=answer)
+
+
+def a_call_at_required(_: Seen, answer: Answer) -> Judgement:
+    """`tool_choice: required` gives a call."""
+    return _enforced(answer, "required", frozenset())
+
+
+def that_call_when_named(_: Seen, answer: Answer) -> Judgement:
+    """A named choice gives calls of that tool, and of no other."""
+    return _enforced(answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
+
+
+def _enforced(answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
+    if not answer.ok:
+        refused = answer.status is not None and 400 <= answer.status < 500
+        told = unanswered(answer) or Judgement("not tested", "no answer")
+        return Judgement("note", f"refused: {answer.error}", answer=answer) if refused else told
+    wrong = [call.name for call in answer.calls if only and call.name not in only]
+    if wrong:
+        words = f"tool_choice is {choice}, and {wrong[0]} is called"
+        return Judgement("server", words, "choice-ignored", answer)
+    if not answer.calls:
+        words = f"tool_choice is {choice}, and there is no call: it is not enforced"
+        return Judgement("server", words, "choice-ignored", answer)
+    return misshapen(answer) or Judgement("pass", "enforced", answer=answer)
+
+
+def refused(_: Seen, answer: Answer) -> Judgement:
+    """A tool_choice that means nothing is refused."""
+    if answer.ok:
+        words = "tool_choice 'whatever' is accepted in silence"
+        return Judgement("note", words, "choice-unknown", answer)
+    if answer.status is not None and 400 <= answer.status < 500:
+        return Judgement("pass", f"refused with {answer.status}", answer=answer)
+    return unanswered(answer) or Judgement("not tested", "no answer")
+
+
+def known_model(_: Seen, answer: Answer) -> Judgement:
+    """A model that is not there is refused, or its name is not looked at at all."""
+    if answer.ok:
+        return Judgement("pass", "any model name is answered", answer=answer)
+    if answer.error is not None and answer.status is not None and answer.status < 500:
+        return Judgement("pass", f"refused with {answer.status}", answer=answer)
+    return unanswered(answer) or Judgement("not tested", "no answer")
+
+
+def within_schema(_: Seen, answer: Answer) -> Judgement:
+    """`strict` keeps a value to its enum, or is refused."""
+    if not answer.ok:
+        clear = answer.status is not None and 400 <= answer.status < 500
+        told = unanswered(answer) or Judgement("not tested", "no answer")
+        return Judgement("pass", "refused", answer=answer) if clear else told
+    colours = [(call.object or {}).get("colour") for call in answer.calls]
+    if any(colour not in ("red", "green") for colour in colours):
+        words = f"strict is set, and a value is outside its enum: {colours!r:.60}"
+        return Judgement("note", words, "strict-ignored", answer)
+    return Judgement("pass", "within the enum", answer=answer)
+
+
+def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
+    """A name is called as it is written, or refused when the tool is offered."""
+    if not answer.ok and answer.status is not None and 400 <= answer.status < 500:
+        told = unanswered(answer)
+        if told is not None and told.verdict == "not tested":
+            return told
+        return Judgement("note", f"the name is refused: {answer.error}", answer=answer)
+    return seen.blame(answer)
+
+
+def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
+    """A call that max_tokens cuts is reported as cut, and never looks complete."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    if same_calls(answer.calls, answer.ask.calls):
+        return Judgement("not tested", "max_tokens is not kept: nothing was cut", answer=answer)
+    whole = [call for call in answer.calls if call.object is not None]
+    if whole:
+        words = f"a call that was cut looks complete: {whole[0].arguments!r:.60}"
+        return Judgement("server", words, "cut-complete", answer)
+    if answer.calls and answer.finish != "length":
+        words = f"a call was cut, and the finish reason is {answer.finish!r}"
+        return Judgement("server", words, "cut-finish", answer)
+    if answer.finish != "length":
+        return Judgement("not tested", "the model stopped by itself", answer=answer)
+    return Judgement("pass", "reported as length", answer=answer)
+
+
+def thought_apart(seen: Seen, answer: Answer) -> Judgement:
+    """Reasoning is not in the content, and a call after it is a call."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    if "<think>" in answer.text or "</think>" in answer.text:
+        return Judgement("server", "reasoning is in the content", "reasoning-leaks", answer)
+    if not answer.reasoning and "think>" not in (answer.raw or ""):
+        return Judgement("pass", "no reasoning was seen", answer=answer)
+    return seen.blame(answer)
+
+
+def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Every pair of asks is answered alike, whole and streamed."""
+    return worst(compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted))
+
+
+def pairs(wanted: Sequence[Ask]) -> Iterator[tuple[Ask, Ask]]:
+    streamed = {ask.name: ask for ask in wanted if ask.streamed}
+    for ask in wanted:
+        if not ask.streamed and ask.name in streamed:
+            yield ask, streamed[ask.name]

@@ -1,0 +1,51 @@
+"""The rules on what reaches the prompt, by the tokens that the server counted in it.
+
+No model skill is needed: the same text is put in one place after the other, and each time the
+prompt has to grow by more than half of what the text added to a plain message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import asks
+from .blame import unanswered
+from .rules import Rule
+from .seen import Seen
+from .values import Ask, Judgement
+
+_LEAST_GROWTH = 10
+"""Tokens by which a text of 380 characters has to grow the prompt, if they are counted at all."""
+_SHARE = 0.5
+
+
+def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
+    """A rule that an ask's prompt is longer than that of `against` by its text, `times` over."""
+
+    def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        unit = _growth(seen, asks.CONTROL, asks.PLAIN)
+        if unit is None or unit < _LEAST_GROWTH:
+            words = "prompt_tokens do not grow with a message, so they show nothing"
+            return Judgement("not tested", words)
+        answer = seen.one(wanted[0])
+        if not answer.ok:
+            clear = times > 1 and answer.status is not None and 400 <= answer.status < 500
+            told = unanswered(answer) or Judgement("not tested", "no answer", answer=answer)
+            if clear and told.verdict == "server":
+                return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
+            # Whether such a request is accepted at all is asked by checks of its own.
+            return Judgement("not tested", told.why, answer=answer)
+        growth = _growth(seen, wanted[0], against)
+        if growth is None:
+            return Judgement("not tested", "prompt_tokens are not counted", answer=answer)
+        words = f"{what}: the prompt grew by {growth} tokens, a message by {unit * times}"
+        if growth > _SHARE * unit * times:
+            return Judgement("pass", words, answer=answer)
+        return Judgement("server", words, "", answer)
+
+    return rule
+
+
+def _growth(seen: Seen, longer: Ask, shorter: Ask) -> int | None:
+    more, less = seen.one(longer).prompt_tokens, seen.one(shorter).prompt_tokens
+    return None if more is None or less is None else more - less

@@ -1,0 +1,72 @@
+"""The rules of the checks on the bytes of a stream, and on what is counted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .blame import unanswered
+from .seen import Seen, worst
+from .values import Answer, Ask, Judgement
+
+Judge = Callable[[Seen, Answer], Judgement]
+
+
+def without(prefixes: tuple[str, ...], fine: str) -> Judge:
+    """A rule that a stream has none of the faults whose codes begin so."""
+
+    def judge(_: Seen, answer: Answer) -> Judgement:
+        stream = answer.streamed
+        if stream is None or answer.failure:
+            return unanswered(answer) or Judgement("not tested", "no stream came", answer=answer)
+        found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
+        if not found:
+            return Judgement("pass", fine, answer=answer)
+        code, words = found[0]
+        return Judgement("server", words, code, answer)
+
+    return judge
+
+
+_sound = without(("frame",), "every frame is sound, and [DONE] ends them")
+_OFTEN = 2
+
+
+def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Every frame is sound; a stream that breaks off once is chance, and often the server."""
+    answers = [answer for ask in wanted for answer in seen.all(ask)]
+    broken = [answer for answer in answers if answer.failure and not answer.skipped]
+    if len(broken) >= _OFTEN and seen.stopped is None:
+        words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
+        return Judgement("server", words, "frame-cut", broken[0])
+    return worst(_sound(seen, answer) for answer in answers)
+
+
+fragments_sound = without(("index", "id", "name"), "one index, id and name for each call")
+
+
+def counted(_: Seen, answer: Answer) -> Judgement:
+    """The tokens of a request are counted, in a stream in a frame of its own."""
+    if not answer.ok:
+        return unanswered(answer) or Judgement("not tested", "no answer")
+    if answer.prompt_tokens is None or answer.completion_tokens is None:
+        where = "the stream" if answer.ask.streamed else "the answer"
+        return Judgement("server", f"{where} has no usage", "usage-missing", answer)
+    return Judgement("pass", "tokens are counted", answer=answer)
+
+
+def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Repeats of one ask are all blamed on the server, or none of them is."""
+    judged = [(ask, [seen.blame(a) for a in seen.all(ask) if not a.skipped]) for ask in wanted]
+    for ask, found in judged:
+        bad = [one for one in found if one.verdict == "server"]
+        if 0 < len(bad) < len(found):
+            words = f"{ask.key}: {len(bad)} of {len(found)} answers, now and then: {bad[0].why}"
+            return Judgement("server", words, bad[0].fault, bad[0].answer)
+    count = sum(len(found) for _, found in judged)
+    if not count:
+        return Judgement("not tested", seen.stopped or "not asked")
+    untold = [one for _, found in judged for one in found if one.verdict == "not tested"]
+    if len(untold) == count:
+        return worst(untold)
+    words = f"{count} answers, none lost now and then (95 % bound on the rate: {300 / count:.0f} %)"
+    return Judgement("pass", words)

@@ -1,0 +1,269 @@
+"""How the asks of all checks are put to one server: in which order, how often, and until when.
+
+Answers are kept by ask, so that checks share them. What is asked first decides what can be asked:
+the signs of the server, one call with every field that gives the raw text, then the prompt's
+arithmetic and the gate, one after the other; the rest `concurrency` at a time, a pair (whole, then
+streamed) never split. Repeats come last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tunaeval.clients import Heard
+from tunaeval.clients import Server as Connection
+from tunaeval.types import JsonObject, JsonValue
+
+from . import asks
+from .checks import REPEATED, Check
+from .raw import extras
+from .reading import read_answer
+from .recognise import look, recognise
+from .rules import pairs
+from .seen import Seen, compare_pair, names_flags
+from .values import Answer, Ask, Server
+
+REQUESTS = 90
+"""At most so many, but for those that `--repeats` above 3 adds."""
+REPEATS = 3
+_MORE = 3
+"""Repeats of each mode where streamed and whole differ."""
+_PATIENCE = 3
+"""How often a server that asks for a pause is asked again; how many asks may fail in a row."""
+_THOUGHT_TOKENS = 2000
+"""What a model that thinks has to think with, beside what its call needs."""
+_REFUSED = (400, 404, 415, 422)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is asked, and how: see `examine`."""
+
+    model: str | None = None
+    repeats: int = REPEATS
+    concurrency: int = 1
+    deadline_seconds: float = 600.0
+    quick: bool = False
+
+
+class Runner:
+    """Puts the asks of some checks to one server; `seen` is what came of it."""
+
+    def __init__(
+        self, server: Connection, checks: Sequence[Check], settings: Settings,
+        on_answer: Callable[[Answer], None] | None = None,
+    ) -> None:  # fmt: skip
+        self._connection = server
+        self._checks = checks
+        self._settings = settings
+        self._on_answer = on_answer
+        self._until = time.monotonic() + settings.deadline_seconds
+        self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
+        self._answers: dict[str, list[Answer]] = {}
+        self._extras: dict[bool, list[JsonObject]] = {}
+        self._settled: set[bool] = set()
+        self._failed = 0
+        self._thinks = False
+        self._server = Server()
+        self.model: str | None = settings.model
+        self.requests = 0
+        self._stopped: str | None = None
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(self._server, self._answers, self._stopped)
+
+    async def run(self) -> Seen:
+        """Ask everything that can be asked. Never raises for what a server does."""
+        await self._recognise()
+        if self._stopped is None:
+            await self._first_contact()
+        wanted = [ask for ask in _in_order(self._checks) if not self._known(ask)]
+        if self._settings.quick:
+            wanted = [ask for ask in wanted if ask.quick]
+        early = [a for a in wanted if a.max_tokens == 1 or _of_gate(a) if a is not asks.MANY_TOOLS]
+        await self._in_turn(early)
+        late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
+        await self._together([ask for ask in wanted if ask not in early and ask not in late])
+        if not self._settings.quick:
+            await self._repeat()
+        await self._settle_differences()
+        await self._in_turn(late)  # a slow server may work at it longer than anyone waits
+        return self.seen
+
+    async def _recognise(self) -> None:
+        signs = await look(self._get, self._connection.root_path)
+        self._server = recognise(signs)
+        if signs.models.status is None:
+            self._stopped = signs.models.failure or "the server does not answer"
+        elif signs.models.status in (401, 403):
+            self._stopped = (
+                f"the server refuses the key ({signs.models.status}); set $TUNAEVAL_API_KEY"
+            )
+        self.model = self.model or next(iter(self._server.models), None)
+        for streamed in (False, True):
+            self._extras[streamed] = list(extras(self._server.kind, streamed=streamed))
+
+    async def _first_contact(self) -> None:
+        """One call, whole: is this a chat server at all, and what more does it give?"""
+        first = await self._ask(asks.ONE[0])
+        if first.ok:
+            self._thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
+            if self._thinks and first.finish == "length" and not first.calls:
+                self._answers.clear()
+                first = await self._ask(asks.ONE[0])
+        elif first.status in (401, 403):
+            self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
+        elif names_flags(first):
+            self._stop("every request with tools is refused until the server has its flags")
+        elif first.status in (404, 405, 429):
+            self._stop(f"status {first.status}: {first.error}")
+        elif first.failure is not None and self._stopped is None:
+            self._stop(f"no chat completion came: {first.failure}")
+        elif first.status == 200 and self._server.answers_all:
+            self._stop(f"no chat completion came: {first.error}")
+
+    def _stop(self, why: str) -> None:
+        self._stopped = self._stopped or why
+
+    def _known(self, ask: Ask) -> bool:
+        return ask.key in self._answers
+
+    async def _in_turn(self, wanted: Sequence[Ask]) -> None:
+        for ask in wanted:
+            await self._ask(ask)
+
+    async def _together(self, wanted: Sequence[Ask]) -> None:
+        """Several at a time; what belongs together (whole, then streamed) stays in turn."""
+        by_name: dict[str, list[Ask]] = {}
+        for ask in wanted:
+            by_name.setdefault(ask.name, []).append(ask)
+        slots = asyncio.Semaphore(self._settings.concurrency)
+
+        async def turn(group: Sequence[Ask]) -> None:
+            async with slots:
+                await self._in_turn(group)
+
+        await asyncio.gather(*map(turn, by_name.values()))
+
+    async def _repeat(self) -> None:
+        known = [ask for ask in REPEATED if self._known(ask)]
+        for _ in range(self._settings.repeats - 1):
+            await self._in_turn(known)
+
+    async def _settle_differences(self) -> None:
+        """Where one answer of each mode differs and no raw text decides, ask for more of both."""
+        check = next((check for check in self._checks if check.name == "stream-as-whole"), None)
+        for whole, streamed in pairs(check.asks if check else ()):
+            if self.requests + 2 * _MORE > self._limit:
+                return
+            found = self._answers.get(whole.key, []), self._answers.get(streamed.key, [])
+            if compare_pair(found[0][:1], found[1][:1]).verdict == "note":
+                for ask, had in zip((whole, streamed), found, strict=True):
+                    await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
+
+    async def _ask(self, ask: Ask) -> Answer:
+        answer = await self._answer(ask)
+        if not answer.skipped:
+            self._answers.setdefault(ask.key, []).append(answer)
+            self._failed = self._failed + 1 if _is_gone(answer) else 0
+            if self._failed >= _PATIENCE:
+                self._stop(f"the server does not answer any more: {_why(answer)}")
+            if self._on_answer is not None:
+                self._on_answer(answer)
+        return answer
+
+    async def _answer(self, ask: Ask) -> Answer:
+        """One answer; fields that are refused are left out from then on."""
+        while True:
+            fields = self._extras[ask.streamed]
+            heard = await self._post(ask, fields[0])
+            if heard is None:
+                return Answer(ask, failure=self._stopped, skipped=True)
+            answer = read_answer(ask, heard)
+            if answer.ok:
+                self._settled.add(ask.streamed)
+            refused = answer.status in _REFUSED and ask.streamed not in self._settled
+            if not refused or len(fields) == 1 or names_flags(answer):
+                return answer
+            fields.pop(0)
+
+    async def _post(self, ask: Ask, more: JsonObject) -> Heard | None:
+        """The answer, after the pauses that the server asks for; None where nothing is asked."""
+        for attempt in range(_PATIENCE):
+            left = self._left()
+            if left is None:
+                return None
+            self.requests += 1
+            try:
+                async with asyncio.timeout(left):
+                    heard = await self._connection.hear(
+                        "chat/completions", self._payload(ask, more)
+                    )
+            except TimeoutError:
+                heard = Heard(failure="the deadline passed")
+            if heard.status not in (429, 503) or attempt == _PATIENCE - 1:
+                return heard
+            await asyncio.sleep(min(heard.retry_after or 2.0**attempt / 4, self._left() or 0.0))
+        return heard
+
+    def _left(self) -> float | None:
+        """Seconds until the deadline; None where nothing may be asked any more, and says why."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            self._stop(f"the deadline of {self._settings.deadline_seconds:g} s has passed")
+        elif self.requests >= self._limit:
+            self._stop(f"{self._limit} requests were made, and no more are allowed")
+        return None if self._stopped else left
+
+    async def _get(self, path: str) -> Heard:
+        left = self._left()
+        if left is None:
+            return Heard(failure=self._stopped)
+        self.requests += 1
+        try:
+            async with asyncio.timeout(left):
+                return await self._connection.hear(path)
+        except TimeoutError:
+            return Heard(failure="the deadline passed")
+
+    def _payload(self, ask: Ask, more: JsonObject) -> dict[str, JsonValue]:
+        room = _THOUGHT_TOKENS if self._thinks and ask.max_tokens > asks.CUT_TOKENS else 0
+        return {
+            **({"model": self.model} if self.model else {}),
+            "messages": list(ask.messages),
+            "max_tokens": ask.max_tokens + room,
+            "temperature": 0,
+            **({"tools": list(ask.tools)} if ask.tools else {}),
+            **({"stream": True} if ask.streamed else {}),
+            **(more if ask.max_tokens > 1 else {}),
+            **ask.more,
+        }
+
+
+def _in_order(checks: Sequence[Check]) -> list[Ask]:
+    """Every ask once, in the order of checks; the gate, where one of them needs it."""
+    gate = [ask for pair in asks.GATE for ask in pair]
+    needed = gate if any(check.needs == "copying" for check in checks) else []
+    own = [ask for check in checks for ask in check.asks]
+    return list({ask.key: ask for ask in [*own, *needed]}.values())
+
+
+def _of_gate(ask: Ask) -> bool:
+    return any(ask in pair for pair in asks.GATE)
+
+
+def _is_gone(answer: Answer) -> bool:
+    return answer.status is None or answer.status in (429, 502, 503, 504)
+
+
+def _why(answer: Answer) -> str:
+    return answer.failure or f"status {answer.status}: {answer.error}"
+
+
+def in_quick(check: Check) -> Check:
+    """The check with those of its asks alone that `--quick` makes."""
+    return replace(check, asks=tuple(ask for ask in check.asks if ask.quick))

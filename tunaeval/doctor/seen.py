@@ -1,0 +1,152 @@
+"""Everything that was seen of a server, as rules look at it: answers by ask, and what follows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import comb
+
+from . import asks
+from .blame import blame, format_of, leak, right, same, same_calls, trusted_raw
+from .values import Answer, ApiCall, Ask, Judgement, Server
+
+FLAGS = "enable-auto-tool-choice"
+"""What vLLM's refusal of tools names."""
+
+CASES = 2
+"""So many of the three calls of the gate have to be right before more is asked of a model."""
+
+_ORDER = ("server", "model", "note", "not tested", "pass")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The answers, by the key of their ask, in the order in which they came."""
+
+    server: Server
+    answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    stopped: str | None = None
+    """Why no more was asked."""
+
+    def all(self, ask: Ask) -> Sequence[Answer]:
+        found = self.answers.get(ask.key)
+        return found or [Answer(ask, failure=self.stopped or "not asked", skipped=True)]
+
+    def one(self, ask: Ask) -> Answer:
+        return self.all(ask)[0]
+
+    @cached_property
+    def right(self) -> int:
+        """How many of the gate's calls the model wrote right, whole or streamed."""
+        return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
+
+    @property
+    def refused(self) -> str | None:
+        """In which words the simplest request with tools was refused; None where it was not."""
+        first = self.one(asks.ONE[0])
+        return first.error if first.status is not None and first.status >= 400 else None
+
+    @property
+    def nobody(self) -> bool:
+        """Whether it was stopped before any answer came, but for a refusal that names flags."""
+        flags = names_flags(self.one(asks.ONE[0]))
+        return self.stopped is not None and not self.raw_share[1] and not flags
+
+    @cached_property
+    def parses(self) -> bool:
+        """Whether the server has read any of the gate's calls: its parser is that of the model."""
+        return any(a.calls for pair in asks.GATE for ask in pair for a in self.all(ask))
+
+    @property
+    def capable(self) -> bool:
+        return self.right >= CASES
+
+    @cached_property
+    def native(self) -> str | None:
+        """The format in which the model writes its calls; None where no raw text shows it."""
+        found = [
+            form
+            for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
+            for ask in pair
+            for answer in self.all(ask)
+            if answer.ok and (form := format_of(answer)) is not None
+        ]
+        return Counter(found).most_common(1)[0][0] if found else None
+
+    @cached_property
+    def raw_share(self) -> tuple[int, int]:
+        """Answers with the raw text, and all that have a message."""
+        good = [a for found in self.answers.values() for a in found if a.ok]
+        return sum(answer.raw is not None for answer in good), len(good)
+
+    def blame(self, answer: Answer) -> Judgement:
+        return blame(answer, self.native)
+
+
+def names_flags(answer: Answer) -> bool:
+    """Whether a refusal names the flags that the server has to be started with."""
+    return FLAGS in (answer.error or "")
+
+
+def worst(judgements: Iterable[Judgement]) -> Judgement:
+    """The judgement that says the most: a server's fault before a model's, a pass last."""
+    return min(judgements, key=lambda judged: _ORDER.index(judged.verdict))
+
+
+def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+    """Whether an ask is answered alike whole and streamed, and how surely.
+
+    By the same raw text at once; else by repeats: a verdict only when each mode agrees with itself
+    in all of its n answers and they differ, which chance alone does in 2 of C(2n, n) orders.
+    """
+    wholes = [answer for answer in wholes if answer.ok]
+    streams = [answer for answer in streams if answer.ok]
+    if not wholes or not streams:
+        return Judgement("not tested", "there is no answer in both modes")
+    if alike(wholes[0], streams[0]):
+        return Judgement("pass", "the same calls, whole and streamed")
+    raws = trusted_raw(wholes[0]), trusted_raw(streams[0])
+    if None not in raws and not _leaky(wholes[0], streams[0]):
+        if raws[0] != raws[1]:
+            return Judgement("pass", "the model wrote two texts; each is judged by itself")
+        words = "one text of the model gave other calls streamed than whole"
+        return Judgement("server", words, "stream-differs", streams[0])
+    return _by_repeats(wholes, streams)
+
+
+def _leaky(whole: Answer, streamed: Answer) -> bool:
+    """Whether a text is known only because nothing was taken out of it."""
+    return whole.raw is None or streamed.raw is None
+
+
+def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+    count = min(len(wholes), len(streams))
+    steady = all(alike(found[0], other) for found in (wholes, streams) for other in found)
+    if count < CASES:
+        return Judgement("note", "they differ once; repeats were not asked", answer=streams[0])
+    if not steady:
+        words = f"they differ, and so do {count} repeats of one mode: unstable"
+        return Judgement("note", words, answer=streams[0])
+    chance = 2 / comb(2 * count, count)
+    words = (
+        f"streamed and whole differ, each the same in all of {count} answers "
+        f"(by chance: {100 * chance:.1f} %)"
+    )
+    wrong = streams[0] if not same_calls(streams[0].calls, streams[0].ask.calls) else wholes[0]
+    return Judgement("server", words, "stream-differs", wrong)
+
+
+def alike(a: Answer, b: Answer) -> bool:
+    """Whether two answers have the same calls, by value, and both or neither leak any."""
+    calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
+    return calls and (leak(a) is None) == (leak(b) is None)
+
+
+def _same_call(a: ApiCall, b: ApiCall) -> bool:
+    if a.name != b.name:
+        return False
+    if a.object is None or b.object is None:
+        return a.object is b.object and a.arguments == b.arguments
+    return same(a.object, b.object)
