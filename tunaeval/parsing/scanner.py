@@ -95,11 +95,21 @@ class Scanner(Blocks):
         if token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
-            self._diagnose_stray(token)
+            if collector.last == "markup" or not self._wraps(token):
+                self._diagnose_stray(token)
             self._markup(len(text))
         else:
             self._only_text(text)
         return None
+
+    def _wraps(self, token: Token) -> bool:
+        """Whether it is what ends the call before it where that is written with an opener."""
+        last = self.collector.calls[-1].format
+        return any(
+            form.closer is not None and token.text in form.closer.spellings
+            for form in self.finder.formats
+            if any(bare.name == last for bare in form.also)
+        )
 
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self.window.offset, f"{token.text!r} closes nothing"
