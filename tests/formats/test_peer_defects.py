@@ -160,7 +160,7 @@ def test_3_a_tag_inside_a_bare_value_is_part_of_it(name: str) -> None:
         for format_ in (name, "auto"):
             result = read(write(value), format_, TOOLS)
             assert said(result) == [("save_file", {"path": "a", "content": value})]
-            assert (result.content.strip(), codes(result)) == ("", [])
+            assert (result.content.strip(), codes(result)) == ("", ["swallowed-markup"])
 
 
 # --- 4 to 9: which call, and which arguments ---------------------------------------------------

@@ -76,9 +76,14 @@ def test_a_spelling_is_read_by_name_and_in_auto(spelling: str) -> None:
             assert said(read(text, name, tools)) == [FOUND], name
 
 
-def test_an_outer_closer_alone_is_told() -> None:
-    result = read(f"{_BARE}\n</tool_call>", "qwen3-coder", TOOLS)
-    assert (said(result), codes(result), result.content) == ([FOUND], ["stray-closer"], "")
+def test_an_outer_closer_alone_is_markup_once() -> None:
+    for name in ("qwen3-coder", "auto"):
+        result = read(f"{_BARE}\n</tool_call>", name, TOOLS)
+        assert (said(result), codes(result), result.content) == ([FOUND], [], "")
+        doubled = read(f"{_BARE}\n</tool_call>\n</tool_call>", name, TOOLS)
+        assert (said(doubled), codes(doubled), doubled.content) == ([FOUND], ["stray-closer"], "")
+    alone = read(f"{_BARE}\n</tool_call>", "qwen3-bare", TOOLS)
+    assert (said(alone), alone.content) == ([FOUND], "\n</tool_call>")
 
 
 def test_a_doubled_name_that_is_a_tool_stays() -> None:

@@ -12,7 +12,8 @@ from tunaeval.parsing import chains
 def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
     many = next(word for word in QWEN3_CODER.words if isinstance(word, Many))
     at = next(i for i, word in enumerate(many.words) if isinstance(word, Value))
-    value, after = many.words[at], many.words[at + 1 :]
+    behind = QWEN3_CODER.words[QWEN3_CODER.words.index(many) :]
+    value, after = many.words[at], (*many.words[at + 1 :], *behind)
     wanted = chains.closing_of(QWEN3_CODER, value, after)
     assert chains.closing_of(QWEN3_CODER, value, after) is wanted
     for number in range(2 * chains._MOST_CLOSINGS):

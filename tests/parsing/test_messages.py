@@ -117,9 +117,9 @@ def test_a_legacy_function_call_is_read() -> None:
         ],
     ],
 )
-@pytest.mark.parametrize("calls", [None, [], "none"])
+@pytest.mark.parametrize("calls", [None, [], ""])
 def test_without_structured_calls_the_text_is_read(content: JsonValue, calls: JsonValue) -> None:
-    """`calls` that are no list are no calls."""
+    """An empty text is no call either, as some servers write."""
     result = parse_message({"content": content, "tool_calls": calls})
     assert result == parse(tagged(LS))
 

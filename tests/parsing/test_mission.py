@@ -137,7 +137,7 @@ def test_what_stands_before_a_lone_closer_was_reasoning() -> None:
 
 
 def test_reasoning_that_never_ends_is_cut_and_calls_nothing() -> None:
-    result = parse(f"<think>I will {tagged(LS)}")
+    result = parse(f"<think>I will {tagged(LS)} now")
     assert result.outcome == "no_call"
     assert result.truncated
     assert codes(result) == ["unclosed-reasoning"]

@@ -316,9 +316,11 @@ def test_a_value_that_is_never_closed_does_not_swallow_the_next_call() -> None:
         "<tool_call>\n<function=ping>\n<parameter=n>\n1\n</parameter>\n</function>\n</tool_call>"
     )
     result = parse(broken + sound, "qwen3-coder")
-    assert [(call.name, call.arguments) for call in result.calls] == [("ping", {"n": 1})]
-    assert codes(result) == ["invalid-arguments"]
-    assert result.content == broken
+    assert said(result) == [("bash", {"command": "ls"}), ("ping", {"n": 1})]
+    assert [repair.code for repair in result.calls[0].repairs] == ["unclosed"]
+    strict = parse(broken + sound, "qwen3-coder", level="strict")
+    assert (said(strict), codes(strict)) == ([("ping", {"n": 1})], ["unclosed"])
+    assert strict.content == broken
 
 
 def test_a_whole_call_quoted_in_a_value_belongs_to_it_when_its_closer_comes() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from tunaeval.errors import UsageError
 from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.grammar import Format
-from tunaeval.registry import Registry, instance_of
+from tunaeval.registry import Registry, guarded, instance_of
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
 from tunaeval.types.roles import Parser
@@ -110,7 +110,8 @@ def parse(
     """Read the calls out of a model's text. Never raises on model text.
 
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
-    convert a list once with `to_tools` when many texts are read.
+    convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
+    that fails, that is a `PluginError`.
     """
     if tools is not None and type(tools) is not Tools:
         tools = to_tools(tools)
@@ -240,11 +241,14 @@ _STRUCTURED = (STRUCTURED, "openai")
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
-    """The parser of that name (built in or plugged in), or the one that was given."""
+    """The parser of that name (built in or plugged in), or the one that was given.
+
+    One of somebody else's, found by its name, raises `PluginError` for whatever it does wrong.
+    """
     if isinstance(format, Reader):
         return format
     if isinstance(format, str):
-        return _READERS.get(format) or formats.get(format)
+        return _READERS.get(format) or guarded(formats.get(format))
     if isinstance(format, Format):
         return reader_of(format)
     if isinstance(format, Parser):

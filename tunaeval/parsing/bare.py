@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from dataclasses import dataclass
 
 from tunaeval.window import Window
 
@@ -15,16 +16,23 @@ AHEAD = 160
 
 
 class Forgotten:
-    """Instead of a value's text: it was never closed, and the next call begins behind it."""
+    """Instead of a value's text: it was never closed, and its call ended somewhere inside it."""
 
 
 FORGOTTEN = Forgotten()
 
 
+@dataclass(frozen=True, slots=True)
+class Unclosed:
+    """A value's text that was never closed, where the end of its call follows."""
+
+    text: str
+
+
 def bare_text(
     window: Window, closing: Closing, live: LiveText | None
-) -> Generator[None, None, str | Forgotten | None]:
-    """The value's text up to the closer that fits; None if the text ends before it."""
+) -> Generator[None, None, str | Unclosed | Forgotten | None]:
+    """The value's text up to the closer that fits, or to its call's end; None if neither comes."""
     pieces: list[str] = []
     held = max(len(closing.closer), len(closing.call_closer)) - 1
     while True:
@@ -41,18 +49,36 @@ def bare_text(
         if live:
             live.grow(pieces[-1])
         if ends:
-            return FORGOTTEN if ends is FORGOTTEN else "".join(pieces)
+            text = "".join(pieces)
+            return _before(window, text, closing.before_restart) if ends is FORGOTTEN else text
         if waits:
             if window.final:
-                return None
+                return _at_end(window, "".join(pieces), closing)
             yield
 
 
 def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | bool | None:
     """Whether the value ends at this closer, its own or the call's; None if more could tell."""
     text, at = window.text, hit.start()
-    if closing.follow.match(text, at) or (window.final and closing.at_end.match(text, at)):
+    ahead = at + AHEAD
+    if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
         return True
-    if hit.group() == closing.call_closer != closing.closer and closing.restart.match(text, at):
+    own = hit.group() == closing.closer
+    if not own and closing.restart.match(text, at, ahead):
         return FORGOTTEN
-    return None if not window.final and len(text) - at <= AHEAD else False
+    return None if not window.final and len(text) <= ahead else False
+
+
+def _at_end(window: Window, text: str, closing: Closing) -> Unclosed | Forgotten | None:
+    """A value that the whole text ends in."""
+    if closing.lost.search(text, max(0, len(text) - AHEAD)):
+        return _before(window, text, closing.lost)
+    return FORGOTTEN if closing.over.search(text) else None
+
+
+def _before(window: Window, text: str, end: re.Pattern[str]) -> Unclosed:
+    """The value without the end of its call, which is read again."""
+    found = end.search(text, max(0, len(text) - AHEAD))
+    size = len(text) - found.start() if found else 0
+    window.pos -= size
+    return Unclosed(text[: len(text) - size])

@@ -6,7 +6,8 @@ They tell formats apart that begin alike, and the closer of a value from the sam
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from tunaeval.grammar import (
     Arguments,
@@ -21,9 +22,13 @@ from tunaeval.grammar import (
     Name,
     PythonCalls,
     Space,
+    Value,
     Word,
     starts_with_space,
 )
+
+from .fast.patterns import row
+from .marks import Marks
 
 _SPACE = r"[ \t\r\n]{0,40}+"
 _ARRAY = r"(?:\{|\[[ \t\r\n]{0,24}+[^\w\s])"
@@ -42,8 +47,10 @@ def start_of(form: Format) -> str:
 class Closing:
     """How a bare value ends: at `closer`, if `follow` (in the text) or `at_end` fits there.
 
-    `restart`, if it comes first, is the end of the call and the beginning of the next one, which
-    shows that the closer was forgotten; `call_closer` is the text it begins with.
+    `restart`, if it comes first, is the end of the call and what may come behind it, which shows
+    that the closer was forgotten; `call_closer` is the text it begins with. `before_restart` is
+    what of the call's end is before that, at the end of the value's text; `lost` all of it, where
+    the whole text ends behind it; `over` the same anywhere. `marks` are the format's tags.
     """
 
     closer: str
@@ -53,6 +60,14 @@ class Closing:
     restart: re.Pattern[str]
     first: re.Pattern[str]
     """Either text, whichever stands first."""
+    before_restart: re.Pattern[str]
+    lost: re.Pattern[str]
+    over: re.Pattern[str]
+    sibling: re.Pattern[str] | None
+    """What is in front of the value of another argument; its groups are a key and an attribute."""
+    gap: str
+    """What is written behind a closer; where that is missing, it is at the end of the value."""
+    marks: Marks = field(compare=False)
 
 
 _MOST_CLOSINGS = 512
@@ -72,26 +87,82 @@ def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
     if known is None:
         if len(_closings) >= _MOST_CLOSINGS:
             _closings.clear()  # at once: formats made by the hundred are used for one text each
-        _closings[key] = known = (form, word, _closing(form, after))
+        _closings[key] = known = (form, word, _closing(form, word, after))
     return known[2]
 
 
-def _closing(form: Format, after: tuple[Word, ...]) -> Closing:
+def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     closer, last = after[0], form.closer
     assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
-    restart, texts = "(?!)", [closer.text]
+    many, rest, tail = _around_value(after)
+    onward, restart, texts = _onward(form), "(?!)", [closer.text]
     if last and form.opener and last.text != closer.text:
-        opener = "|".join(map(re.escape, form.opener.spellings))
-        restart = f"{re.escape(last.text)}{_SPACE}(?:{opener}){start_of(form)}"
+        restart = f"{_spelled(last)}{_SPACE}{onward}"
         texts.append(last.text)
+    gap = rest[0].text if rest and isinstance(rest[0], Space) else ""
+    ends = [f"{_spelled(word)}{_SPACE}" for word in tail]
+    follow = _chain(after, _LITERALS, "")
+    if not any(isinstance(word, Literal) for word in rest):
+        follow += f"|{_spelled(closer)}{_SPACE}(?:{'|'.join(_incomplete(ends, onward)) or '(?!)'})"
+    optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
         closer.text,
         texts[-1],
-        re.compile(_chain(after, _LITERALS, "")),
+        re.compile(follow),
         re.compile(_chain(after, _LITERALS, r"\Z")),
         re.compile(restart),
         re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True)))),
+        re.compile(rf"{optional}\Z"),
+        re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){_SPACE})*+\Z" if last else "(?!)"),
+        re.compile("".join(ends) if last else "(?!)"),
+        re.compile(sibling) if (sibling := _sibling(many)) else None,
+        gap if isinstance(value, Value) and value.trim == "no" else "",
+        Marks(form, closer.text),
     )
+
+
+def _around_value(
+    after: tuple[Word, ...],
+) -> tuple[Many, tuple[Word, ...], list[Literal]]:
+    """The row of arguments that a value is one of, what ends its own, and what ends the call."""
+    at, many = next((i, word) for i, word in enumerate(after) if isinstance(word, Many))
+    return many, after[1:at], [word for word in after[at + 1 :] if isinstance(word, Literal)]
+
+
+def _incomplete(ends: list[str], onward: str) -> Iterator[str]:
+    """The end of a call where one of its closers is missing, or all behind one of them are."""
+    for missing in range(1, len(ends)):
+        yield "".join(ends[missing:])
+    for written in range(len(ends)):
+        yield "".join(ends[:written]) + onward
+
+
+def _onward(form: Format) -> str:
+    """What may come behind a call and is no text: another one, or what is around them all.
+
+    Another one that begins with fixed text inside its opener may do without that.
+    """
+    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
+    opener = f"(?:{_spelled(form.opener)})" if form.opener else ""
+    optional = "?" if isinstance(inner, Literal) and opener else ""
+    return f"(?:{opener}{optional}{start_of(form)}|{_ignored(form)})"
+
+
+def _ignored(form: Format) -> str:
+    """The texts behind calls that say nothing more."""
+    words = [form.around[1]] if form.around else []
+    words += [form.envelope.closes] if form.envelope else []
+    texts = [text for word in words for text in word.spellings if text]
+    return "|".join(map(re.escape, [*texts, *form.dropped])) or "(?!)"
+
+
+def _sibling(many: Many) -> str | None:
+    at = next((i for i, word in enumerate(many.words) if isinstance(word, Value)), 0)
+    return row(many.words[:at])
+
+
+def _spelled(word: Literal) -> str:
+    return f"(?:{'|'.join(map(re.escape, word.spellings))})"
 
 
 def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:

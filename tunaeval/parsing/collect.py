@@ -70,6 +70,10 @@ class Collector:
         kinds = self.pieces.kinds
         return kinds[-1] if kinds else None
 
+    @property
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        return tuple(self._diagnoses)
+
     def may_be_blank(self, said: str) -> bool:
         """Whether this is white space behind anything but content; or what joins bare calls."""
         kinds = self.pieces.kinds

@@ -77,6 +77,18 @@ class Finder:
         return frozenset(text[-LEAST_CUT:] for text in _cut_openers(self.formats))
 
     @cached_property
+    def announcing(self) -> re.Pattern[str]:
+        """What begins a call, or stands around calls, even where nothing else tells of them."""
+        texts = {
+            text
+            for form in self.formats
+            if form.marked and form.opener and not form.addressed
+            for word in (form.opener, *(form.around or ())[:1])
+            for text in word.spellings
+        }
+        return _search(filter(None, texts), ())
+
+    @cached_property
     def _met(self) -> dict[str, Token]:
         """Short beginnings of bare objects that were met, with their tokens."""
         return {}

@@ -47,6 +47,10 @@ class LiveCall:
             self._sent.append(text)
             self._tell("arguments", text)
 
+    def whole(self, key: str, value: JsonValue) -> None:
+        """An argument that is not told of while it grows."""
+        self.grow(self.member(arguments_text(key)) + arguments_text(value))
+
     def member(self, key: str) -> str:
         """What stands in front of the value of an argument; `key` is JSON."""
         return f"{',' if self._sent else '{'}{key}:"

@@ -52,6 +52,9 @@ _set_id = ToolCall.id.__set__  # type: ignore[union-attr,misc]  # as above
 _SILENT = ParseResult()
 """What a message without text says."""
 
+_NO_CALLS = ParseResult()
+"""What a message without structured calls says beside its text."""
+
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -76,7 +79,24 @@ def read_message(
     reasoning = _get(message, first) or _get(message, second)
     if isinstance(reasoning, str):
         text = reasoned(text, reasoning)
-    return joined(structured(items, tools, level)[0], text) if items else text
+    invalid = _listed(_get(message, "invalid_tool_calls"))
+    if not (items or invalid):
+        return text
+    server = structured(items, tools, level)[0] if items else _NO_CALLS
+    return joined(_with_invalid(server, invalid) if invalid else server, text)
+
+
+def _with_invalid(server: ParseResult, invalid: Sequence[object]) -> ParseResult:
+    """With the calls whose arguments LangChain could not read; it keeps them apart."""
+    found = (
+        Diagnosis(
+            "invalid-arguments",
+            f"invalid_tool_calls[{index}]: {str(_get(item, 'error') or 'no reason given')[:200]}",
+        )
+        for index, item in enumerate(invalid[:MAX_CALLS])
+    )
+    outcome: Outcome = "malformed" if server.outcome == "no_call" else server.outcome
+    return replace(server, diagnoses=(*server.diagnoses, *found), outcome=outcome)
 
 
 def reasoned(text: ParseResult, reasoning: str, faults: Sequence[Diagnosis] = ()) -> ParseResult:
@@ -207,6 +227,8 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     """One structured call. Its arguments are text by the API's rule: to read them is no mend."""
     if failed := _failed(item):
         return Verdict(None, (failed,), truncated=failed.code == "truncated")
+    if item is None or isinstance(item, str | bytes | int | float | list | tuple):
+        return Verdict(None, (Note("invalid-name", f"{item!r:.60} is no object with a name"),))
     function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
     arguments = _get(source, "arguments")
@@ -266,7 +288,10 @@ def _legacy(message: object) -> list[object]:
 
 
 def _listed(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []
+    """The items of a list; something else than a list is the only item."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value] if value else []
 
 
 def _get(thing: object, key: str) -> JsonValue:

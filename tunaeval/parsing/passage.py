@@ -27,13 +27,14 @@ class Passage:
     fence is open; `_quote_open`: inline code began right before a marker; `_after_reasoning`: white
     space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
-    counts, `_unsure` an opener whose fast reader need not be asked again.
+    counts, `_unsure` an opener whose fast reader need not be asked again. `_inside`: the text is
+    the end of reasoning that is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_fast", "_in_code", "_line_at", "_mention", "_objects", "_quote_open",
-        "_refused", "_setting", "_thought_at", "_thought_marker", "_unsure", "announced",
-        "channel", "collector", "finder", "level", "tools", "window",
+        "_after_reasoning", "_fast", "_in_code", "_inside", "_line_at", "_mention", "_objects",
+        "_quote_open", "_refused", "_setting", "_thought_at", "_thought_marker", "_unsure",
+        "announced", "channel", "collector", "finder", "level", "tools", "window",
     )  # fmt: skip
 
     def __init__(
@@ -62,7 +63,7 @@ class Passage:
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
         self._unsure = -1
-        self._in_code = self._quote_open = self._after_reasoning = False
+        self._in_code = self._quote_open = self._after_reasoning = self._inside = False
 
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""

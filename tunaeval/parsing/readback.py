@@ -34,7 +34,7 @@ from .writing import render_calls
 
 _HARMLESS = frozenset({
     "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
-    "undeclared-argument",
+    "undeclared-argument", "swallowed-markup",
     "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip

@@ -85,7 +85,7 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
         if hit is None or held <= hit.start():
             _reason(window, collector, held)
             if window.final:
-                _unclosed(window, collector, "no end of this message", start)
+                unclosed(window, collector, "no end of this message", start)
                 return
             yield
             continue
@@ -107,30 +107,8 @@ def _is_header(window: Window, token: Token) -> Generator[None, None, bool]:
     return found is not None
 
 
-def think_until(
-    window: Window, collector: Collector, closer: str, start: int
-) -> Generator[None, None, bool]:
-    """Pass over reasoning whose marker began at `start`; whether its closer was found."""
-    collector.has_reasoning = True
-    while (end := window.text.find(closer, window.pos)) < 0:
-        held = 0 if window.final else _partial(window, closer)
-        _reason(window, collector, len(window.text) - held)
-        if window.final:
-            _unclosed(window, collector, f"no {closer!r}", start)
-            return False
-        yield
-    _reason(window, collector, end)
-    return True
-
-
-def _partial(window: Window, closer: str) -> int:
-    """How many characters at the window's end could be the beginning of `closer`."""
-    text = window.text
-    most = min(len(closer) - 1, len(text) - window.pos)
-    return next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
-
-
-def _unclosed(window: Window, collector: Collector, message: str, start: int) -> None:
+def unclosed(window: Window, collector: Collector, message: str, start: int) -> None:
+    """Reasoning that began at `start` and is not over where the text is."""
     collector.truncated = True
     collector.diagnose("unclosed-reasoning", message, start, window.offset)
 

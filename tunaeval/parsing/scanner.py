@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.window import Reading
+from tunaeval.window import Reading, Window
 
-from .collect import MAX_CALLS
+from .collect import MAX_CALLS, Collector
 from .fast.made import call_of
 from .finder import closers_of
+from .late_calls import Late, only_calls, repair_of, think_until
 from .openers import LINE_START, Blocks
-from .routing import Header, header_at, is_cut, think, think_until
+from .routing import Header, header_at, is_cut, think, unclosed
 from .tokens import Token
 
 
@@ -95,11 +96,21 @@ class Scanner(Blocks):
         if token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
-            self._diagnose_stray(token)
+            if collector.last == "markup" or not self._wraps(token):
+                self._diagnose_stray(token)
             self._markup(len(text))
         else:
             self._only_text(text)
         return None
+
+    def _wraps(self, token: Token) -> bool:
+        """Whether it is what ends the call before it where that is written with an opener."""
+        last = self.collector.calls[-1].format
+        return any(
+            form.closer is not None and token.text in form.closer.spellings
+            for form in self.finder.formats
+            if any(bare.name == last for bare in form.also)
+        )
 
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self.window.offset, f"{token.text!r} closes nothing"
@@ -184,11 +195,39 @@ class Scanner(Blocks):
     def _think(self, token: Token) -> Reading[None]:
         start, closer = self.window.offset, token.reasoning.close if token.reasoning else ""
         self._markup(len(token.text))
-        closed = yield from think_until(self.window, self.collector, closer, start)
+        late = yield from think_until(self.window, self.collector, self.finder, closer)
         self._line_at = self.window.offset
-        if closed:
+        if late is None:
             self._markup(len(closer))
             self._after_reasoning = True
+        elif late.start < 0 or not self._late_calls(late, token, start):
+            if late.start >= 0:
+                self.collector.piece("reasoning", late.start, self.window.offset)
+            unclosed(self.window, self.collector, f"no {closer!r}", start)
+
+    def _late_calls(self, late: Late, token: Token, start: int) -> bool:
+        """Whether calls and nothing else end reasoning that began at `start` and is never closed.
+
+        A text inside is read once: reasoning in there may not hold another one.
+        """
+        if self._inside or self.level == "strict":
+            return False
+        repair = repair_of(token.reasoning, start)
+        return only_calls(late, self.collector, self.finder, self._read_inside, repair)
+
+    def _read_inside(self, window: Window, collector: Collector) -> None:
+        inner = Scanner(
+            self.finder,
+            window,
+            collector,
+            tools=self.tools,
+            level=self.level,
+            fast=self._fast,
+            objects=self._objects,
+        )
+        inner._inside = True
+        for _ in inner.run():  # pragma: no cover - a final window is never waited for
+            raise AssertionError("the engine asked for more than the whole text")
 
     def _end_reasoning(self, token: Token) -> None:
         """A closer without its opener: all before it was reasoning, once."""

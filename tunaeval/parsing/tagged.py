@@ -26,19 +26,21 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
+from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from .bare import AHEAD, Forgotten, bare_text
+from .bare import AHEAD, Forgotten, Unclosed, bare_text
 from .chains import closing_of, shows_end, stops_of
-from .elements import ElementsReader, Tree
+from .closers import closers, missing
+from .elements import ElementsReader
 from .judge import judge_named
-from .live import LiveCall, LiveText, arguments_text
+from .live import LiveCall, LiveText
 from .live_objects import LiveObject
 from .recovering import Begun, Setting
+from .siblings import Piece, never_closed, pieces_of, swallowed
 from .steps import bounded, literal, next_char, nothing, skip_space
-from .typing import Typed, stays_text, trimmed, typed, undoubled, unescaped
+from .typing import stays_text, trimmed, typed, undoubled, unescaped
 
 _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
@@ -59,6 +61,7 @@ class TaggedBlock(Begun):
         self._raw: str | None = None
         self._live: LiveCall | None = None
         self._tried: tuple[str, ...] = ()
+        self._lost_closer = False
         self._arguments: JsonObject = {}
         self._object: Read | None = None
         self._repairs: list[Repair] = []
@@ -66,7 +69,7 @@ class TaggedBlock(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
-        words = self._form.words[1:]
+        words, window = self._form.words[1:], self._window
         bodies = [i for i, word in enumerate(words) if isinstance(word, _BODIES)]
         for index, word in enumerate(words):
             fits = yield from self._word(word, words[index + 1 :])
@@ -82,20 +85,19 @@ class TaggedBlock(Begun):
                 self._give_up(None if nothing else cut)
                 return
             self._ledger_call()
-            self._unclosed(word)
+            missing(word, window, self._ledger, behind_object=self._object is not None)
+            self.closed = yield from closers(words[index + 1 :], window)
             break
         else:
             self.closed = True
             self._ledger_call()
         self.had_body = True
-        self._ledger.close(self._window.offset)
+        self._ledger.close(window.offset)
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
         rest = self._window.text[self._window.pos : self._window.pos + AHEAD]
         return self._window.final and (not rest or any(t.startswith(rest) for t in self._tried))
-
-    # --- words -------------------------------------------------------------------------------
 
     def _word(
         self, word: Word, after: tuple[Word, ...]
@@ -163,13 +165,15 @@ class TaggedBlock(Begun):
             fits = yield from self._row(word.words[1:], (word, *after))
             if fits is not True:
                 return fits or Unreadable("invalid-arguments", "an argument that is not whole")
+            if self._lost_closer:
+                return True
 
     def _row(
         self, words: tuple[Word, ...], after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         for index, word in enumerate(words):
             fits = yield from self._word(word, (*words[index + 1 :], *after))
-            if fits is not True:
+            if fits is not True or self._lost_closer:
                 return fits
         return True
 
@@ -219,22 +223,35 @@ class TaggedBlock(Begun):
         plain = not word.quotes[0] and word.trim != "newlines"
         if plain and self._live and stays_text(schema, self._raw, root):
             live = LiveText(self._live, self._key, word.trim)
-        text = yield from bare_text(self._window, closing_of(self._form, word, after), live)
+        closing, start = closing_of(self._form, word, after), self._window.offset
+        text = yield from bare_text(self._window, closing, live)
         if isinstance(text, Forgotten):
-            message = f"the argument {self._key[:60]!r} is never closed"
-            return Unreadable("invalid-arguments", message)
+            return Unreadable("invalid-arguments", f"{self._key[:60]!r} is never closed")
         if text is None:
             return Unreadable("truncated", "the text ends inside an argument", cut=True)
-        if self._key in self._arguments:
-            self._notes.append(Note("duplicate-key", f"more than once: {self._key!r}"))
-        made = typed(trimmed(text, word), schema, self._raw, root)
-        self._arguments[self._key] = made.value
         if live:
             live.end()
-        elif self._live:
-            key = self._live.member(arguments_text(self._key))
-            self._live.grow(key + arguments_text(made.value))
-        return self._gathered(made)
+        self._lost_closer = isinstance(text, Unclosed)
+        first = Piece(self._key, self._raw, text.text if isinstance(text, Unclosed) else text)
+        closed = not self._lost_closer
+        pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
+        if not closed or len(pieces) > 1:
+            self._repairs.append(never_closed(pieces, start))
+        self._notes += swallowed(pieces, closing)
+        for piece in pieces:
+            self._argument(piece, word, root, told=bool(live) and piece is pieces[0])
+        return True
+
+    def _argument(self, piece: Piece, word: Value, root: object, *, told: bool) -> None:
+        """Keep an argument, and tell of it if that was not done while it grew."""
+        if piece.key in self._arguments:
+            self._notes.append(Note("duplicate-key", f"more than once: {piece.key!r}"))
+        made = typed(trimmed(piece.text, word), member(root, piece.key, root), piece.said, root)
+        self._arguments[piece.key] = made.value
+        self._repairs += made.repairs
+        self._notes += made.notes
+        if self._live and not told:
+            self._live.whole(piece.key, made.value)
 
     def _elements(
         self, word: Elements, _: tuple[Word, ...]
@@ -244,12 +261,8 @@ class TaggedBlock(Begun):
         if isinstance(tree, Unreadable):
             return tree
         self._arguments = tree.value
-        return self._gathered(tree)
-
-    def _gathered(self, made: Typed | Tree) -> bool:
-        """Keep what was odd about a value."""
-        self._repairs += made.repairs
-        self._notes += made.notes
+        self._repairs += tree.repairs
+        self._notes += tree.notes
         return True
 
     # --- handing on --------------------------------------------------------------------------
@@ -279,18 +292,6 @@ class TaggedBlock(Begun):
         else:
             collector.drop(ledger.count)
             collector.attempt(span.start, cut=verdict.truncated)
-
-    def _unclosed(self, word: Word) -> None:
-        window = self._window
-        wanted = word.text if isinstance(word, Literal) else repr(word)
-        char = window.text[window.pos : window.pos + 1]
-        where = "other text follows" if char else "the text ends"
-        self._ledger.mend("unclosed", f"{where} before {wanted!r}")
-        if char and self._object and char in f",{QUOTES}":
-            self._ledger.mend("early-closer", "more arguments follow their closer", "lenient")
-        rest = window.text[window.pos :] if window.final else ""
-        if rest and isinstance(word, Literal) and word.text.startswith(rest):
-            window.pos = len(window.text)
 
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""

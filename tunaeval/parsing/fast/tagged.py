@@ -31,6 +31,7 @@ from tunaeval.repair import MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
+from ..marks import Marks
 from ..typing import trimmed, undoubled
 from .claims import scanned
 from .made import call_of
@@ -156,7 +157,7 @@ def _pairs_reader(
     head, step, word, closer, attribute = steps
     meant, format_name = _meaning(before), form.name
     trims = word.trim != "no" or bool(word.quotes[0])
-    end_of_call = form.closer.text if form.closer and form.closer.text != closer else "\0"
+    marks, markup = Marks(form, closer), closer[:1]
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         here = head(text, body)
@@ -174,7 +175,7 @@ def _pairs_reader(
             if here is None or not key or key in arguments:
                 return UNSURE
             value = text[at:end]
-            if end_of_call in value:  # perhaps the argument was never closed
+            if markup in value and marks.inside(value):  # perhaps a tag was lost
                 return UNSURE
             value = value_of(trimmed(value, word) if trims else value, key, signature, said)
             if value is ODD:

@@ -1,0 +1,43 @@
+"""The closers of a block, where one of them is missing: a repair of the call before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+
+from tunaeval.grammar import Literal, Word
+from tunaeval.repair import QUOTES
+from tunaeval.window import Window
+
+from .ledger import Ledger
+from .steps import bounded, literal
+
+_NEAR_SPACE = re.compile(r"[ \t\r\n]{0,40}+")
+
+
+def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) -> None:
+    """A closer is not here. Behind an object, more of what is in one may be."""
+    wanted = word.text if isinstance(word, Literal) else repr(word)
+    char = window.text[window.pos : window.pos + 1]
+    where = "other text follows" if char else "the text ends"
+    ledger.mend("unclosed", f"{where} before {wanted!r}")
+    if char and behind_object and char in f",{QUOTES}":
+        ledger.mend("early-closer", "more arguments follow their closer", "lenient")
+    rest = window.text[window.pos :] if window.final else ""
+    if rest and isinstance(word, Literal) and word.text.startswith(rest):
+        window.pos = len(window.text)
+
+
+def closers(words: Sequence[Word], window: Window) -> Generator[None, None, bool]:
+    """Read the closers behind a missing one, as far as they are here; whether the last one is."""
+    closed = False
+    for word in words:
+        if not isinstance(word, Literal):
+            continue
+        start = window.offset
+        yield from bounded(window, _NEAR_SPACE)
+        closed = yield from literal(window, word.spellings)
+        if not closed:
+            window.pos = start - window.base
+            break
+    return closed
