@@ -9,13 +9,13 @@ import pytest
 from tests.formats.fixtures import ALL
 from tests.parsing.samples import TOOLS
 from tunaeval.formats import FORMATS, HERMES
+from tunaeval.grammar import Format
 from tunaeval.harness.reading import reading
-from tunaeval.parsing import auto, parse_message, qwen25
+from tunaeval.parsing import Reader, auto, parse_message, qwen25
 from tunaeval.types import LEVELS, ParseResult, Reply, Tools
-from tunaeval.types.roles import Parser
 
 
-def _by_itself(parser: Parser, reply: Reply, tools: Tools | None) -> list[ParseResult]:
+def _by_itself(parser: Format | Reader, reply: Reply, tools: Tools | None) -> list[ParseResult]:
     return [
         parse_message(reply.message, parser, tools, level, source=reply.source) for level in LEVELS
     ]
@@ -25,7 +25,7 @@ def _by_itself(parser: Parser, reply: Reply, tools: Tools | None) -> list[ParseR
 def test_every_fixture_is_read_as_at_each_level_by_itself(tools: Tools | None) -> None:
     for case in ALL:
         reply = Reply({"role": "assistant", "content": case.text})
-        parsers: tuple[Parser, ...] = (auto, FORMATS.get(case.format, HERMES))
+        parsers: tuple[Format | Reader, ...] = (auto, FORMATS.get(case.format, HERMES))
         for parser in parsers:
             read = reading(parser, tools or Tools())
             found = [read(reply, level) for level in LEVELS]

@@ -12,7 +12,7 @@ from tunaeval.types.runs import CountedCalls
 from .episode import Read
 
 
-def reading(parser: Parser, tools: Tools, calls: CountedCalls = "any") -> Read:
+def reading(parser: Parser | Format | Reader, tools: Tools, calls: CountedCalls = "any") -> Read:
     """Reads replies with the parser; raises `PluginError` where that is a plug-in that fails.
 
     A call in the text of a server's reply that was to be structured is a repair, and none at all
