@@ -70,8 +70,8 @@ def test_an_invalid_call_is_no_abstention() -> None:
         "tool_calls": [],
         "invalid_tool_calls": [INVALID],
     }
-    assert not match(message, {"none": True}).ok
-    assert match({**message, "invalid_tool_calls": []}, {"none": True}).ok
+    assert not match({"none": True}, message).ok
+    assert match({"none": True}, {**message, "invalid_tool_calls": []}).ok
 
 
 def test_a_message_of_langchain_itself() -> None:
@@ -80,7 +80,7 @@ def test_a_message_of_langchain_itself() -> None:
         content="", invalid_tool_calls=[{**INVALID, "type": "invalid_tool_call"}]
     )
     assert parse_message(lost).outcome == "malformed"
-    assert not match(lost, {"none": True}).ok
+    assert not match({"none": True}, lost).ok
     sound = messages.AIMessage(
         content="", tool_calls=[{"name": "bash", "args": {"command": "ls"}, "id": "c1"}]
     )

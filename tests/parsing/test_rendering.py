@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.parsing.samples import said
 from tunaeval import parse, render
@@ -12,7 +14,9 @@ from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS
 from tunaeval.parsing import Unconvertible, convert_text, route_between
 from tunaeval.repair import MAX_DEPTH
-from tunaeval.types import JsonValue, ToolCall
+from tunaeval.testing.strategies import literals
+from tunaeval.testing.tape import Tape
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 CLOSERS = "</parameter>\n</function>\n</tool_call>"
 
@@ -51,6 +55,76 @@ def test_what_a_format_cannot_say_is_refused_and_named(
 ) -> None:
     with pytest.raises(UsageError, match=re.escape(f"format {form!r} cannot write {message}")):
         render([ToolCall("g", {}), call], form)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_value_of_any_depth_is_refused_and_named(name: str) -> None:
+    """One that holds itself, too; what is as deep as can be read is written."""
+    deep = nested(100_000)
+    round_and_round: list[JsonValue] = []
+    round_and_round += [round_and_round, round_and_round]
+    for value in (deep, round_and_round, {"b": deep}):
+        with pytest.raises(UsageError, match=f"format {name!r} cannot write the argument 'a'"):
+            render([ToolCall("f", {"x": 1, "a": value})], name)
+    assert render([ToolCall("f", {"a": nested(20)})], name)
+
+
+def test_tuples_of_any_depth_are_refused() -> None:
+    """They are no JSON; the encoder takes them for lists."""
+    deep: JsonValue = ()
+    for _ in range(100_000):
+        deep = (deep,)
+    with pytest.raises(UsageError, match="cannot be written as JSON"):
+        render([ToolCall("f", {"a": deep})], "hermes")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(raw=st.binary(max_size=120))
+def test_what_is_written_is_read_back_or_refused_by_its_argument(name: str, raw: bytes) -> None:
+    """Values made of the format's own markup, of names, brackets and quotes."""
+    form, tape = FORMATS[name], Tape(raw)
+    pieces = (
+        *literals(form),
+        "a",
+        "x y",
+        "\n",
+        '"',
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "1",
+        "null",
+        "",
+        "<",
+        ">",
+    )
+
+    def text(tape: Tape) -> str:
+        return "".join(tape.row(lambda tape: tape.pick(pieces), 5))
+
+    keys = tape.row(lambda tape: tape.pick(("a", "b", "key", text(tape))), 3)
+    calls = [ToolCall("f", {key: text(tape) for key in keys})]
+    if tape.below(3) == 0:
+        calls.append(ToolCall("g", {"a": [text(tape)]}))
+    written = refused = ""
+    try:
+        written = render(calls, form)
+    except UsageError as error:
+        refused = str(error)
+    if refused:
+        assert re.search("the argument|the name|all arguments of|these 2 calls", refused)
+        return
+    texts = Tools(ToolSpec(call.name, parameters=_texts_of(call)) for call in calls)
+    found = said(parse(written, form, texts))
+    assert found == [(call.name, call.arguments) for call in calls]
+
+
+def _texts_of(call: ToolCall) -> JsonObject:
+    """A schema that says which values are texts."""
+    keys = [key for key, value in call.arguments.items() if isinstance(value, str)]
+    return {"properties": {key: {"type": "string"} for key in keys}}
 
 
 def test_calls_that_cannot_stand_together_are_refused() -> None:

@@ -77,7 +77,7 @@ def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
             return parse_message({"tool_calls": [calls]}, tools=tools)
         case Mapping():
             return _message(calls, tools)
-        case Iterable() if not hasattr(calls, "role"):
+        case Iterable() if not (hasattr(calls, "role") or hasattr(calls, "content")):
             return _listed(list(calls), tools)
     return _message(calls, tools)
 

@@ -1,8 +1,9 @@
-"""How replies are read by a parser that may be a plug-in."""
+"""How replies are read by a parser that may be a plug-in: a text once, for all levels."""
 
 from __future__ import annotations
 
-from tunaeval.parsing import parse_message, structured_only
+from tunaeval.grammar import Format
+from tunaeval.parsing import Reader, parse_levels, parse_message, structured_only
 from tunaeval.registry import guarded
 from tunaeval.types import STRUCTURED, Level, ParseResult, Reply, Tools
 from tunaeval.types.roles import Parser
@@ -11,16 +12,34 @@ from tunaeval.types.runs import CountedCalls
 from .episode import Read
 
 
-def reading(parser: Parser, tools: Tools, calls: CountedCalls = "any") -> Read:
+def reading(parser: Parser | Format | Reader, tools: Tools, calls: CountedCalls = "any") -> Read:
     """Reads replies with the parser; raises `PluginError` where that is a plug-in that fails.
 
     A call in the text of a server's reply that was to be structured is a repair, and none at all
     where `calls` counts structured ones alone.
     """
-    reader = guarded(parser)
+    reader = _Once(parser) if isinstance(parser, Format | Reader) else guarded(parser)
 
     def read(reply: Reply, level: Level) -> ParseResult:
         result = parse_message(reply.message, reader, tools or None, level, source=reply.source)
         return structured_only(result) if calls == STRUCTURED else result
 
     return read
+
+
+class _Once:
+    """A parser that is asked for the same text at one level after the other."""
+
+    def __init__(self, parser: Format | Reader) -> None:
+        self.name = parser.name
+        self._parser = parser
+        self._last: tuple[str, Tools | None, dict[Level, ParseResult]] = ("", None, {})
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        last, known, results = self._last
+        if last != text or known is not tools or not results:
+            results = parse_levels(text, self._parser, tools)
+            self._last = (text, tools, results)
+        return results[level]

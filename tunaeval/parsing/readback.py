@@ -17,6 +17,7 @@ import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Elements, Format, Key, Literal, Many, Maybe, Name, Word
+from tunaeval.repair import not_json
 from tunaeval.types import (
     Diagnosis,
     JsonObject,
@@ -46,10 +47,20 @@ def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
     Raises `UsageError` with the argument, or the name, that the format cannot say.
     """
+    for call in calls:
+        _refuse_depth(call, form)
     text = render_calls(calls, form)
     if calls and (why := _fault(text, calls, form)):
         raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
     return text
+
+
+def _refuse_depth(call: ToolCall, form: Format) -> None:
+    """Deeper than anything that is read: writing it could take all of the stack."""
+    for key, value in call.arguments.items():
+        if isinstance(value, dict | list) and (fault := not_json(value)):
+            what = f"the argument {key!r} of {call.name!r}: its value is no JSON: {fault}"
+            raise UsageError(f"format {form.name!r} cannot write {what}")
 
 
 def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:

@@ -102,7 +102,7 @@ def as_json(value: JsonValue, what: str) -> str:
     """The value as JSON text; refused with `what` it is where JSON cannot say it."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None
 
 

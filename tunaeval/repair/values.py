@@ -208,7 +208,8 @@ def not_json(value: JsonValue) -> str | None:
     for _ in range(MAX_DEPTH + 1):
         if any(isinstance(item, float) and not isfinite(item) for item in level):
             return "NaN and Infinity are no JSON values"
-        outer = [item for item in level if isinstance(item, dict | list)]
+        # Each once: what holds itself would be more on every level.
+        outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
         if not outer:
             return None
         level = [inner for item in outer for inner in _items(item)]
