@@ -178,9 +178,8 @@ class Deltas:
             text = replace(text, truncated=True)
         if not self._calls:
             return text
-        ordered = sorted(
-            self._calls, key=lambda call: call.index
-        )  # those of one index as they came
+        # Those of one index stay as they came.
+        ordered = sorted(self._calls, key=lambda call: call.index)
         found, calls = structured([call.whole() for call in ordered], self._tools, self._level)
         for fragments, call in zip(ordered, calls, strict=False):
             if call is None:
