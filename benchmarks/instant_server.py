@@ -1,4 +1,4 @@
-"""A chat completion server: one canned Qwen-style call, at once or after a pause."""
+"""A chat completion server: one canned reply, a call of a tool, at once or after a pause."""
 
 from __future__ import annotations
 

@@ -24,10 +24,11 @@ def wanted_path(value: object, name: str) -> Path:
     """A path, of a string or of what is one. Raises UsageError."""
     from pathlib import Path  # noqa: PLC0415 - a parse asks for no paths
 
-    if isinstance(value, str):
-        return Path(value)
-    if isinstance(value, os.PathLike):
-        return Path(os.fsdecode(value))
+    if isinstance(value, str | os.PathLike):
+        path = os.fsdecode(value)
+        if "\0" in path:
+            raise refusal(name, path, "a path without NUL, which no file has in its name")
+        return Path(path)
     raise refusal(name, value, "a path, as a string or a Path")
 
 

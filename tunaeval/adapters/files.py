@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 
@@ -13,6 +13,14 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.types import Conversation, JsonValue
 
 from .documents import DOCUMENT_SHAPES, holds_transcript, read_conversations, tells_spans
+
+MAX_SAMPLE_BYTES = 32 * 1024 * 1024
+"""Of one sample, unpacked."""
+LEAST_ARCHIVE_BYTES = 64 * 1024 * 1024
+MAX_RATIO = 50
+"""All samples together unpack to so many times the archive, or to the bytes above if that is more:
+JSON packs ten times smaller.
+"""
 
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
@@ -98,27 +106,45 @@ def _decoded(data: bytes, file: str) -> str:
         ) from error
 
 
-def _archived(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
-    """The samples of an archive of Inspect."""
+def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
+    """The samples of an archive of Inspect, one at a time."""
+    budget = max(LEAST_ARCHIVE_BYTES, MAX_RATIO * len(data))
+    count = 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = [
-                name
-                for name in archive.namelist()
-                if name.startswith(_SAMPLES) and name.endswith(".json") and name.count("/") == 1
-            ]
-            samples = [(name, json.loads(_unpacked(archive, name, file))) for name in names]
-    except (zipfile.BadZipFile, zlib.error, ValueError, RecursionError, RuntimeError) as error:
-        raise UsageError(f"{file}: the archive cannot be read: {error}; {_WANTED}") from error
-    if not samples:
+            for name in filter(_is_sample, archive.namelist()):
+                packed = _unpacked(archive, name, file, min(budget, MAX_SAMPLE_BYTES))
+                budget -= len(packed)
+                count += 1
+                sample = json.loads(packed)
+                del packed
+                yield name, sample
+    except UsageError:
+        raise
+    except Exception as error:  # zipfile and what unpacks for it raise whatever they meet
+        raise UsageError(
+            f"{file}: the archive cannot be read: {error!r:.200}; {_WANTED}"
+        ) from error
+    if not count:
         raise UsageError(_PIECES.format(file=file))
-    return samples
 
 
-def _unpacked(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
+def _is_sample(name: str) -> bool:
+    return name.startswith(_SAMPLES) and name.endswith(".json") and name.count("/") == 1
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> bytes:
+    """At most so many bytes, whatever the archive says of itself."""
     if archive.getinfo(name).compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         try:
             import_module("zipfile_zstd")  # teaches zipfile, as inspect-ai has it do
         except ImportError as error:
             raise UsageError(_NO_ZSTD.format(file=file)) from error
-    return archive.read(name)
+    with archive.open(name) as packed:
+        text = packed.read(most + 1)
+    if len(text) > most:
+        raise UsageError(
+            f"{file}, {name}: unpacks to more than {most:,} bytes; write the log as JSON, or split "
+            "it: inspect log convert --to json"
+        )
+    return text

@@ -94,8 +94,8 @@ def _unforeseen(error: BaseException, output: Output) -> int:
     """What the interpreter says of an error that nobody caught, but for its exit code."""
     import traceback  # noqa: PLC0415 - most commands end otherwise
 
-    lines = traceback.format_exception(error)
-    output.note("".join(lines).rstrip())
+    for line in "".join(traceback.format_exception(error)).rstrip().split("\n"):
+        output.note(line)
     return COULD_NOT_RUN
 
 

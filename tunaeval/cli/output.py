@@ -41,8 +41,10 @@ class Output:
             draw(self.out)
 
     def note(self, text: str) -> None:
-        """Say `text` beside the results."""
-        print(text, file=self.err, flush=True)
+        """Say `text`, on one line, beside the results; whatever is foreign in it is seen and not
+        obeyed.
+        """
+        print(_visible(text), file=self.err, flush=True)
 
     def flush(self) -> None:
         """Have stdout written now. Raises RecordError where that cannot be."""
@@ -64,6 +66,14 @@ class Output:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.out.fileno())
         os.close(nowhere)
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():
+        return text
+    from tunaeval.reports import visible  # noqa: PLC0415 - pydantic, for what few lines need
+
+    return visible(text)
 
 
 class _Unread(io.FileIO):

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Always 0: a broken plug-in is shown here, and an error where it is asked for."""
+    """1 where something that is listed cannot be used: it is an error where it is asked for."""
     from tunaeval.api import registries  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
     from tunaeval.registry import strays  # noqa: PLC0415 - as above
@@ -32,4 +32,4 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     rows = [asdict(entry) for entry in (*entries, *lost)]
     columns = ("group", "name", "status", "source", "reason")
     print_listing(output, "plugins", rows, columns, as_json=arguments.json)
-    return 0
+    return 0 if all(row["status"] == "ok" for row in rows) else 1

@@ -32,16 +32,41 @@ async def read_into(body: bytearray, response: httpx.Response) -> None:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
         raise TryFailed(f"the body is encoded as {encoding!r}; wanted {ACCEPT_ENCODING}")
-    inflate = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
+    members = None if encoding in ("identity", "") else _Members()
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
         try:
-            body += inflate.decompress(chunk, MAX_BODY_BYTES + 1 - len(body)) if inflate else chunk
+            if members is None:
+                body += chunk
+            else:
+                members.add(chunk, body)
         except zlib.error as error:
             raise TryFailed(f"the body is no {encoding} ({error})") from None
         if len(body) > MAX_BODY_BYTES:
             raise TryFailed(f"the body is larger than {MAX_BODY_BYTES:,} bytes", again=False)
-    if inflate and not inflate.eof:
+    if members is not None and not members.is_whole:
         raise TryFailed(f"the {encoding} body ends in the middle")
+
+
+class _Members:
+    """What is packed: one stream, or gzip's several, one after another (RFC 1952, 2.2)."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+
+    @property
+    def is_whole(self) -> bool:
+        return self._inflate.eof
+
+    def add(self, chunk: bytes, body: bytearray) -> None:
+        """Unpack what came, up to a byte beyond the limit. Raises zlib.error."""
+        while chunk and len(body) <= MAX_BODY_BYTES:
+            if self._inflate.eof:
+                chunk = chunk.lstrip(b"\0")  # what some pad with
+                if not chunk:
+                    return
+                self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+            body += self._inflate.decompress(chunk, MAX_BODY_BYTES + 1 - len(body))
+            chunk = self._inflate.unused_data
 
 
 def read_object(body: bytes) -> JsonObject:

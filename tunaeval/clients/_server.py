@@ -26,6 +26,7 @@ from ._answers import (
     read_object,
     words_of,
 )
+from ._redaction import KeyFilter
 from ._retries import (
     MAX_RETRY_AFTER_SECONDS,
     TryFailed,
@@ -88,6 +89,7 @@ class Server:
             }
         )
         self._urls: dict[str, httpx.URL] = {}
+        self._redaction = KeyFilter(key)
 
     async def ask(self, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
         """The JSON object at `path`, by POST if there is a payload: one try, within its time.
@@ -95,6 +97,7 @@ class Server:
         Raises TryFailed, or ClientSetupError when no further try can go better.
         """
         method, content = ("GET", None) if payload is None else ("POST", _encode(payload))
+        self._redaction.begin()
         request = httpx.Request(method, self._url(path), headers=self._headers, content=content)
         try:
             async with asyncio.timeout(self._attempt_timeout):
@@ -156,6 +159,7 @@ class Server:
 
     async def close(self) -> None:
         await self._transport.aclose()
+        self._redaction.end()
 
     def _url(self, path: str) -> httpx.URL:
         if path not in self._urls:

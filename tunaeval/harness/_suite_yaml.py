@@ -61,8 +61,18 @@ class _JsonLoader(yaml.SafeLoader):
     def refuse(self, node: yaml.Node) -> None:
         raise _refusal(_NOT_JSON[node.tag], node.start_mark)
 
+    def scalar(self, node: yaml.ScalarNode) -> Any:
+        """What a tag says that a text is; PyYAML raises whatever it meets in one that is not."""
+        kind = node.tag.rpartition(":")[2]
+        try:
+            return getattr(self, f"construct_yaml_{kind}")(node)
+        except yaml.YAMLError:
+            raise
+        except Exception as error:
+            raise _refusal(f"{node.value!r:.60}, which is no {kind}", node.start_mark) from error
+
     def finite(self, node: yaml.ScalarNode) -> float:
-        number: float = self.construct_yaml_float(node)
+        number: float = self.scalar(node)
         if not math.isfinite(number):
             raise _refusal(f"{number}, which JSON has not; leave it out", node.start_mark)
         return number
@@ -71,6 +81,8 @@ class _JsonLoader(yaml.SafeLoader):
 for _tag in _NOT_JSON:
     _JsonLoader.add_constructor(_tag, _JsonLoader.refuse)
 _JsonLoader.add_constructor("tag:yaml.org,2002:float", _JsonLoader.finite)
+for _kind in ("int", "bool", "null"):
+    _JsonLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _JsonLoader.scalar)
 
 
 def _refusal(what: str, mark: yaml.Mark) -> yaml.MarkedYAMLError:

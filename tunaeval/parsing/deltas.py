@@ -31,6 +31,8 @@ class _Fragments:
 
     def __init__(self, events: list[Event], index: int, start: int, tools: Tools | None) -> None:
         self.call = LiveCall(events, index, start, tools)
+        self.index = 0
+        """What the server numbers it; the number of several calls may be one."""
         self.id: JsonValue = None
         self._names: list[str] = []
         self._name_size = 0
@@ -155,6 +157,7 @@ class Deltas:
             number = len(self._calls)
             listened = self._events if number < MAX_CALLS else []
             call = _Fragments(listened, number, at, self._tools)
+            call.index = index
             self._calls.append(call)
         self._latest[index], self._last_index = call, index
         if id_:
@@ -175,8 +178,10 @@ class Deltas:
             text = replace(text, truncated=True)
         if not self._calls:
             return text
-        found, calls = structured([call.whole() for call in self._calls], self._tools, self._level)
-        for fragments, call in zip(self._calls, calls, strict=False):
+        # Those of one index stay as they came.
+        ordered = sorted(self._calls, key=lambda call: call.index)
+        found, calls = structured([call.whole() for call in ordered], self._tools, self._level)
+        for fragments, call in zip(ordered, calls, strict=False):
             if call is None:
                 fragments.call.drop()
             else:

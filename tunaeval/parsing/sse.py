@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
 import orjson
 
 from tunaeval.types import Diagnosis, JsonValue
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""As the standard has it: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
 Delta: TypeAlias = Mapping[str, JsonValue]
 
@@ -26,17 +30,29 @@ class Lines:
         self._rest: list[str] = []
         self._begun = False
         self._ended = False
+        self._fed = self._ended_in_cr = False
 
     def feed(self, piece: str | bytes) -> list[Delta | Diagnosis]:
         """What this piece completes; what is not data (comments, ids) is passed over."""
         text = piece if isinstance(piece, str) else self._decoder.decode(piece)
-        *lines, rest = text.split("\n")
+        *lines, rest = _LINE_END.split(self._whole_ends(text))
         if lines:
             lines[0] = "".join(self._rest) + lines[0]
             self._rest.clear()
         self._rest.append(rest)
         data = [line[5:].strip() for line in lines if line.startswith("data:")]
         return [self._event(each) for each in data if each]
+
+    def _whole_ends(self, text: str) -> str:
+        """The text from where no line's end is cut: CR and LF may come apart. A BOM is left out."""
+        if text and not self._fed:
+            self._fed, text = True, text.removeprefix("\ufeff")
+        if text and self._ended_in_cr:  # that CR has ended its line
+            text = text.removeprefix("\n")
+            self._ended_in_cr = False
+        if text:
+            self._ended_in_cr = text.endswith("\r")
+        return text
 
     def end(self) -> list[Delta | Diagnosis]:
         """Nothing more comes: the last line, and a diagnosis where the stream had not ended."""

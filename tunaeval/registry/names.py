@@ -1,8 +1,9 @@
 """Named things that others can add to: built-ins, additions in code, installed plug-ins.
 
-A name belongs to one thing. Built-ins and additions answer first and never depend on what else is
-installed; entry points are read when a name is asked for that neither of them has. A plug-in is
-imported when it is asked for, or to be listed, and one that is broken stands in nobody's way.
+A name belongs to one thing: one that is claimed twice, by a plug-in and by tunaeval too, is an
+error that names both, wherever it is used. Entry points are read when the first name is asked for.
+A plug-in is imported when it is asked for, or to be listed, and one that is broken is in nobody's
+way.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 from tunaeval.errors import (
     PluginClashError,
     PluginError,
-    PluginLoadError,
     PluginShapeError,
     UnknownNameError,
-)  # fmt: skip
+)
 from tunaeval.plugins import remember, words_of
 
+from .importing import imported
 from .shapes import Check
 
 if TYPE_CHECKING:
@@ -131,6 +132,12 @@ class Registry(Generic[T]):
     def _find(self, name: str) -> T:
         if not isinstance(name, str):
             raise UnknownNameError(self.kind, name, self)
+        if (name in self._builtins or name in self._aliases) and name in self._entry_points():
+            owners = " and ".join(map(_distribution, self._entry_points()[name]))
+            raise PluginClashError(
+                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
+                f"uninstall {owners}, or have it choose another name"
+            )
         name = self._aliases.get(name, name)
         if name in self._added:
             return self._added[name]
@@ -151,14 +158,7 @@ class Registry(Generic[T]):
     def _load(self, name: str, point: EntryPoint) -> T:
         what = f"{self.kind} {name!r} of {_distribution(point)}"
         _refuse(_name_fault(name), what)
-        try:
-            thing = point.load()
-        except (Exception, SystemExit) as error:  # a plug-in's import may do anything
-            raise PluginLoadError(
-                f"{what} cannot be imported from {point.value!r}: {words_of(error)}; "
-                "mend or uninstall it"
-            ) from error
-        found = self._shaped(thing, what)
+        found = self._shaped(imported(point.load, what, point.value), what)
         remember(found, what)
         return found
 

@@ -42,7 +42,7 @@ def show_comparison(
     draw_table(console, _COLUMNS, table, plain=not speaks_unicode(stream))
     below = _below(comparison, margin)
     for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
-        console.print(line, soft_wrap=True)
+        console.print(visible(line), soft_wrap=True)
     stream.write(page.getvalue())
 
 
