@@ -161,7 +161,9 @@ def test_no_payload_runs_wherever_it_is_written(browser: Any, tmp_path: Path) ->
     answers = {}
     for number, payload in enumerate(PAYLOADS):
         call = json.dumps({"name": "read_file", "arguments": {"filepath": payload, payload: 1}})
-        answers[f"{number} {sayable(payload)}"] = f"{payload}<tool_call>{call}</tool_call>{{'{payload}"
+        answers[f"{number} {sayable(payload)}"] = (
+            f"{payload}<tool_call>{call}</tool_call>{{'{payload}"
+        )
     run = made_run(tmp_path, answers, prompts={name: name for name in answers}, tags=PAYLOADS[:40])
     info = json.loads((run / "run.json").read_text())
     everywhere = dict.fromkeys(("run_id", "suite", "model", "heading", "profile"), PAYLOADS[1])
