@@ -20,6 +20,7 @@ from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
 from .ending import Ended, ignore_from_now_on
+from .once import Once
 from .output import Output
 
 COMMANDS = {
@@ -109,10 +110,29 @@ def _command(argv: list[str], output: Output) -> int:
     except SystemExit as end:  # of --help and --version
         output.draw(lambda out: out.write(said.getvalue()))
         return int(end.code or 0)
+    if _configured(argv[0], arguments, output):
+        return 0
     # What a plug-in prints must not get between the results.
     with redirect_stdout(output.err):
         code: int = arguments.run(arguments, output)
         return code
+
+
+def _configured(command: str, arguments: argparse.Namespace, output: Output) -> bool:
+    """Fill in the defaults of the project; whether showing them was all that was asked for."""
+    from .listing import print_listing  # noqa: PLC0415 - not for --help
+    from .settings import apply, settings_of, shown  # noqa: PLC0415 - as above
+
+    parser = arguments.__dict__.pop("parser")
+    asked = arguments.__dict__.pop("show_config")
+    settings = settings_of(command, COMMANDS)
+    apply(settings, command, parser, arguments)
+    if asked:
+        rows = list(shown(settings, parser, arguments))
+        as_json = bool(getattr(arguments, "json", False))
+        print_listing(output, "config", rows, ("option", "value", "from"), as_json=as_json)
+        output.note(f"tunaeval: defaults from {settings.file or 'no file'}")
+    return bool(asked)
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
@@ -131,7 +151,13 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         if name in argv[:1]:
             module = import_module(f".{name}", __name__)
             module.configure(command)
-            command.set_defaults(run=module.run)
+            command.add_argument(
+                "--show-config",
+                action="store_true",
+                help="only show each option's value, and whether tunaeval.toml or [tool.tunaeval] "
+                "in pyproject.toml says so",
+            )
+            command.set_defaults(run=module.run, parser=command)
     return parser
 
 
@@ -144,14 +170,16 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
+        for name in (None, "store"):
+            self.register("action", name, Once)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse what nobody knows here, where the options are that it may have meant."""
         found, unknown = super().parse_known_args(args, namespace)
-        words = {word.partition("=")[0] for word in args or () if word.startswith("--")}
         named = self._option_string_actions
-        if not hasattr(found, "given"):  # the command has seen its own already
-            found.given = {named[word].dest for word in words if word in named}
+        words = [word.partition("=")[0] if word[:2] == "--" else word[:2] for word in args or ()]
+        found.given = getattr(found, "given", set())
+        found.given |= {named[word].dest for word in words if word in named}
         known = [option.lstrip("-") for option in self._option_string_actions]
         for option in (one.partition("=")[0] for one in unknown if one.startswith("--")):
             name = option.lstrip("-")

@@ -49,8 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="flipped scenarios shown (20)",
     )
-    parser.add_argument("--markdown", action="store_true", help="as Markdown, for a pull request")
-    add_json(parser)
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--markdown", action="store_true", help="as Markdown, for a pull request")
+    add_json(shape)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:

@@ -19,7 +19,7 @@ from functools import partial
 from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.harness import load_suite, own_tools
+from tunaeval.harness import chosen, load_suite, own_tools
 from tunaeval.tools import compare_tools
 from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Suite
@@ -35,7 +35,7 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
     Says on stderr what differs between both.
     """
     name, places = arguments.suite, arguments.tools_from
-    load = partial(load_suite, name, bfcl=arguments.bfcl, exclude=arguments.exclude)
+    load = partial(_chosen, arguments)
     if not places:
         return load()
     theirs, ours = installed_tools(places), own_tools(name)
@@ -50,6 +50,18 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
     if apart:
         output.note(f"tunaeval: {apart} of the scenarios have tools of their own, and keep them")
     return suite.model_copy(update={"tools_from": tuple(places)})
+
+
+def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Suite:
+    """The scenarios that are to be asked, but for a limit."""
+    for option, names in (("--id", arguments.ids), ("--tag", arguments.tags)):
+        for name in names:
+            if name in arguments.exclude:
+                raise UsageError(
+                    f"{option} {name!r} and --exclude {name!r} contradict each other; leave one out"
+                )
+    suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
+    return chosen(suite, ids=arguments.ids, tags=arguments.tags, patterns=arguments.patterns)
 
 
 def installed_tools(places: Sequence[str]) -> Tools:

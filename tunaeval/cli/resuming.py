@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record", "report", "writer", "fail_under"}
-    | {"max_errors", "quiet", "json", "run", "given"}
+    | {"max_errors", "quiet", "json", "run", "given", "check_server"}
 )
 """What is said of one command and not of the run."""
 

@@ -38,6 +38,32 @@ def _asked(group: argparse._ArgumentGroup) -> None:
         metavar="ID|TAG",
         help="leave out a scenario, or all with a tag; may be given again",
     )
+    group.add_argument(
+        "--id",
+        action="append",
+        default=[],
+        dest="ids",
+        metavar="ID",
+        help="only this scenario; may be given again",
+    )
+    group.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        dest="tags",
+        metavar="TAG",
+        help="only scenarios with this tag; may be given again",
+    )
+    group.add_argument(
+        "-k",
+        "--like",
+        action="append",
+        default=[],
+        dest="patterns",
+        metavar="PATTERN",
+        help="only scenarios with this in their id or prompt, or whose id fits it (read-*); may "
+        "be given again",
+    )
     group.add_argument("--limit", type=POSITIVE, metavar="N", help="only the first N scenarios")
     group.add_argument(
         "--tools-from",

@@ -4,6 +4,7 @@ from ._suite_bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
 from ._suite_tools import catalogue_names, load_catalogue
 from ._suite_writing import write_suite
 from .check import Doubt, check_suite
+from .choosing import chosen
 from .directory import RUN_FILE, load_report, read_info, run_source
 from .driving import Environment
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
@@ -43,6 +44,7 @@ __all__ = [
     "asking",
     "catalogue_names",
     "check_suite",
+    "chosen",
     "episode",
     "load_catalogue",
     "load_report",

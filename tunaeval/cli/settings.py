@@ -1,0 +1,130 @@
+"""Defaults of options from a file in the working directory, and where each value came from.
+
+`tunaeval.toml` has a table for each command, `[run]` say; else `[tool.tunaeval.run]` in
+`pyproject.toml` is the same. What is given on the command line stands over it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.types import JsonObject, JsonValue
+
+FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
+"""Where defaults are, and below which tables."""
+
+_NEVER = frozenset({"help", "show_config"})
+_WANTED = "wanted a table for each command, as in [run]"
+
+
+class Settings(NamedTuple):
+    """The options of a command by their names, and the file that has them; None where none does."""
+
+    file: str | None
+    options: JsonObject
+
+
+def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
+    """What the file says of a command. Raises UsageError for a file that cannot be read."""
+    for name, tables in FILES:
+        path = Path(name)
+        if not path.is_file():
+            continue
+        found = _tables(path, tables)
+        if found is None:
+            continue
+        for one in found:
+            if one not in commands:
+                raise UsageError(f"{name}: {UnknownNameError('command', one, commands)}")
+            if not isinstance(found[one], dict):
+                raise UsageError(f"{name}: {one} is {found[one]!r:.60}; {_WANTED}")
+        return Settings(name, found.get(command, {}))
+    return Settings(None, {})
+
+
+def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
+    """What the file has for us; None where that is nothing."""
+    import tomllib  # noqa: PLC0415 - most directories have no such file
+
+    try:
+        found: JsonValue = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; mend it, or move it away") from error
+    for name in below:
+        found = found.get(name)
+        if found is None:
+            return None
+        if not isinstance(found, dict):
+            raise UsageError(f"{path}: {name} is {found!r:.60}; {_WANTED}")
+    return dict(found)
+
+
+def apply(
+    settings: Settings, command: str, parser: argparse.ArgumentParser, arguments: argparse.Namespace
+) -> None:
+    """Fill in what the file says where the command line says nothing.
+
+    Raises UsageError for an option that there is not, and for a value that is none of its.
+    """
+    known = options_of(parser)
+    for key, value in settings.options.items():
+        name, where = key.replace("_", "-"), f"{settings.file}, [{command}]"
+        action = known.get(name)
+        if action is None:
+            raise UsageError(f"{where}: {UnknownNameError('option', key, known)}")
+        try:
+            read = _read(action, value)
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            raise UsageError(f"{where}: {key}: {error}") from error
+        if action.dest not in arguments.given and read is not None:
+            setattr(arguments, action.dest, read)
+
+
+def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """The options of a command by their long names, as they stand in a file."""
+    return {
+        option.removeprefix("--"): action
+        for action in parser._actions  # noqa: SLF001 - argparse has no other list of them
+        for option in action.option_strings
+        if option.startswith("--") and action.dest not in _NEVER
+    }
+
+
+def _read(action: argparse.Action, value: JsonValue) -> JsonValue:
+    """A value as the command line would have read it; None: as if it were not there."""
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise ValueError(f"found {value!r:.60}; wanted true or false")
+        return action.const if value else None
+    if isinstance(action, argparse._AppendAction):  # noqa: SLF001 - its name in argparse
+        items = value if isinstance(value, list) else [value]
+        return [_item(action, item) for item in items]
+    return _item(action, value)
+
+
+def _item(action: argparse.Action, value: JsonValue) -> JsonValue:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"found {value!r:.60}; wanted a text or a number")  # noqa: TRY004 - as above
+    text = str(value)
+    read = action.type(text) if callable(action.type) else text
+    if action.choices is not None and read not in action.choices:
+        raise ValueError(f"found {text!r}; wanted {', '.join(map(str, action.choices))}")
+    return read
+
+
+def shown(
+    settings: Settings, parser: argparse.ArgumentParser, arguments: argparse.Namespace
+) -> Iterator[JsonObject]:
+    """Each option of a command with its value, and where that came from."""
+    said = {key.replace("_", "-") for key in settings.options}
+    for name, action in options_of(parser).items():
+        if action.dest in arguments.given:
+            source = "command line"
+        else:
+            source = settings.file if name in said and settings.file else "default"
+        value = getattr(arguments, action.dest)
+        yield {"option": name, "value": "" if value is None else value, "from": source}
