@@ -306,5 +306,13 @@ def test_smoke_is_twelve_of_tunacode_with_every_tool(tunacode: Suite) -> None:
 
 
 def test_every_suite_is_told_in_one_line() -> None:
-    assert tuple(about_suites()) == suite_names() == ("smoke", "tunacode")
+    assert (
+        tuple(about_suites())
+        == suite_names()
+        == (
+            "repair-tasks",
+            "smoke",
+            "tunacode",
+        )
+    )
     assert all("\n" not in line and 20 < len(line) < 90 for line in about_suites().values())

@@ -107,13 +107,14 @@ def _unchanged(check: UnchangedCheck, state: FinalState) -> _Grade:
 def _command(check: CommandCheck, state: FinalState) -> _Grade:
     ran = state.needed_workspace().run(check.command, seconds=check.seconds)
     turn = state.last_touch()
-    name, last = _line(check.command), ran.output.splitlines()[-1:]
+    last = ran.output.splitlines()[-1:]
     said = f"; it printed: {last[0].strip()[:120]!r}" if last else ""
     if ran.code is None:
-        return _Grade(False, f"{name} took over {check.seconds:g} s", turn)
+        return _Grade(False, f"took over {check.seconds:g} s", turn)
     faults = [f"exits with {ran.code}, wanted {check.exits}"] if ran.code != check.exits else []
     faults += [f"does not print {part!r:.80}" for part in check.prints if part not in ran.output]
-    return _Grade(not faults, f"{name} {', '.join(faults) or f'exits with {ran.code}'}{said}", turn)
+    words = ", ".join(faults) or f"exits with {ran.code}"
+    return _Grade(not faults, f"{words}{said}", turn)
 
 
 def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
@@ -149,7 +150,7 @@ def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
         found.append((f"{path} was touched", state.first_touch((path,)) or state.turns))
     first = min((turn for _, turn in found), default=state.turns)
     faults = list(dict.fromkeys(words for words, _ in found))
-    return _said(faults, "nothing forbidden was done", first, "forbidden:")
+    return _said(faults, "nothing forbidden was done", first)
 
 
 def _is_forbidden(call: ToolCall, forbidden: str | ExpectedCall, state: FinalState) -> bool:

@@ -140,14 +140,11 @@ def _cells(result: ScenarioResult) -> list[str]:
         name += f" #{result.repeat}"
     wanted = expected_words(result.expected, CALL_WIDTH)
     got = visible(result.error or "", CALL_WIDTH) if failed else calls_words(result.got, CALL_WIDTH)
+    came, unit = f"{wanted} -> {got}", "attempt"
+    if result.task is not None:
+        came, unit = visible(result.reason, CALL_WIDTH), "turn"
     tries = len(result.attempts)
-    return [
-        verdict,
-        name,
-        f"{wanted} -> {got}",
-        f"{tries} attempt{'' if tries == 1 else 's'}",
-        result.outcome,
-    ]
+    return [verdict, name, came, f"{tries} {unit}{'' if tries == 1 else 's'}", result.outcome]
 
 
 def failed_lines(result: ScenarioResult) -> list[str]:

@@ -14,6 +14,10 @@ class BuiltIn(NamedTuple):
 
 
 SUITES: Mapping[str, BuiltIn] = {
+    "repair-tasks": BuiltIn(
+        "repair-tasks.json",
+        "twelve tasks of many turns in small repositories, graded by what is left behind",
+    ),
     "smoke": BuiltIn("smoke.json", "a first look: twelve scenarios of tunacode, every tool once"),
     "tunacode": BuiltIn(
         "tunacode.jsonl",
