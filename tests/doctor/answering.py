@@ -92,7 +92,7 @@ def _constrained(served: Served, body: dict[str, Any]) -> Written | None:
 def _filled(tool: dict[str, Any]) -> Written:
     values = {"string": "a", "integer": 1}
     properties = tool["function"]["parameters"]["properties"]
-    call = (tool["function"]["name"], {k: values[v["type"]] for k, v in properties.items()})
+    call = (tool["function"]["name"], {k: values.get(v["type"]) for k, v in properties.items()})
     return Written(hermes([call]), [call])
 
 
@@ -103,8 +103,9 @@ def _made(served: Served, body: dict[str, Any], written: Written) -> Answered:
         for name, arguments in written.calls
     ]
     tokens = _tokens(written.text, served.chance)
-    cut = len(tokens) > body["max_tokens"]
-    text = "".join(tokens[: body["max_tokens"]])
+    most = body.get("max_tokens", 100_000)
+    cut = len(tokens) > most
+    text = "".join(tokens[:most])
     if cut and calls:
         calls = _cut(text)
     content = None if calls else text

@@ -58,6 +58,8 @@ class Heard:
     body: bytes = b""
     failure: str | None = None
     retry_after: float | None = None
+    dropped: bool = False
+    """The connection ended before anything came: a kept one may just have grown too old."""
 
 
 class Server:
@@ -142,6 +144,8 @@ class Server:
             failure = str(error)
         except httpx.TransportError as error:
             failure = str(self._transport_failure(error))
+            dropped = heard.status is None and not isinstance(error, httpx.ConnectError)
+            heard = replace(heard, dropped=dropped)
         return replace(heard, body=bytes(body), failure=failure)
 
     @property

@@ -27,7 +27,7 @@ from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
 REQUESTS = 90
-"""At most so many, but for those that `--repeats` above 3 adds."""
+"""At most so many, but for what `--repeats` above 3 adds, and what is put off (429)."""
 REPEATS = 3
 _MORE = 3
 """Repeats of each mode where streamed and whole differ."""
@@ -70,6 +70,7 @@ class Runner:
         self._server = Server()
         self.model: str | None = settings.model
         self.requests = 0
+        self._put_off = 0
         self._stopped: str | None = None
 
     @property
@@ -205,8 +206,11 @@ class Runner:
                     )
             except TimeoutError:
                 heard = Heard(failure="the deadline passed")
+            if heard.dropped and attempt == 0:
+                continue
             if heard.status not in (429, 503) or attempt == _PATIENCE - 1:
                 return heard
+            self._put_off += 1
             await asyncio.sleep(min(heard.retry_after or 2.0**attempt / 4, self._left() or 0.0))
         return heard
 
@@ -215,7 +219,7 @@ class Runner:
         left = self._until - time.monotonic()
         if left <= 0:
             self._stop(f"the deadline of {self._settings.deadline_seconds:g} s has passed")
-        elif self.requests >= self._limit:
+        elif self.requests - self._put_off >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
 
