@@ -22,7 +22,8 @@ TOOLS = Tools(
 )
 
 _M3 = "]<]minimax[>["
-_DSML = '<｜DSML｜function_calls><｜DSML｜invoke name="get_weather">{}</｜DSML｜invoke></｜DSML｜function_calls>'
+_INVOKE = '<｜DSML｜invoke name="get_weather">{}</｜DSML｜invoke>'
+_DSML = f"<｜DSML｜function_calls>{_INVOKE}</｜DSML｜function_calls>"
 _IN_QWEN = (
     "<tool_call>\n<function={}>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>"
 )
