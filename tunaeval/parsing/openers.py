@@ -171,8 +171,8 @@ class Blocks(Passage):
         block = self._block(form, start, quoted=quoted, name=name)
         block.doubtful = doubtful
         yield from block.read()
-        while block.had_body and not (block.closed or block.failed or self._is_full()):
-            if not (yield from another(form, self.window)):
+        while block.had_body and not (block.closed or block.failed):
+            if not (yield from another(form, self.window)) or self._is_full():
                 break
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
