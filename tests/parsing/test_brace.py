@@ -89,7 +89,7 @@ def test_a_text_that_holds_the_mark_is_written_in_quotes(form: Format) -> None:
         ("{a:OsloMARK,b:2}", "missing-quote", {"a": "Oslo", "b": 2}),
         ("{a:New YorkMARK}", "missing-quote", {"a": "New York"}),
         ("{a:1x MARK}", "missing-quote", {"a": "1x "}),
-        ("{a:Oslo,b:2}", "unquoted-string", {"a": "Oslo", "b": 2}),
+        ("{a:~x@y.z,b:2}", "unquoted-string", {"a": "~x@y.z", "b": 2}),
         ("{a=2}", "separator", {"a": 2}),
         ("{a:[1,2}", "missing-closer", {"a": [1, 2]}),
         ("{a:1", "missing-closer", {"a": 1}),
@@ -103,6 +103,16 @@ def test_what_is_guessed_stands_only_when_lenient(
     (call,) = parse(framed(form, body), form, level="lenient").calls
     assert call.arguments == arguments
     assert repair in [each.code for each in call.repairs]
+
+
+@every_form
+@pytest.mark.parametrize("value", ["Oslo", "New York", "src/main.py", "a-b.c"])
+def test_words_without_marks_are_a_text(form: Format, value: str) -> None:
+    result = parse(framed(form, f"{{a:{value},b:[{value}]}}"), form)
+    assert said(result) == [("f", {"a": value, "b": [value]})]
+    assert [repair.code for repair in result.calls[0].repairs] == ["unmarked-text"] * 2
+    assert one(form, f"{{a:{value}}}", "strict") is None
+    assert one(form, f"{{a:{value}, then}}") is None
 
 
 @every_form

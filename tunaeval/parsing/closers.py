@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 
-from tunaeval.grammar import Literal, Word
+from tunaeval.grammar import Format, Literal, Name, Word
 from tunaeval.repair import QUOTES
 from tunaeval.window import Window
 
 from .ledger import Ledger
-from .steps import bounded, literal
+from .steps import bounded, literal, stands
 
 _NEAR_SPACE = re.compile(r"[ \t\r\n]{0,40}+")
 
@@ -41,3 +41,9 @@ def closers(words: Sequence[Word], window: Window) -> Generator[None, None, bool
             window.pos = start - window.base
             break
     return closed
+
+
+def another(form: Format, window: Window) -> Generator[None, None, bool]:
+    """Whether another call follows in a block that was not closed, by what is before its name."""
+    before = next((word.before for word in form.words if isinstance(word, Name)), "")
+    return bool(before) and (yield from stands(window, (before,)))

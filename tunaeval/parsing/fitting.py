@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tunaeval.repair import fit
+from tunaeval.repair import Unreadable, fit, read_json
 from tunaeval.types import JsonObject, JsonValue, Tools
 
 _TYPES: dict[object, tuple[type, ...]] = {
@@ -64,6 +64,25 @@ def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[s
     if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
         return []
     return [name for name in arguments if name not in properties]
+
+
+def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObject | None:
+    """The arguments inside of the only one, where that is certain.
+
+    The tool declares none of that name, and every one that is inside. It may be JSON as a text.
+    """
+    properties = schema.get("properties")
+    if len(arguments) != 1 or not isinstance(properties, Mapping):
+        return None
+    ((name, inner),) = arguments.items()
+    if name in properties or schema.get("additionalProperties", False) is not False:
+        return None
+    if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+        read = read_json(inner)
+        inner = None if isinstance(read, Unreadable) or read.repairs or read.notes else read.value
+    if not isinstance(inner, dict) or not inner or not inner.keys() <= properties.keys():
+        return None
+    return inner
 
 
 def _fits_types(arguments: JsonObject, signature: Signature) -> bool | None:

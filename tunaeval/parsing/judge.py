@@ -24,7 +24,7 @@ from tunaeval.types import (
     Tools,
 )
 
-from .fitting import fits, undeclared
+from .fitting import fits, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
@@ -82,6 +82,11 @@ def judge(
     notes = [*read.notes, *claim.notes]
     if tools is not None and not fits(claim.name, arguments, tools):
         schema = tools[claim.name].parameters
+        inner = None if level == "strict" else unwrapped(arguments, schema)
+        if inner is not None:
+            message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
+            repairs.append(Repair("wrapped-arguments", message, span))
+            arguments = inner
         fitted = fit(arguments, schema, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
         notes += _undeclared(claim.name, arguments, schema)
@@ -112,6 +117,12 @@ def judge_named(
     call: JsonObject = {_NAMED.name: name, _NAMED.arguments: read.value}
     named = read._replace(value=call)
     return judge(named, word=_NAMED, form=form, span=span, tools=tools, level=level)
+
+
+def only_a_word(name: str | None) -> Verdict:
+    """What may be any word between markers that several formats have, as no tools are known."""
+    note = Note("missing-arguments", f"{name!r} has no arguments, and may be no tool")
+    return Verdict(None, (note,))
 
 
 def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:

@@ -13,6 +13,7 @@ from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
 from .block import Block
+from .closers import another
 from .collect import MAX_CALLS
 from .fast import FENCE
 from .fast.made import moved
@@ -83,19 +84,32 @@ class Blocks(Passage):
         if choice.excludes and self.channel not in (None, "call"):
             self._only_text(token.text)
             return None
-        window = self.window
+        window, doubtful = self.window, choice.wordy and self._is_doubtful(choice)
         start = window.pos
         window.pos = body = start + len(token.text)
         if self._fast and window.final and not quoted and start != self._unsure:
             calls: list[ToolCall] = []
             end = choice.fast(window.text, start, body, self.tools, calls)
-            if end >= 0 and (
-                self._taken(start, end, calls, bare=choice.bare)
-                if calls
-                else self._passed_over(start, end, token, choice)
+            if (
+                end >= 0
+                and not (doubtful and calls and not calls[0].arguments)
+                and (
+                    self._taken(start, end, calls, bare=choice.bare)
+                    if calls
+                    else self._passed_over(start, end, token, choice)
+                )
             ):
                 return None
-        return self._read(token, choice.form, window.base + start, quoted=quoted)
+        return self._read(token, choice.form, window.base + start, quoted=quoted, doubtful=doubtful)
+
+    def _is_doubtful(self, choice: Choice) -> bool:
+        """Whether a name alone is no call: any word may stand in such a place.
+
+        Where the opener says more than that a call begins, only in the middle of a line.
+        """
+        opener = choice.form.opener
+        says_more = opener is not None and opener.text.endswith("=")
+        return self.tools is None and not (says_more and LINE_START.search(self._line))
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
         """Hand on the calls of a block from `start` to `end`, unless there are too many."""
@@ -148,13 +162,20 @@ class Blocks(Passage):
         start: int,
         *,
         quoted: bool = False,
+        doubtful: bool = False,
         name: str | None = None,
     ) -> Reading[None]:
         """A block that began at offset `start`, from behind its opener on."""
         self._refused, fence = None, token.text == FENCE
         self.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
+        block.doubtful = doubtful
         yield from block.read()
+        while block.had_body and not (block.closed or block.failed):
+            if not (yield from another(form, self.window)) or self._is_full():
+                break
+            block = self._block(form, self.window.offset, quoted=quoted, name=None)
+            yield from block.read()
         collector, end = self.collector, self.window.offset
         collector.bare, self._line_at = form.opener is None, end
         if block.had_body:

@@ -51,6 +51,8 @@ class Plain:
             if end < 0 or not found or len(self.calls) + len(found) > MAX_CALLS:
                 self.unsure = start if end < 0 else -1
                 return False
+            if choice.wordy and tools is None and not found[0].arguments:
+                return False  # perhaps the name is only a word
             gap = text[self.at : start]
             if gap and not gap.isspace():
                 self.gaps.append(gap)

@@ -41,13 +41,14 @@ class Begun:
     `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
     is where the block ended. `had_body` tells whether anything like a call was there at all,
     `failed` that an object could not be read, so that what follows is the inside of it, `closed`
-    that the closer was read, or that the text ended before it.
+    that the closer was read, or that the text ended before it. `doubtful`: a name alone is no call.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         self.had_body = False
         self.failed = False
         self.closed = False
+        self.doubtful = False
         self._setting = setting
         self._window = setting.window
         self._form = form

@@ -22,10 +22,13 @@ from .tokens import HeaderReader, Token
 _HEADER = 320
 """Characters of a header, with what tells apart whose it is, at the most."""
 
-_UNFINISHED = re.compile(
-    r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z", re.ASCII
-)
-"""What follows a message's opener when the text ends in its header."""
+_HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
+_CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
+_UNFINISHED = re.compile(f"{_HEADER_TEXT}{_CUT_MARKER}", re.ASCII)
+_UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.ASCII)
+"""What follows a message's opener when the text ends in its header; behind a marker it may end a
+line.
+"""
 
 
 class Header(NamedTuple):
@@ -66,7 +69,8 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
 def is_cut(window: Window, collector: Collector, token: Token) -> bool:
     """Whether the text ends inside a header that begins with this token here."""
     behind = window.pos + len(token.text)
-    if len(window.text) - behind > _HEADER or not _UNFINISHED.match(window.text, behind):
+    unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
+    if len(window.text) - behind > _HEADER or not unfinished.match(window.text, behind):
         return False
     start, end = window.offset, window.base + len(window.text)
     message = "the text ends in the header of a message"

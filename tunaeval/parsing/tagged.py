@@ -34,7 +34,7 @@ from .bare import AHEAD, Forgotten, Unclosed, bare_text
 from .chains import closing_of, shows_end, stops_of
 from .closers import closers, missing
 from .elements import ElementsReader
-from .judge import judge_named
+from .judge import judge_named, only_a_word
 from .live import LiveCall, LiveText
 from .live_objects import LiveObject
 from .recovering import Begun, Setting
@@ -47,10 +47,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 
 
 class TaggedBlock(Begun):
-    """Reads a block with a name and arguments; see `block.Begun`.
-
-    `name` is the tool's, where a header before the block had it.
-    """
+    """Reads a block with arguments and a name, which a header may have had; see `Begun`."""
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
@@ -177,8 +174,6 @@ class TaggedBlock(Begun):
                 return fits
         return True
 
-    # --- arguments ---------------------------------------------------------------------------
-
     def _json(
         self, word: Arguments, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
@@ -265,21 +260,24 @@ class TaggedBlock(Begun):
         self._notes += tree.notes
         return True
 
-    # --- handing on --------------------------------------------------------------------------
-
     def _ledger_call(self) -> None:
         """Judge what was read."""
         collector, ledger = self._setting.collector, self._ledger
         span = Span(self._start, self._window.offset)
         found = self._object or Read(self._arguments)
         repairs, notes = (*self._repairs, *found.repairs), (*self._notes, *found.notes)
-        verdict = judge_named(
-            self._name,
-            found._replace(repairs=repairs, notes=notes),
-            form=self._form,
-            span=span,
-            tools=self._setting.tools,
-            level=self._setting.level,
+        said_nothing = self.doubtful and self._object is None and not self._arguments
+        verdict = (
+            only_a_word(self._name)
+            if said_nothing
+            else judge_named(
+                self._name,
+                found._replace(repairs=repairs, notes=notes),
+                form=self._form,
+                span=span,
+                tools=self._setting.tools,
+                level=self._setting.level,
+            )
         )
         collector.truncated = collector.truncated or verdict.truncated
         if self._quoted:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.grammar import Format, Reasoning, Route
+from tunaeval.grammar import Format, Name, Reasoning, Route, Space
 from tunaeval.window import Window
 
 from .fast import AddressedReader, BlockReader, block_reader
@@ -35,7 +35,8 @@ class HeaderReader(NamedTuple):
 class Choice:
     """A format whose opener a token may be: what has to follow it, and its fast reader.
 
-    `bare`: it has no opener. `excludes`: its calls may be in some messages only.
+    `bare`: it has no opener. `excludes`: its calls may be in some messages only. `wordy`: other
+    formats begin with the token too, and here a name follows it, which may be any word.
     """
 
     form: Format
@@ -43,6 +44,7 @@ class Choice:
     fast: BlockReader
     bare: bool
     excludes: bool
+    wordy: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -78,10 +80,16 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
         probes = token.probes or ("",) * len(token.formats)
         token.choices = tuple(
             Choice(form, re.compile(probe).match, block_reader(form), form.opener is None,
-                   form.envelope is not None)
+                   form.envelope is not None, len(token.formats) > 1 and _names_first(form))
             for form, probe in zip(token.formats, probes, strict=True)
         )  # fmt: skip
     return token.choices
+
+
+def _names_first(form: Format) -> bool:
+    """Whether nothing but a name need stand behind the opener."""
+    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
+    return isinstance(inner, Name) and not inner.before
 
 
 def chosen(token: Token, text: str, at: int) -> Choice | None:

@@ -27,6 +27,9 @@ _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
 _ENDS_ATOM = frozenset(" \t\r\n,}]/#")
 
 
+_PLAIN_WORDS = re.compile(r"[^\W\d][\w .'/-]*+")
+
+
 def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
     """A number, or something that begins like one."""
     known = len(window.text) - window.pos
@@ -47,8 +50,13 @@ def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | N
     return _unquoted(window, draft)
 
 
-def read_word(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
-    """true, false, null, their Python forms, or a string that lost its quotes."""
+def read_word(
+    window: Window, draft: Draft, stops: tuple[str, ...], *, words: str = "unquoted-string"
+) -> str | None:
+    """true, false, null, their Python forms, or a string that lost its quotes.
+
+    `words` is the repair of such a string if it is nothing but words.
+    """
     word = longest(window, KEY_WORD)
     after = None if word is None else behind(window, len(word))
     if word is None or after is None:
@@ -61,10 +69,10 @@ def read_word(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | Non
         return known
     if word and not after:
         cut_off(window)
-    return _unquoted(window, draft)
+    return _unquoted(window, draft, words)
 
 
-def _unquoted(window: Window, draft: Draft) -> str | None:
+def _unquoted(window: Window, draft: Draft, words: str = "unquoted-string") -> str | None:
     """Plain characters up to the end of the member."""
     run = _UNQUOTED.match(window.text, window.pos)
     if run is None:
@@ -75,7 +83,7 @@ def _unquoted(window: Window, draft: Draft) -> str | None:
     text = run.group().rstrip()
     if text.lstrip("-") in _NEVER or text[:1] in "-.0123456789":
         raise UnreadableError("invalid-json", f"{text[:40]!r} is no JSON value")
-    draft.mend("unquoted-string")
+    draft.mend(words if _PLAIN_WORDS.fullmatch(text) else "unquoted-string")
     window.pos += len(text)
     return f'"{text}"'
 

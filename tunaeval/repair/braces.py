@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from json.encoder import encode_basestring
 
 from tunaeval.window import Window
@@ -61,7 +61,7 @@ def _dialect_of(mark: str) -> Dialect:
         signs_may_lack=False,
         numbers="-",
         number=read_number,
-        word=read_word,
+        word=partial(read_word, words="unmarked-text"),
         members={
             "{": members_of(
                 keys, f"{SPACE}:{SPACE}", scalar, otherwise, "}", repairs={WORD: "python-literal"}
