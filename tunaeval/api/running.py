@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -48,6 +48,8 @@ async def arun(
     out: Path | str | None = "runs/",
     options: RunOptions | None = None,
     resume: Path | str | None = None,
+    retry_failures: bool = False,
+    take_over: bool = False,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -66,17 +68,17 @@ async def arun(
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
 
     `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
-    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` the
-    directory of one, to go on with. From `ask` on they are fields of `RunOptions`, over `options`.
+    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` one of them
+    to go on with, see `SuiteRun`. From `ask` on they are fields of `RunOptions`, over `options`.
 
-    Raises UsageError (SuiteError, UnknownNameError) for what cannot be asked, ClientSetupError when
-    no request can succeed, RecordError when results cannot be kept.
+    Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
     async with _opened(client, client_settings) as model:
-        run = SuiteRun(loaded, model, parser_for(format), chosen, out=out, resume=resume)
+        made = partial(SuiteRun, retry_failures=retry_failures, take_over=take_over)
+        run = made(loaded, model, parser_for(format), chosen, out=out, resume=resume)
         return await run.run()
 
 

@@ -62,6 +62,20 @@ def _client(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--rpm", type=above_zero, metavar="N", help="begin at most N requests in a minute"
     )
+    for side, what in (("in", "that are asked"), ("out", "that are answered")):
+        group.add_argument(
+            f"--price-{side}",
+            type=amount,
+            metavar="PRICE",
+            help=f"of a million tokens {what}: the run says what it cost",
+        )
+    group.add_argument(
+        "--stream",
+        action="store_true",
+        default=None,
+        help="have replies streamed: time to the first token, tokens per second, and whether the "
+        "calls that come in pieces are those of the whole",
+    )
     group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument(

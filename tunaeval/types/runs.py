@@ -167,6 +167,10 @@ class AttemptRecord(Data):
     diagnoses: tuple[str, ...] = ()
     source: CallSource | None = None
     """Where the reply's calls belong, as `Reply.source` says."""
+    first_token_seconds: float | None = None
+    tokens_per_second: float | None = None
+    stream_notes: tuple[str, ...] = ()
+    """Of a reply that was streamed, as `Streamed` says."""
 
 
 class LevelResult(Data):
