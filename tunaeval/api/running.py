@@ -68,7 +68,7 @@ async def arun(
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
 
     `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
-    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` one of them
+    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` one
     to go on with, see `SuiteRun`. From `ask` on they are fields of `RunOptions`, over `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
