@@ -27,7 +27,8 @@ FACE = frozenset({"__init__", "_version"})
 FLOORS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins", "waits"),
-    ("grammar", "registry", "records", "locks", "success", "busy", "workers", "repair", "matching"),
+    ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
+     "repair", "matching"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
     ("adapters", "harness", "rewards", "doctor"),
@@ -36,7 +37,7 @@ FLOORS = (
     ("tunaeval",),
     ("selftest",),
     ("testing", "cli"),
-)
+)  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 
 OPEN_MODULES = frozenset({

@@ -133,8 +133,8 @@ def codes_in_the_source() -> set[str]:
         r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?mend|_?repair|_?diagnose|_?fault"
     )
     found = set(MENDS)
-    for room in ("parsing", "repair"):
-        for path in (ROOT / "tunaeval" / room).rglob("*.py"):
+    for pattern in ("parsing/**/*.py", "repair/**/*.py", "sse.py"):
+        for path in (ROOT / "tunaeval").glob(pattern):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if not isinstance(node, ast.Call) or not node.args:
                     continue

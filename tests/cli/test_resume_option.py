@@ -112,3 +112,10 @@ def test_options_of_a_run_that_goes_on_want_one(here: Tuna, suite: str, option: 
     done = here("run", "--suite", suite, option)
     assert done.returncode == 2
     assert f"{option} is for a run that goes on" in done.stderr
+
+
+def test_a_run_says_what_its_tokens_cost(here: Tuna, server: Server, suite: str) -> None:
+    options = ("run", "--suite", suite, "--base-url", server.url, "--attempts", "1")
+    done = here(*options, "--price-in", "2", "--price-out", "10")
+    assert "tunaeval: the tokens of the run cost 0.0003" in done.stderr  # 40 asked, 20 answered
+    assert "cost" not in here(*options).stderr

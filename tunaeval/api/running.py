@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -49,6 +49,8 @@ async def arun(
     options: RunOptions | None = None,
     resume: Path | str | None = None,
     environment: Environment | None = None,
+    retry_failures: bool = False,
+    take_over: bool = False,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -68,18 +70,20 @@ async def arun(
 
     `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
     "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` a kept one
-    to go on with; `environment` the tools and the user of tasks of many turns. From `ask` on they
-    are fields of `RunOptions`, over `options`.
+    to go on with (see `SuiteRun`); `environment` the tools and the user of tasks of many turns.
+    From `ask` on they are fields of `RunOptions`, over `options`.
 
-    Raises UsageError (SuiteError, UnknownNameError) for what cannot be asked, ClientSetupError when
-    no request can succeed, RecordError when results cannot be kept.
+    Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
     async with _opened(client, client_settings) as model:
-        kept: dict[str, Any] = {"out": out, "resume": resume, "environment": environment}
-        return await SuiteRun(loaded, model, parser_for(format), chosen, **kept).run()
+        made = partial(
+            SuiteRun, retry_failures=retry_failures, take_over=take_over, environment=environment
+        )
+        run = made(loaded, model, parser_for(format), chosen, out=out, resume=resume)
+        return await run.run()
 
 
 _FIELDS = frozenset(field.name for field in fields(RunOptions))

@@ -28,6 +28,7 @@ _OPTIONS = {
     "path": "--recording",
     "replies": "--recording",
     "rpm": "--rpm",
+    "stream": "--stream",
 }
 _IN_FLIGHT = ("connections", "slots")
 """How clients call the number of requests that they carry at once."""

@@ -90,6 +90,20 @@ def _client(group: argparse._ArgumentGroup) -> None:
         "--rpm", type=above_zero, metavar="N", help="begin at most N requests in a minute"
     )
     add_check_server(group)
+    for side, what in (("in", "that are asked"), ("out", "that are answered")):
+        group.add_argument(
+            f"--price-{side}",
+            type=amount,
+            metavar="PRICE",
+            help=f"of a million tokens {what}: the run says what it cost",
+        )
+    group.add_argument(
+        "--stream",
+        action="store_true",
+        default=None,
+        help="have replies streamed: time to the first token, tokens per second, and whether the "
+        "calls that come in pieces are those of the whole",
+    )
     group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument(

@@ -62,6 +62,8 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
         output.draw(partial(show, report))
         if (said := suspicion(report, asked.client)) is not None:
             output.result(said)
+    if (cost := _cost(report, arguments)) is not None:
+        output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
     code = _verdict(report, arguments, output) if ended is None else ended
@@ -69,6 +71,20 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
     return _UNDONE if faults and ended is None else code
+
+
+def _cost(report: Report, arguments: argparse.Namespace) -> float | None:
+    """By the prices of a million tokens; None without prices, or where the server counts none."""
+    summary = report.summary
+    counted = (summary.prompt_tokens, summary.completion_tokens)
+    prices = (arguments.price_in, arguments.price_out)
+    parts: list[float | None] = [
+        None if tokens is None else tokens * price / 1e6
+        for tokens, price in zip(counted, prices, strict=True)
+        if price is not None
+    ]
+    known = [part for part in parts if part is not None]
+    return sum(known) if parts and len(known) == len(parts) else None
 
 
 def _run(

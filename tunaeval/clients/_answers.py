@@ -99,7 +99,7 @@ def read_reply(
     return Reply(
         message=message,
         finish_reason=reason if isinstance(reason, str) else None,
-        usage=_read_usage(answer.get("usage")),
+        usage=read_usage(answer.get("usage")),
         latency_seconds=latency_seconds,
         raw=answer,
         source=source,
@@ -136,7 +136,8 @@ def quoted(words: str) -> str:
     return repr(cut) + ("..." if len(cut) < len(words) else "")
 
 
-def _read_usage(usage: JsonValue) -> Usage:
+def read_usage(usage: JsonValue) -> Usage:
+    """How many tokens a server counted; None where it says nothing that makes sense."""
     if not isinstance(usage, dict):
         return Usage()
     return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))

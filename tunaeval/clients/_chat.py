@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from tunaeval.errors import ClientSetupError, TransportFailure
@@ -18,6 +19,7 @@ from ._answers import read_reply
 from ._pace import Pace
 from ._retries import Patience, TryFailed
 from ._server import REFUSED, Server
+from ._stream import read_stream
 
 _T = TypeVar("_T")
 
@@ -38,9 +40,11 @@ class Chat:
         patience: Patience,
         connections: int,
         rpm: float | None = None,
+        streams: bool = False,
     ) -> None:
         self.server = server
         self.model = model
+        self.streams = streams
         self._patience = patience
         self._pace = Pace(server.address, connections, rpm=rpm)
 
@@ -48,10 +52,19 @@ class Chat:
         clock = _clock(request)
         model = self.model or await self._first_model(clock)
         payload = chat_payload(request, model)
+        if self.streams:
+            payload |= {"stream": True, "stream_options": {"include_usage": True}}
         source: Source | None = "structured" if "tools" in payload else "text"
 
         async def one_try() -> Reply:
             started = time.perf_counter()
+            if self.streams:
+
+                def seconds() -> float:
+                    return time.perf_counter() - started
+
+                reading = partial(read_stream, seconds=seconds, source=source)
+                return await self.server.exchange("chat/completions", payload, reading)
             answer = await self.server.ask("chat/completions", payload)
             latency_seconds = time.perf_counter() - started
             return read_reply(answer, latency_seconds=latency_seconds, source=source)

@@ -6,10 +6,10 @@ import asyncio
 import errno
 import os
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import httpx
 import orjson
@@ -35,6 +35,8 @@ from ._retries import (
     read_retry_after,
 )
 from ._transport import StackTransport
+
+T = TypeVar("T")
 
 KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
 
@@ -96,7 +98,19 @@ class Server:
     async def ask(self, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
         """The JSON object at `path`, by POST if there is a payload: one try, within its time.
 
-        Raises TryFailed, or ClientSetupError when no further try can go better.
+        Raises TryFailed.
+        """
+        return await self.exchange(path, payload, _read_whole)
+
+    async def exchange(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None,
+        read: Callable[[httpx.Response], Awaitable[T]],
+    ) -> T:
+        """What `read` makes of the response at `path`: one try, within its time.
+
+        Raises TryFailed.
         """
         method, content = ("GET", None) if payload is None else ("POST", _encode(payload))
         self._redaction.begin()
@@ -108,7 +122,7 @@ class Server:
                     self.reached = True
                     if not response.is_success:
                         await self._refuse(response, path)
-                    return read_object(await read_body(response))
+                    return await read(response)
                 finally:
                     await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
         except TimeoutError:
@@ -228,6 +242,10 @@ class Server:
         if self._key:
             return f"check the key in ${' or $'.join(KEY_VARIABLES)}"
         return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
+
+
+async def _read_whole(response: httpx.Response) -> JsonObject:
+    return read_object(await read_body(response))
 
 
 def read_key(

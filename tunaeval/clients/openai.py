@@ -31,6 +31,8 @@ class OpenAIClient:
     429 and timeouts, and `rpm` are begun in a minute; others wait, and the wait, like one that the
     server asks for, counts for `deadline` alone.
 
+    `stream` asks for the reply in pieces: `Reply.streamed` then says when the first came.
+
     `transport` is any asynchronous httpx transport, in place of the built-in one.
 
     Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
@@ -49,16 +51,12 @@ class OpenAIClient:
         connections: int = 64,
         max_retries: int | None = None,
         rpm: float | None = None,
+        stream: bool = False,
         key_variables: Sequence[str] = KEY_VARIABLES,
         environment: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        address = base_url or os.environ.get("OPENAI_BASE_URL")
-        if not address:
-            raise ClientSetupError(
-                "the client 'openai' needs the address of a server: give the option 'base_url' "
-                "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
-            )
+        address = _address(base_url)
         wanted_seconds(attempt_timeout, "attempt_timeout")
         wanted_count(connections, "connections")
         if deadline is not None:
@@ -78,6 +76,7 @@ class OpenAIClient:
             patience=Patience(max_retries, deadline),
             connections=connections,
             rpm=rpm,
+            streams=stream,
         )
 
     @property
@@ -87,7 +86,8 @@ class OpenAIClient:
 
     @property
     def details(self) -> JsonObject:
-        return {"model": self._chat.model, "base_url": self._chat.server.address}
+        details: JsonObject = {"model": self._chat.model, "base_url": self._chat.server.address}
+        return details | {"stream": True} if self._chat.streams else details
 
     async def complete(self, request: Request) -> Reply:
         return await self._chat.complete(request)
@@ -97,3 +97,13 @@ class OpenAIClient:
 
     def __repr__(self) -> str:
         return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
+
+
+def _address(base_url: str | None) -> str:
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    if not address:
+        raise ClientSetupError(
+            "the client 'openai' needs the address of a server: give the option 'base_url' "
+            "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
+        )
+    return address

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -64,7 +64,7 @@ class SuiteFile:
     place: Place
     folder: Traversable
     header: JsonObject = field(default_factory=dict)
-    rows: tuple[tuple[Place, JsonValue], ...] = ()
+    rows: Collection[tuple[Place, JsonValue]] = ()
 
 
 def read_suite_file(source: Traversable, folder: Traversable, file: str) -> SuiteFile:
@@ -168,20 +168,37 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
 
 
 def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
-    rows: list[tuple[Place, JsonValue]] = []
-    for number, line in enumerate(text.split("\n"), 1):  # not splitlines: U+2028 ends no record
-        if line.strip():
-            place = replace(file.place, row=f"line {number}")
-            rows.append((place, read_json(line, place, first_line=number)))
-    if not rows or not _is_header(rows[0][1]):
-        return replace(file, rows=tuple(rows))
-    (place, header), *rest = rows
+    split = enumerate(text.split("\n"), 1)  # not splitlines: U+2028 ends no record
+    lines = [(number, line) for number, line in split if line.strip()]
+    rows = _Rows(file.place, lines)
+    place, header = next(iter(rows), (file.place, None))
+    if not isinstance(header, dict) or not _is_header(header):
+        return replace(file, rows=rows)
     known_keys(header, HEADER_KEYS, "suite field", place)
-    return replace(file, place=place, header=header, rows=tuple(rest))
+    return replace(file, place=place, header=header, rows=_Rows(file.place, lines[1:]))
 
 
-def _is_header(row: JsonValue) -> bool:
-    return isinstance(row, dict) and not _ROW_KEYS & row.keys() and bool(HEADER_KEYS & row.keys())
+class _Rows(Collection[tuple[Place, JsonValue]]):
+    """JSON lines that are read one at a time: a long suite is never there whole, and twice."""
+
+    def __init__(self, place: Place, lines: list[tuple[int, str]]) -> None:
+        self._place = place
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[tuple[Place, JsonValue]]:
+        for number, line in self._lines:
+            place = replace(self._place, row=f"line {number}")
+            yield place, read_json(line, place, first_line=number)
+
+    def __contains__(self, row: object) -> bool:
+        return any(one == row for one in self)
+
+
+def _is_header(row: JsonObject) -> bool:
+    return not _ROW_KEYS & row.keys() and bool(HEADER_KEYS & row.keys())
 
 
 _READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {

@@ -307,7 +307,7 @@ def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> Att
         outcome=outcome,
         calls=tuple(map(call_record, result.calls)),
         diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
-        source=reply.source,
+        **reply.kept(),
     )
 
 

@@ -14,7 +14,7 @@ from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.matching import profile_of
 from tunaeval.suites import DEFAULT_PROMPT, SUITES
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import JsonObject, Tools
+from tunaeval.types import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Scenario, Suite
 
 from ._suite_bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
@@ -241,14 +241,21 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
 
 
 def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:
-    """SHA-256 of canonical JSON: sorted keys, no white space, ASCII."""
-    data = {
-        "scenarios": [_digested(scenario) for scenario in scenarios],
-        "tools": _tools_digested(tools),
-        "system_prompt": system_prompt,
-    }
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    """SHA-256 of canonical JSON: sorted keys, no white space, ASCII.
+
+    It is that of {"scenarios": [...], "system_prompt": ..., "tools": [...]}, a scenario at a time.
+    """
+    digest = hashlib.sha256(b'{"scenarios":[')
+    for index, scenario in enumerate(scenarios):
+        digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
+    digest.update(b'],"system_prompt":' + _canonical(system_prompt))
+    digest.update(b',"tools":' + _canonical(_tools_digested(tools)) + b"}")
+    return digest.hexdigest()
+
+
+def _canonical(value: JsonValue) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
 
 
 def _digested(scenario: Scenario) -> JsonObject:

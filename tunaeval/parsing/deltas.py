@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tunaeval.repair import JsonReader, Read
+from tunaeval.sse import Delta
 from tunaeval.types import Diagnosis, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
@@ -23,7 +24,6 @@ from .events import Event, event
 from .live import LiveCall
 from .live_objects import LONGEST_NAME, LiveObject
 from .message import REASONING_KEYS, joined, reasoned, structured
-from .sse import Delta
 
 
 class _Fragments:

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
+from tunaeval.sse import Delta, Lines
 from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools, text_of
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
@@ -20,7 +21,6 @@ from .finder import Finder
 from .plain import Plain
 from .recovering import Objects
 from .scanner import Scanner
-from .sse import Delta, Lines
 from .tiling import Kind, Tiling
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it

@@ -24,7 +24,7 @@ from .calls import (
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
 from .deadlines import Deadline
-from .exchange import Reply, Request, is_blank, text_of
+from .exchange import Reply, Request, Streamed, is_blank, text_of
 from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Results",
     "Source",
     "Span",
+    "Streamed",
     "ToolCall",
     "ToolExecution",
     "ToolSpec",

@@ -51,6 +51,32 @@ class Reply:
     retries: int = 0
     raw: JsonObject | None = None
     source: Source | None = None
+    streamed: Streamed | None = None
+
+    def kept(self) -> JsonObject:
+        """Where its calls belong and how it was streamed, as an `AttemptRecord` has them."""
+        came = self.streamed or Streamed(None)
+        return {
+            "source": self.source,
+            "first_token_seconds": came.first_token_seconds,
+            "tokens_per_second": came.tokens_per_second,
+            "stream_notes": came.notes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """How a reply came that was streamed.
+
+    `first_token_seconds` from the request to the first of its text, thoughts or calls;
+    `tokens_per_second` from then on, None where the server counts no tokens. `notes` say in what
+    its calls differ from those of the final message, if the server sent one, and what is odd about
+    how they came.
+    """
+
+    first_token_seconds: float | None
+    tokens_per_second: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 def is_blank(message: JsonObject) -> bool:

@@ -158,6 +158,10 @@ class AttemptRecord(Data):
     """What came of its calls, in an episode."""
     touched: tuple[str, ...] = ()
     """The paths of the workspace that its calls changed."""
+    first_token_seconds: float | None = None
+    tokens_per_second: float | None = None
+    stream_notes: tuple[str, ...] = ()
+    """Of a reply that was streamed, as `Streamed` says."""
 
 
 class LevelResult(Data):

@@ -22,17 +22,15 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 Delta: TypeAlias = Mapping[str, JsonValue]
 
 
-class Lines:
-    """The events of one stream. Pieces may end anywhere, inside a line or a letter."""
+class DataLines:
+    """The data of a stream's lines. Pieces may end anywhere, inside a line or a letter."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest: list[str] = []
-        self._begun = False
-        self._ended = False
         self._fed = self._ended_in_cr = False
 
-    def feed(self, piece: str | bytes) -> list[Delta | Diagnosis]:
+    def feed(self, piece: str | bytes) -> list[str]:
         """What this piece completes; what is not data (comments, ids) is passed over."""
         text = piece if isinstance(piece, str) else self._decoder.decode(piece)
         *lines, rest = _LINE_END.split(self._whole_ends(text))
@@ -41,7 +39,11 @@ class Lines:
             self._rest.clear()
         self._rest.append(rest)
         data = [line[5:].strip() for line in lines if line.startswith("data:")]
-        return [self._event(each) for each in data if each]
+        return [each for each in data if each]
+
+    def end(self) -> list[str]:
+        """Nothing more comes: the last line."""
+        return self.feed(self._decoder.decode(b"", final=True) + "\n")
 
     def _whole_ends(self, text: str) -> str:
         """The text from where no line's end is cut: CR and LF may come apart. A BOM is left out."""
@@ -54,9 +56,22 @@ class Lines:
             self._ended_in_cr = text.endswith("\r")
         return text
 
+
+class Lines:
+    """The events of one stream, as deltas of its first choice."""
+
+    def __init__(self) -> None:
+        self._data = DataLines()
+        self._begun = False
+        self._ended = False
+
+    def feed(self, piece: str | bytes) -> list[Delta | Diagnosis]:
+        """What this piece completes."""
+        return [self._event(each) for each in self._data.feed(piece)]
+
     def end(self) -> list[Delta | Diagnosis]:
         """Nothing more comes: the last line, and a diagnosis where the stream had not ended."""
-        found = self.feed(self._decoder.decode(b"", final=True) + "\n")
+        found = [self._event(each) for each in self._data.end()]
         if self._begun and not self._ended:
             message = "the stream ended without [DONE] and without a finish reason"
             found.append(Diagnosis("stream-cut", message))
@@ -68,7 +83,7 @@ class Lines:
             self._ended = True
             return {}
         try:
-            chunk = _loaded(data)
+            chunk = chunk_of(data)
         except (ValueError, RecursionError) as error:
             return _invalid(f"a chunk that is no JSON ({error}): {data[:60]!r}")
         if not isinstance(chunk, dict):
@@ -87,8 +102,11 @@ class Lines:
         return delta if isinstance(delta, dict) else {}
 
 
-def _loaded(data: str) -> JsonValue:
-    """The chunk; one that holds half a surrogate pair is read by the decoder that keeps it."""
+def chunk_of(data: str) -> JsonValue:
+    """The JSON in a line's data. Raises ValueError, or RecursionError.
+
+    A chunk that holds half a surrogate pair is read by the decoder that keeps it.
+    """
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
