@@ -42,6 +42,8 @@ def _raw(file: str) -> Iterator[io.BufferedReader]:
     if file == "-":
         yield cast("io.BufferedReader", sys.stdin.buffer)
         return
+    if "\0" in file:
+        raise OSError("there is a NUL in its name")
     with Path(file).open("rb") as raw:
         yield raw
 
