@@ -72,10 +72,12 @@ def test_a_line_that_holds_no_reply_is_named(
 ) -> None:
     file = tmp_path / "replies.jsonl"
     file.write_text(f'{{"text": "fine"}}\n{line}\n')
-    assert main(["parse", str(file)]) == 2
-    said = capsys.readouterr().err
-    assert "replies.jsonl, line 2" in said
-    assert 'wanted {"text": "..."}' in said
+    for options, code in (([], 1), (["--strict"], 2)):
+        assert main(["parse", str(file), *options]) == code
+        told = capsys.readouterr()
+        assert "replies.jsonl, line 2" in told.err
+        assert 'wanted {"text": "..."}' in told.err
+        assert "line 1" in told.out or options
 
 
 def test_text_that_is_not_utf8_is_read_and_that_is_said(tuna: Tuna) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
-_WIDEST = 48
+_WIDEST = 32
 """Characters of a text in the list; `tunaeval formats NAME` shows all of them."""
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
 
@@ -61,10 +61,17 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.markdown:
         output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
     elif arguments.json or arguments.format is None:
-        print_listing(output, "formats", rows, COLUMNS, as_json=arguments.json, limit=_WIDEST)
+        columns = COLUMNS if arguments.json else _telling(rows)
+        print_listing(output, "formats", rows, columns, as_json=arguments.json, limit=_WIDEST)
     else:
         output.result("\n\n".join(map(_in_full, rows)))
     return 0
+
+
+def _telling(rows: list[JsonObject]) -> tuple[str, ...]:
+    """The columns that say something: all are ours and work, unless there are plug-ins."""
+    is_plain = all((row["source"], row["status"]) == ("tunaeval", "ok") for row in rows)
+    return tuple(name for name in COLUMNS if not (is_plain and name in ("source", "status")))
 
 
 def _row(entry: Entry) -> JsonObject:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from shutil import get_terminal_size
 
 from tunaeval.types import JsonObject, JsonValue
 
@@ -45,8 +46,29 @@ def print_listing(
     used = [i for i in range(len(columns)) if any(row[i] for row in cells)]
     table = [[columns[i] for i in used], *([row[i] for i in used] for row in cells)]
     widths = [max(len(row[i]) for row in table) for i in range(len(used))]
+    if output.out.isatty():
+        widths = fitting(widths, get_terminal_size().columns)
+        table = [[_cell(text, width) for text, width in zip(row, widths, strict=True)]
+                 for row in table]  # fmt: skip
     for row in table:
         output.result("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def fitting(widths: Sequence[int], room: int) -> list[int]:
+    """The widths of columns with two blanks between them, the widest made narrower until all fit.
+
+    No column becomes narrower than `_NARROWEST`: a screen that narrow folds the lines.
+    """
+    found = list(widths)
+    excess = sum(found) + 2 * (len(found) - 1) - room
+    while excess > 0 and max(found) > _NARROWEST:
+        widest = max(range(len(found)), key=found.__getitem__)
+        found[widest] -= 1
+        excess -= 1
+    return found
+
+
+_NARROWEST = 8
 
 
 def _cell(value: JsonValue, limit: int | None) -> str:

@@ -1,4 +1,4 @@
-"""`tunaeval parse`: what is read out of a text, or out of each record of a JSON lines file.
+"""`tunaeval parse`: what is read out of a text, or out of each record of JSON lines.
 
 With `--json` a text gives one object; JSON lines give one object for each record, with its line.
 """
@@ -8,68 +8,111 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .listing import add_json
+from .numbers import POSITIVE
 from .output import Output
 from .reading import add_reading
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to parse, not for --help.
-    from tunaeval.types import Diagnosis, JsonObject, JsonValue, ParseResult, Span
+    from tunaeval.types import Diagnosis, ParseResult, Span
 
 _BEFORE, _WIDTH = 24, 76
-_MESSAGE_KEYS = ("content", "tool_calls", "function_call")
-_WANTED = (
-    'wanted {"text": "..."}, {"completion": "..."}, a message {"role": ..., "content": ...}, '
-    "a chat completion, or a string"
-)
+_PACKED = (".gz", ".zst")
+_LINES = (".jsonl", ".ndjson")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", default="-", help="what to read; - (the default): stdin")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        default="-",
+        help="what to read, packed by gzip or Zstandard or not; - (the default): stdin",
+    )
     add_reading(parser)
     parser.add_argument(
         "--jsonl", action="store_true", help="read a record on each line (as for a .jsonl file)"
+    )
+    parser.add_argument(
+        "--field", metavar="NAME", help="JSON lines: the field that holds the text or message"
+    )
+    parser.add_argument(
+        "--workers", type=POSITIVE, default=1, metavar="N", help="JSON lines: processes (1)"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="JSON lines: write the objects of --json there; .gz and .zst are packed",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="JSON lines: end at the first bad line"
     )
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.parsing import parse_message, parser_for  # noqa: PLC0415 - not for --help
+    from .tools import read_tools  # noqa: PLC0415 - not for --help
+
+    tools = read_tools(arguments.tools) if arguments.tools else None
+    if arguments.file == "-" and sys.stdin.isatty():
+        output.note("tunaeval: reading from the terminal; end with Ctrl-D")
+    if arguments.jsonl or _is_lines(arguments.file):
+        from .parse_rows import parse_rows  # noqa: PLC0415 - as above
+        from .rows import Setting  # noqa: PLC0415 - as above
+
+        as_json = arguments.json or arguments.out is not None
+        setting = Setting(arguments.format, tools, arguments.level, arguments.field, as_json)
+        return parse_rows(arguments, setting, output)
+    _refuse_options_of_lines(arguments)
+    from tunaeval.parsing import parser_for  # noqa: PLC0415 - as above
     from tunaeval.registry import guarded  # noqa: PLC0415 - as above
 
-    from .tools import read_tools  # noqa: PLC0415 - as above
-
-    parser, level = guarded(parser_for(arguments.format)), arguments.level
-    tools = read_tools(arguments.tools) if arguments.tools else None
     text = _read(arguments.file, output)
+    parser = guarded(parser_for(arguments.format))
+    result = parser.parse(text, tools=tools, level=arguments.level)
+    if arguments.json:
+        from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 
-    def parsed(message: JsonValue) -> ParseResult:
-        if isinstance(message, str):
-            return parser.parse(message, tools=tools, level=level)
-        return parse_message(message, format=parser, tools=tools, level=level)
+        from .rows import result_object  # noqa: PLC0415 - as above
 
-    if not (arguments.jsonl or arguments.file.endswith(".jsonl")):
-        output.result(_told(parsed(text), text, arguments.json, {}))
-        return 0
-    for line, message in _messages(arguments.file, text):
-        output.result(_told(parsed(message), _text(message), arguments.json, {"line": line}))
+        output.result(json_text(result_object(result)))
+    else:
+        output.result("\n".join(told(result, text)))
     return 0
 
 
-def _read(file: str, output: Output) -> str:
+def _is_lines(file: str) -> bool:
+    """Whether a file's name says that it has a record on each line."""
+    path = Path(file.lower())
+    return (path.with_suffix("") if path.suffix in _PACKED else path).suffix in _LINES
+
+
+def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
 
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{file!r} cannot be read: {why}; wanted a file, or - for stdin"
-        ) from error
+    given = {
+        "--field": arguments.field,
+        "--workers": arguments.workers > 1,
+        "--out": arguments.out,
+        "--strict": arguments.strict,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise UsageError(
+                f"{option} is for JSON lines and {arguments.file!r} is read as one text; "
+                "give --jsonl where it has a record on each line"
+            )
+
+
+def _read(file: str, output: Output) -> str:
+    from .packed_files import opened  # noqa: PLC0415 - as above
+
+    with opened(file) as source:
+        data = source.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -80,59 +123,8 @@ def _read(file: str, output: Output) -> str:
         return data.decode("utf-8-sig", "surrogateescape")
 
 
-def _messages(file: str, text: str) -> Iterator[tuple[int, JsonValue]]:
-    """Each record's text or message, with its line from 1."""
-    import json  # noqa: PLC0415 - as above
-
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{file}, line {number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{where}: not JSON ({error}); {_WANTED}") from error
-        message = _message(record)
-        if message is None:
-            raise UsageError(f"{where}: found {line[:60]!r}; {_WANTED}")
-        yield number, message
-
-
-def _message(record: JsonValue) -> JsonValue:
-    """What a record holds to be parsed: a string or a message; None when there is neither."""
-    match record:
-        case str():
-            return record
-        case {"text": str(text)} | {"completion": str(text)}:
-            return text
-        case {"message": dict(message)} | {"choices": [{"message": dict(message)}, *_]}:
-            return message
-        case {"messages": [*_, dict(message)]}:
-            return message
-        case dict() if any(key in record for key in _MESSAGE_KEYS):
-            return record
-    return None
-
-
-def _text(message: JsonValue) -> str:
-    """The text that spans point into."""
-    content = message if isinstance(message, str) else message.get("content")
-    return content if isinstance(content, str) else ""
-
-
-def _told(result: ParseResult, text: str, as_json: bool, more: JsonObject) -> str:
-    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
-
-    if as_json:
-        calls = [{**asdict(call), "source": call.source} for call in result.calls]
-        return json_text({**more, **asdict(result), "calls": calls, "detail": result.detail})
-    head = [f"line {more['line']}"] if more else []
-    return "\n".join([*head, *_lines(result, text)])
-
-
-def _lines(result: ParseResult, text: str) -> Iterator[str]:
+def told(result: ParseResult, text: str) -> Iterator[str]:
+    """What was read, for people, a line at a time; `text` is what spans point into."""
     from tunaeval.reports import call_words, visible  # noqa: PLC0415 - as above
 
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"

@@ -5,13 +5,16 @@ What a suite, a server or a model wrote is made visible first and never read as 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
+from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.types.runs import Report, ScenarioResult
 
+from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .table import TableRow, draw_table
 from .visible import visible
@@ -47,46 +50,93 @@ class Live:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._say: Callable[[list[str]], None] = self._print_line
+        self._tell: Callable[[ScenarioResult], None] = self._print_line
 
     def __call__(self, result: ScenarioResult) -> None:
-        self._say(_cells(result))
+        self._tell(result)
 
     @contextmanager
     def progress(self, total: int, *, heading: str | None) -> Iterator[None]:
         """`total` results are to come, under `heading`."""
         if not self._stream.isatty():
             if heading:
-                self._print_line([visible(heading)])
+                print(visible(heading), file=self._stream, flush=True)
             yield
             return
-        from rich.progress import Progress  # noqa: PLC0415 - 60 ms that plain lines do not need
+        from rich.progress import (  # noqa: PLC0415 - 60 ms that plain lines do not need
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
-        with Progress(console=console_like(self._stream, self._stream), transient=True) as bar:
+        with Progress(
+            TextColumn("{task.description}", markup=False),  # it quotes kinds of errors
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console_like(self._stream, self._stream),
+            transient=True,
+            expand=True,
+        ) as bar:
             if heading:
                 _print(bar.console, [heading], style="bold")
-            self._say = _line_above(bar, total)
+            self._tell = _line_above(bar, total)
             try:
                 yield
             finally:
-                self._say = self._print_line
+                self._tell = self._print_line
 
-    def _print_line(self, cells: list[str]) -> None:
-        print("  ".join(cells), file=self._stream, flush=True)
+    def _print_line(self, result: ScenarioResult) -> None:
+        print("  ".join(_cells(result)), file=self._stream, flush=True)
 
 
-def _line_above(bar: Progress, total: int) -> Callable[[list[str]], None]:
+def _line_above(bar: Progress, total: int) -> Callable[[ScenarioResult], None]:
     from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
 
-    task = bar.add_task("scenarios", total=total)
+    task, sofar = bar.add_task(f"waiting for the first of {total} replies", total=total), SoFar()
 
-    def say(cells: list[str]) -> None:
-        verdict, *rest = cells
+    def say(result: ScenarioResult) -> None:
+        verdict, *rest = _cells(result)
         line = Text.assemble((verdict, _STYLES[verdict]), "  ", "  ".join(rest))
-        bar.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
-        bar.advance(task)
+        if not result.ok and line.cell_len > bar.console.width:
+            line = Text("\n".join(failed_lines(result)))
+            line.stylize(_STYLES[verdict], 0, len(verdict))
+            bar.console.print(line, overflow="fold")
+        else:
+            bar.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        sofar.add(result)
+        bar.update(task, advance=1, description=sofar.words())
 
     return say
+
+
+class SoFar:
+    """What has come of a run so far, in a few words."""
+
+    def __init__(self) -> None:
+        self._passed = self._judged = 0
+        self._errors: Counter[str] = Counter()
+        self._began = monotonic()
+
+    def add(self, result: ScenarioResult) -> None:
+        if result.outcome in INFRASTRUCTURE:
+            kind, _, _ = (result.error or result.outcome).partition(":")
+            self._errors[visible(kind, 20)] += 1
+            return
+        self._judged += 1
+        self._passed += result.ok
+
+    def words(self) -> str:
+        """The share that passed with its interval, what failed by its kind, and the rate."""
+        rate = wilson(self._passed, self._judged)
+        parts = [f"{percent(rate)} ({interval(rate)})"] if self._judged else []
+        if self._errors:
+            parts.append(", ".join(f"{count} {kind}" for kind, count in self._errors.items()))
+        seconds = max(monotonic() - self._began, 1e-3)
+        parts.append(f"{(self._judged + self._errors.total()) / seconds:.1f}/s")
+        return "; ".join(parts)
 
 
 def show(report: Report, stream: TextIO) -> None:

@@ -25,48 +25,17 @@ from .scored import (
     ScoreResult,
     WeightedScore,
 )
+from .showing import rate_words, rates_html, rows_html
 from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
 
 __all__ = [
-    "READABLE_VERSIONS",
-    "SCHEMA_VERSION",
-    "SCORES_VERSION",
-    "AtK",
-    "AttemptRecord",
-    "CallRecord",
-    "CallSource",
-    "CategoryScore",
-    "CheckRecord",
-    "CountedCalls",
-    "Data",
-    "Difficulty",
-    "Expectation",
-    "ExpectedCall",
-    "JudgeOrder",
-    "JudgeRecord",
-    "JudgeVote",
-    "LevelResult",
-    "MatchMode",
-    "Rate",
-    "Repeats",
-    "Report",
-    "ResultRecord",
-    "RunInfo",
-    "RunOutcome",
-    "Scenario",
-    "ScenarioResult",
-    "ScoreDetails",
-    "ScoreOutcome",
-    "ScoreRecord",
-    "ScoreResult",
-    "Source",
-    "Suite",
-    "Summary",
-    "Task",
-    "TaskRecord",
-    "Variance",
-    "WeightedScore",
-]
+    "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord",
+    "CallRecord", "CallSource", "CategoryScore", "CheckRecord", "CountedCalls", "Data",
+    "Difficulty", "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
+    "MatchMode", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo", "RunOutcome", "Scenario",
+    "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord", "ScoreResult", "Source",
+    "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
+]  # fmt: skip
 
 SCHEMA_VERSION = 2
 """Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled.
@@ -126,6 +95,15 @@ class Suite(BaseModel):
     """By which rules its calls are compared where a run names none; None: the default ones."""
     tools_from: tuple[str, ...] = ()
     """Where tools that stand in for the suite's own were taken from."""
+
+    def __repr__(self) -> str:
+        return f"<Suite {self.name!r}: {len(self.scenarios)} scenarios, {len(self.tools)} tools>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return rows_html(repr(self)[1:-1], [(one.id, one.prompt) for one in self.scenarios])
 
 
 class CallRecord(Data):
@@ -307,6 +285,17 @@ class Report(Data):
             "a Report has no truth value: compare report.passed with report.total, or use the "
             "gate of the command line (tunaeval run --fail-under PERCENT --max-errors N)"
         )
+
+    def __repr__(self) -> str:
+        run, words = self.run, rate_words(self.summary.final)
+        place = f", in {self.directory}" if self.directory else ""
+        return f"<Report of {run.suite!r} by {run.model or run.client!r}: {words}{place}>"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return rates_html(repr(self)[1:-1], self.summary.levels.items())
 
     @property
     def passed(self) -> int:

@@ -1,0 +1,80 @@
+"""What is seen while a run goes on, and of a report at a prompt or in a notebook."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reports.results import HOSTILE, calls, report, result
+from tests.reports.test_narrow_terminals import Terminal, plain
+from tunaeval.cli.listing import fitting
+from tunaeval.harness import load_suite
+from tunaeval.reports import Live
+from tunaeval.reports.console import SoFar
+from tunaeval.types.runs import CallRecord
+
+LONG = CallRecord(name="bash", arguments={"command": f"grep {'x' * 20} src", "timeout": 77})
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_call_that_came_is_seen_whole_at_any_width(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    tell = Live(stream)
+    with tell.progress(2, heading=None):
+        tell(result("one-scenario-with-a-name", got=(LONG,)))
+    page = re.sub(r"\s+", "", plain(stream))
+    assert "timeout=77)" in page
+
+
+def test_the_first_seconds_say_what_is_waited_for() -> None:
+    stream = Terminal()
+    with Live(stream).progress(12, heading=None):
+        pass
+    assert "waiting for the first of 12 replies" in plain(stream)
+
+
+def test_the_share_so_far_has_its_interval_and_errors_their_kind() -> None:
+    sofar = SoFar()
+    for one in (result(ok=True), result(ok=True), result()):
+        sofar.add(one)
+    sofar.add(result(outcome="transport_failure", error="timeout: took over 30 s"))
+    assert re.fullmatch(r"66\.7 % \(20\.8 to 93\.9\); 1 timeout; [\d.]+/s", sofar.words())
+
+
+def test_no_error_is_markup_in_the_progress() -> None:
+    stream = Terminal()
+    tell = Live(stream)
+    with tell.progress(2, heading=None):
+        tell(result(outcome="transport_failure", error="[red]x[/red]: \x1b[31m"))
+    assert "1 [red]x[/red]" in plain(stream)
+
+
+def test_a_report_is_a_line_at_a_prompt() -> None:
+    made = report(*(result(str(number), got=calls(HOSTILE)) for number in range(50)))
+    assert repr(made) == str(made)
+    assert "0 of 50 passed, 0.0 % (0.0 to 7.1)" in repr(made)
+    assert len(repr(made)) < 200
+    assert len(repr(load_suite("tunacode"))) < 100
+
+
+def test_a_notebook_shows_a_table_with_every_text_escaped() -> None:
+    page = report(result(ok=True), suite="<script>alert(1)</script>")._repr_html_()
+    assert "<script" not in page
+    assert page.count("<tr>") == 3
+    page = load_suite("tunacode")._repr_html_()
+    assert page.count("<tr>") == 11
+    assert "and 146 more" in page
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=8), st.integers(80, 300))
+def test_a_listing_fits_where_its_columns_may_be_narrow(widths: list[int], room: int) -> None:
+    found = fitting(widths, room)
+    assert sum(found) + 2 * (len(found) - 1) <= room or max(found) <= 8
+    assert all(new <= old for new, old in zip(found, widths, strict=True))

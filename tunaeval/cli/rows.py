@@ -1,0 +1,250 @@
+"""Rows of JSON lines, read: what each holds to be parsed, and what is said of it.
+
+A chunk of lines becomes bytes and counts, in this process or in another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from tunaeval.parsing import parse_message, parser_for
+from tunaeval.records import decode, encode
+from tunaeval.registry import guarded
+from tunaeval.types import Diagnosis, JsonObject, JsonValue, Level, ParseResult, Repair, Tools
+
+from .packed_files import LONGEST
+
+MESSAGE_KEYS = ("content", "tool_calls", "function_call")
+WANTED = (
+    'wanted {"text": "..."}, {"completion": "..."}, a message {"role": ..., "content": ...}, '
+    "a chat completion, or a string"
+)
+RESULT_KEYS = (
+    "line", "calls", "content", "reasoning", "diagnoses", "truncated", "outcome", "detail",
+)  # fmt: skip
+"""What a row is given; fields of its own by these names are kept in "row"."""
+
+_RESULT_KEYS = frozenset(RESULT_KEYS)
+
+_CHUNK_LINES, _CHUNK_BYTES = 256, 1 << 18
+
+
+class Setting(NamedTuple):
+    """How rows are read; `field` is the one that holds the text, None where it is a usual one."""
+
+    format: str
+    tools: Tools | None
+    level: Level
+    field: str | None
+    as_json: bool
+
+
+class Row(NamedTuple):
+    """A line that holds something to parse: a text or a message, and the record's other fields."""
+
+    message: JsonValue
+    others: JsonObject
+
+
+class Bad(NamedTuple):
+    """A line that holds nothing to parse: its number, itself, and why."""
+
+    number: int
+    line: bytes
+    why: str
+
+
+Chunk = tuple[int, list[bytes]]
+"""The number of the first line, and the lines."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came of some lines."""
+
+    said: bytes = b""
+    rows: int = 0
+    bad: list[Bad] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    formats: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)
+
+
+def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
+    """Lines by some hundred, fewer where they are long."""
+    chunk: list[bytes] = []
+    size, first = 0, 1
+    for number, line in enumerate(lines, 1):
+        chunk.append(line)
+        size += len(line)
+        if len(chunk) == _CHUNK_LINES or size >= _CHUNK_BYTES:
+            yield first, chunk
+            chunk, size, first = [], 0, number + 1
+    if chunk:
+        yield first, chunk
+
+
+def reading(setting: Setting) -> Callable[[Chunk], Answer]:
+    """What is done with a chunk of lines."""
+    parser = guarded(parser_for(setting.format))
+    parse, tools, level = parser.parse, setting.tools, setting.level
+
+    def read(message: JsonValue) -> ParseResult:
+        if isinstance(message, str):
+            return parse(message, tools=tools, level=level)
+        return parse_message(message, format=parser, tools=tools, level=level)
+
+    return lambda chunk: _answer(chunk, setting, read)
+
+
+def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseResult]) -> Answer:
+    answer, said = Answer(), []
+    first, lines = chunk
+    for number, line in enumerate(lines, first):
+        if not line or line.isspace():
+            continue
+        try:
+            row = row_of(line, setting.field)
+        except (ValueError, RecursionError) as error:
+            answer.bad.append(Bad(number, line, str(error)))
+            continue
+        result = read(row.message)
+        answer.rows += 1
+        answer.outcomes[result.outcome] += 1
+        for call in result.calls:
+            answer.formats[call.format or "structured"] += 1
+            for repair in call.repairs:
+                answer.repairs[repair.code] += 1
+        said.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
+    answer.said = b"".join(said)
+    return answer
+
+
+def row_of(line: bytes, name: str | None) -> Row:
+    """What a line holds. Raises ValueError with a sentence where that is nothing to parse."""
+    if len(line) > LONGEST:
+        raise ValueError(f"the line is longer than {LONGEST:,} bytes; {WANTED}")
+    try:
+        record = _decoded(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error}); {WANTED}") from error
+    if name is None:
+        found = _usual(record)
+        missing = f"found {line[:60].decode('utf-8', 'replace')!r}; {WANTED}"
+    else:
+        value = record.get(name) if isinstance(record, dict) else None
+        found = Row(value, _without(record, name)) if isinstance(value, str | dict) else None
+        missing = f"found no text or message in the field {name!r}; see --field"
+    if found is None:
+        raise ValueError(missing)
+    return found
+
+
+def _usual(record: JsonValue) -> Row | None:
+    match record:
+        case str():
+            return Row(record, {})
+        case {"text": str(text)}:
+            return Row(text, _without(record, "text"))
+        case {"completion": str(text)}:
+            return Row(text, _without(record, "completion"))
+        case {"message": dict(message)}:
+            return Row(message, _without(record, "message"))
+        case {"choices": [{"message": dict(message)}, *_]}:
+            return Row(message, _without(record, "choices"))
+        case {"messages": [*_, dict(message)]}:
+            return Row(message, _without(record, "messages"))
+        case dict() if any(key in record for key in MESSAGE_KEYS):
+            return Row(record, _without(record, "role", *MESSAGE_KEYS))
+    return None
+
+
+def _decoded(line: bytes) -> JsonValue:
+    if line[:1] == b"{" or line.lstrip()[:1] == b"{":
+        try:
+            return decode(line)
+        except UnicodeDecodeError:
+            return json.loads(line.decode("utf-8", "surrogateescape"))
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:  # lone surrogates, or no JSON
+        return json.loads(line.decode("utf-8", "surrogateescape"))
+
+
+def _without(record: JsonObject, *names: str) -> JsonObject:
+    return {key: value for key, value in record.items() if key not in names}
+
+
+def _json(number: int, row: Row, result: ParseResult) -> bytes:
+    """A line for a line: the row's own fields, and what was read."""
+    others, mine = row.others, {}
+    if not _RESULT_KEYS.isdisjoint(others):
+        mine = {"row": {key: others[key] for key in others if key in RESULT_KEYS}}
+        others = {key: others[key] for key in others if key not in RESULT_KEYS}
+    record = {"line": number, **others, **mine, **result_object(result)}
+    try:
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # surrogates, wide integers, or nested too deeply
+        return encode(record)
+
+
+def result_object(result: ParseResult) -> JsonObject:
+    """What was read, as JSON has it."""
+    return {
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "id": call.id,
+                "format": call.format,
+                "span": call.span and [*call.span],
+                "repairs": [_found(repair) | {"level": repair.level} for repair in call.repairs],
+                "source": call.source,
+            }
+            for call in result.calls
+        ],
+        "content": result.content,
+        "reasoning": result.reasoning,
+        "diagnoses": [_found(one) for one in result.diagnoses],
+        "truncated": result.truncated,
+        "outcome": result.outcome,
+        "detail": result.detail,
+    }
+
+
+def _found(one: Repair | Diagnosis) -> JsonObject:
+    return {"code": one.code, "message": one.message, "span": one.span and [*one.span]}
+
+
+def _words(number: int, row: Row, result: ParseResult) -> bytes:
+    from .parse import told  # noqa: PLC0415 - for people alone
+
+    text = row.message if isinstance(row.message, str) else row.message.get("content")
+    lines = [f"line {number}", *told(result, text if isinstance(text, str) else "")]
+    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+
+
+def add(total: Answer, one: Answer) -> None:
+    """Count what came of further lines; what was said of them is not kept."""
+    total.rows += one.rows
+    for name in ("outcomes", "formats", "repairs"):
+        counts: Counter[str] = getattr(total, name)
+        counts.update(getattr(one, name))
+
+
+def summary_lines(total: Answer, bad: int, seconds: float) -> Sequence[str]:
+    """What came of all lines, for whoever waited for it."""
+    rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
+    lines = [f"{total.rows:,} rows in {seconds:.1f} s{rate}{f'; {bad:,} bad lines' if bad else ''}"]
+    for name in ("outcomes", "formats", "repairs"):
+        counts: Counter[Any] = getattr(total, name)
+        if counts:
+            listed = ", ".join(f"{key} {count:,}" for key, count in counts.most_common(12))
+            lines.append(f"{name}: {listed}")
+    return lines
