@@ -31,7 +31,7 @@ FLOORS = (
     ("formats", "tools", "clients", "scoring", "reports", "suites"),
     ("parsing", "judging"),
     ("adapters", "harness", "rewards"),
-    ("api",),
+    ("api", "columns", "data"),
     ("tunaeval",),
     ("selftest",),
     ("testing", "cli"),

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
     "parse": "show the tool calls in a text or in JSON lines",
     "convert": "rewrite the replies in JSON lines from one wire format to another",
+    "dataset": "count what is wrong with the rows of a training data set, or split them",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
     "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
     "rescore": "read the replies of a run again, by other rules, without asking a model",

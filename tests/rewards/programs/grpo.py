@@ -64,7 +64,7 @@ def main() -> None:
         trainer = GRPOTrainer(
             model=Qwen2ForCausalLM(config),
             processing_class=known,
-            reward_funcs=[trl_reward(tools="tools_json", part=part) for part in ("value", "format")],
+            reward_funcs=[trl_reward(tools="tools_json", part=one) for one in ("value", "format")],
             train_dataset=Dataset.from_list(rows),
             args=GRPOConfig(
                 output_dir=folder, max_steps=int(sys.argv[1]), per_device_train_batch_size=32,
