@@ -1,4 +1,4 @@
-"""What a reward costs, beside a regular expression with orjson and beside a plain loop: CPU, one run.
+"""What a reward costs, beside a regular expression with orjson and beside a plain loop: CPU time.
 
     python benchmarks/rewards.py             rewards of single completions, and of tables
     python benchmarks/rewards.py --rows N    tables of N rows (200,000)

@@ -194,6 +194,14 @@ def test_what_cannot_be_read_keeps_its_place(tmp_path: Path) -> None:
     assert "it was cut off" in shapes(read_rows(path))[-1]
 
 
+def test_a_list_that_is_not_utf_8_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"query": "caf\xe9", "answers": "[]"}]')
+    (found,) = read_rows(path)
+    assert isinstance(found, Fault)
+    assert "not UTF-8" in found.reason
+
+
 def test_a_parquet_file_that_was_cut_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist([as_openai(read(openai()))] * 4), path)

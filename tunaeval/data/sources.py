@@ -99,13 +99,14 @@ def _of_list(file: IO[bytes]) -> Iterator[Raw]:
                 if text.more(wanted):
                     wanted *= 2  # so that a long item is not decoded once for each piece
                     continue
-                yield Raw(None, f"no JSON: {error}; what follows cannot be told apart")
+                why = text.fault or f"no JSON: {error}"
+                yield Raw(None, f"{why}; what follows cannot be told apart")
                 return
             break
         text.held = text.held[end:]
         yield Raw(value)
     if first != "]":
-        yield Raw(None, "the file ends before its list does: it was cut off")
+        yield Raw(None, text.fault or "the file ends before its list does: it was cut off")
 
 
 class _Arriving:
@@ -115,14 +116,19 @@ class _Arriving:
         import codecs  # noqa: PLC0415 - for those who have such a file
 
         self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.held = ""
+        self.fault = ""
+        """Why nothing more can be had, where that is not the file's end."""
 
     def more(self, pieces: int) -> bool:
         """Take in so many more pieces; false at the end of the file."""
-        found = self._file.read(_PIECE * pieces)
-        self.held += self._decoder.decode(found, final=not found)
-        return bool(found)
+        found = b"" if self.fault else self._file.read(_PIECE * pieces)
+        try:
+            self.held += self._decoder.decode(found, final=not found)
+        except UnicodeDecodeError as error:
+            self.fault = f"not UTF-8: {error}"
+        return bool(found) and not self.fault
 
     def skip(self, mark: str) -> str:
         """Go past white space and one such mark; what stands there then, "" at the end."""
