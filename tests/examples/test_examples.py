@@ -17,6 +17,7 @@ MAX_LINES = 70
 
 WANTED = {
     "score_langchain": "langchain_core",
+    "score_on_ray": "ray",
     "score_pydantic_ai": "pydantic_ai",
     "score_tinyagent": "tinyagent",
 }

@@ -27,6 +27,7 @@ COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
     "parse": "show the tool calls in a text or in JSON lines",
     "convert": "rewrite the replies in JSON lines from one wire format to another",
+    "dataset": "count what is wrong with the rows of a training data set, or split them",
     "stream": "tell what becomes certain while a text or a server's answer arrives",
     "show": "look at a run that is kept: its summary, what failed, or one conversation",
     "report": "write a page, a table or annotations of runs that are kept",

@@ -51,12 +51,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.parsing import convert_row, route_between  # noqa: PLC0415 - not for --help
 
+    from .foreign import convert_foreign  # noqa: PLC0415 - as above
     from .tools import read_tools  # noqa: PLC0415 - as above
 
     tools = read_tools(arguments.tools) if arguments.tools else None
     route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
 
     def convert(row: JsonValue) -> JsonValue | Unconvertible:
+        if arguments.field is None and isinstance(row, dict):
+            made = convert_foreign(row, route)
+            if made is not None:
+                return made
         return convert_row(row, route, field=arguments.field)
 
     with _lines(arguments.file) as lines, _writer(arguments.out, output) as write:

@@ -4,6 +4,7 @@
     {"text": "..."}, {"completion": "..."}, ...     a reply in a field (`TEXT_KEYS`)
     {"role": "assistant", "content": ...}           a message; only a model's are converted
     {"messages": [...]}, {"conversations": [...]}   a conversation
+    {"prompt": [...], "completion": [...]}          messages of TRL, both of them
     {"message": {...}}, {"choices": [...]}          a chat completion
 
 Structured calls stand beside the text of a message or a field, as `tool_calls` in OpenAI's shape;
@@ -50,7 +51,7 @@ def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _C
         return _alone(row, route)
     if not isinstance(row, dict):
         return Unconvertible(f"a row is a text or an object, not {type(row).__name__}")
-    if route.tools is None and isinstance(row.get("tools"), list):
+    if route.tools is None and isinstance(row.get("tools"), list | str) and row["tools"]:
         try:
             route = replace(route, tools=to_tools(row["tools"]))
         except ToolsError as error:
@@ -75,6 +76,8 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
     for key in _CONVERSATIONS:
         if isinstance(row.get(key), list):
             return _with(row, key, _each(row[key], key, route))
+    if isinstance(row.get("completion"), list):
+        return _of_trl(row, route)
     if isinstance(row.get("message"), dict):
         return _with(row, "message", _found(row["message"], route, ids))
     speaker = next((row[key] for key in _SPEAKER if key in row), None)
@@ -87,6 +90,17 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
         return _reply(row, keys[0], route, ids)
     found = ", ".join(repr(key[:40]) for key in [*row][:8]) or "nothing"
     return Unconvertible(f"found {found}; wanted messages, or one of {', '.join(TEXT_KEYS)}")
+
+
+def _of_trl(row: JsonObject, route: Route) -> _Converted:
+    made: JsonObject = row
+    for key in ("prompt", "completion"):
+        if isinstance(row.get(key), list):
+            found = _with(made, key, _each(row[key], key, route))
+            if isinstance(found, Unconvertible):
+                return found
+            made = found
+    return made
 
 
 def _each(rows: Sequence[JsonValue], name: str, route: Route) -> _Converted:

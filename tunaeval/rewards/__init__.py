@@ -13,9 +13,9 @@ writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what tr
 from __future__ import annotations
 
 from .gold import AnyTools, Gold, GoldMatch, tools_of
-from .reading import BrokenSpan
+from .reading import BrokenSpan, attempts_of
 from .recipe import EXACT, TOOLRL, Parts, Recipe
-from .scored import Reward, reward, rewards
+from .scored import Golds, Reward, reward, rewards
 
 __all__ = [
     "EXACT",
@@ -24,9 +24,11 @@ __all__ = [
     "BrokenSpan",
     "Gold",
     "GoldMatch",
+    "Golds",
     "Parts",
     "Recipe",
     "Reward",
+    "attempts_of",
     "reward",
     "rewards",
     "tools_of",

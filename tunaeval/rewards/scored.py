@@ -149,8 +149,9 @@ def rewards(
             raise UsageError(
                 f"{len(completions)} completions, but {len(rows)} {name}; wanted one for each"
             )
+    compiled = Golds()
     return [
-        reward(completion, gold_of(gold, known), recipe=recipe)
+        reward(completion, compiled(gold, known), recipe=recipe)
         for completion, gold, known in zip(completions, wanted, given, strict=True)
     ]
 
@@ -159,13 +160,29 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
     """The gold of a row, compiled; where it and its tools are text, once for equal ones."""
     if isinstance(gold, Gold):
         return gold
-    if isinstance(gold, str) and (tools is None or isinstance(tools, str)):
+    if isinstance(gold, str | None) and isinstance(tools, str | None):
         return _gold_of_text(gold, tools)
     return Gold.of(gold, tools)
 
 
+class Golds:
+    """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str | None, int], tuple[Gold, AnyTools]] = {}
+
+    def __call__(self, gold: object, tools: AnyTools) -> Gold:
+        """The gold of a row. Raises as `Gold.of`."""
+        if not isinstance(gold, str | None) or not isinstance(tools, Tools):
+            return gold_of(gold, tools)
+        key = (gold, id(tools))  # which stays its own while it is kept here
+        if key not in self._known:
+            self._known[key] = (Gold.of(gold, tools), tools)
+        return self._known[key][0]
+
+
 @lru_cache(maxsize=4096)
-def _gold_of_text(gold: str, tools: str | None) -> Gold:
+def _gold_of_text(gold: str | None, tools: str | None) -> Gold:
     return Gold.of(gold, tools)
 
 

@@ -29,9 +29,9 @@ from .showing import rate_words, rates_html, rows_html
 from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
 
 __all__ = [
-    "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord",
-    "CallRecord", "CallSource", "CategoryScore", "CheckRecord", "CountedCalls", "Data",
-    "Difficulty", "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
+    "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord",
+    "CallSource", "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
+    "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
     "MatchMode", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo", "RunOutcome", "Scenario",
     "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord", "ScoreResult", "Source",
     "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",

@@ -1,0 +1,93 @@
+"""What `dataset check` finds, and that it finds nothing in sound rows of any shape."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.data.rows import ASK, HERMES, OPENAI_TOOL, RESULT, SHAPES, openai, sharegpt
+from tunaeval import load_suite
+from tunaeval.data import FINDINGS, Checker, Finding, check_rows, read_rows
+
+BROKEN = '<tool_call>{"name": "get_weather", "arguments": {"city": </tool_call>'
+
+
+def written(**arguments: Any) -> str:
+    call = {"name": "get_weather", "arguments": arguments}
+    return f"<tool_call>{json.dumps(call)}</tool_call>"
+
+
+def said(*replies: str) -> dict[str, Any]:
+    return sharegpt(("human", ASK), *(("gpt", reply) for reply in replies))
+
+
+def found(row: dict[str, Any]) -> list[Finding]:
+    (one,) = read_rows([row])
+    return [*Checker().check(one)]
+
+
+@pytest.mark.parametrize("row", [row for rows in SHAPES.values() for row in rows])
+def test_nothing_is_wrong_with_a_sound_row(row: dict[str, Any]) -> None:
+    assert found(row) == []
+
+
+BAD: list[tuple[str, dict[str, Any]]] = [
+    ("unreadable-row", {"a": 1}),
+    ("unknown-tool", said(HERMES.replace("get_weather", "rm"))),
+    ("unknown-tool", openai(tools=[{**OPENAI_TOOL, "function": {"name": "f"}}])),
+    ("misfit", said(written(city="Oslo", days="two"))),
+    ("misfit", said(written(days=2))),
+    ("misfit", said(written(city="Oslo", place="x"))),
+    ("broken-beside-good", said(HERMES + BROKEN)),
+    ("broken-beside-good", said(HERMES + HERMES.replace("get_weather", "rm"))),
+    ("broken-call", said(BROKEN)),
+    ("broken-call", said('<tool_call>{"name": "get_weather", "argum')),
+    ("repaired-call", said(written(city="Oslo", days="2"))),
+    ("repaired-call", said(HERMES.replace("}}", "},}"))),
+    ("unanswered-call", said(HERMES, "It rains.")),
+    ("unanswered-call", sharegpt(("human", ASK), ("gpt", HERMES + HERMES), ("tool", "sunny"),
+                                 ("gpt", "x"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "row"), BAD)
+def test_each_fault_is_found_with_its_reason(code: str, row: dict[str, Any]) -> None:
+    codes = [finding.code for finding in found(row)]
+    assert set(codes) == {code} | ({"unknown-tool"} & set(codes)), found(row)
+    assert all(finding.reason for finding in found(row))
+
+
+def test_the_last_call_may_be_unanswered_and_one_result_may_answer_several() -> None:
+    assert found(said(HERMES)) == []
+    two = HERMES + HERMES.replace("Oslo", "Rome")
+    results = json.dumps([RESULT, RESULT])
+    assert found(sharegpt(("human", ASK), ("gpt", two), ("tool", results), ("gpt", "x"))) == []
+
+
+def test_duplicates_and_questions_of_a_suite_are_found() -> None:
+    suite = load_suite("tunacode")
+    asked = suite.scenarios[0].prompt
+    rows = [
+        openai(id=1),
+        openai(id=2),
+        sharegpt(("human", f"  {asked.upper()}\n"), ("gpt", "Well.")),
+        sharegpt(("human", f"Not {asked}"), ("gpt", "Well.")),
+    ]
+    report = check_rows(read_rows(rows), suites=[suite])
+    assert report.counts == {"duplicate-row": 1, "contaminated": 1}
+    assert report.examples["duplicate-row"] == [(2, "the same as row 1")]
+    assert (report.rows, report.faulty) == (4, 2)
+
+
+def test_rows_are_counted_once_for_each_code() -> None:
+    report = check_rows(read_rows([said(BROKEN, BROKEN), {"a": 1}]))
+    assert report.counts["broken-call"] == 1
+    assert report.shapes == {"sharegpt": 1, "unreadable": 1}
+    assert set(report.counts) <= FINDINGS.keys()
+
+
+def test_numbers_beyond_64_bits_are_told_apart() -> None:
+    rows = [said(written(city="Oslo", days=2**70 + n)) for n in range(2)]
+    assert "duplicate-row" not in check_rows(read_rows(rows)).counts

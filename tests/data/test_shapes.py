@@ -1,0 +1,238 @@
+"""Every shape is read as the same conversation; what cannot be read is a fault in its place."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.data.rows import ARGUMENTS, ASK, RESULT, SHAPES, openai, sharegpt
+from tunaeval.data import Fault, Raw, Row, as_openai, read_row, read_rows, shape_of
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.testing.strategies import json_values
+
+ROWS = [(shape, row) for shape, rows in SHAPES.items() for row in rows]
+
+
+def read(row: Any, shape: str = "auto") -> Row:
+    (found,) = read_rows([row], shape)
+    assert isinstance(found, Row), found
+    return found
+
+
+def calls_of(row: Row) -> list[tuple[str, Any]]:
+    return [(call.name, call.arguments) for one in row.messages for call in one.tool_calls]
+
+
+@pytest.mark.parametrize(("shape", "row"), ROWS)
+def test_each_shape_is_told_and_read(shape: str, row: dict[str, Any]) -> None:
+    before = json.dumps(row)
+    found = read(row)
+    assert found.shape == shape == shape_of(row)
+    name = "Get Weather" if shape == "toolace" else "get_weather"
+    assert calls_of(found) == [(name, ARGUMENTS)]
+    asked = [one.content for one in found.messages if one.role == "user"]
+    assert asked == [ASK]
+    assert found.tools is not None
+    assert [*found.tools] == [name]
+    assert found.tools[name].parameters["properties"]["days"]["type"] == "integer"
+    assert [one.content for one in found.messages if one.is_result] in ([], [RESULT])
+    assert not found.notes
+    assert json.dumps(row) == before
+    assert read(row, shape).messages == found.messages
+
+
+@pytest.mark.parametrize("row", [row for _, row in ROWS])
+def test_what_is_written_is_read_back(row: dict[str, Any]) -> None:
+    found = read(row)
+    written = as_openai(found)
+    back = read(json.loads(json.dumps(written)))
+    assert (back.shape, calls_of(back)) == ("openai", calls_of(found))
+    assert [(one.role, one.content) for one in back.messages] == [
+        (one.role, one.content) for one in found.messages
+    ]
+    ids = [item["id"] for one in written["messages"] for item in one.get("tool_calls", ())]
+    answered = [one["tool_call_id"] for one in written["messages"] if one["role"] == "tool"]
+    assert answered == ids[: len(answered)]
+    assert back.tools == found.tools
+
+
+def test_arguments_as_text_survive_arrow_and_objects_do_not() -> None:
+    """The trap: Arrow gives every row every key that any row has."""
+    cities = [{"city": "Oslo"}, {"days": 2}]
+    objects = datasets.Dataset.from_list([{"arguments": one} for one in cities])
+    assert objects[0]["arguments"] == {"city": "Oslo", "days": None}
+    rows = [
+        {"query": ASK, "answers": [{"name": "get_weather", "arguments": one}]} for one in cities
+    ]
+    written = [as_openai(read(row)) for row in rows]
+    back = [*read_rows(datasets.Dataset.from_list(written))]
+    assert [calls_of(row) for row in back if isinstance(row, Row)] == [
+        [("get_weather", one)] for one in cities
+    ]
+
+
+FAULTS: list[tuple[Any, str]] = [
+    (None, "a row is an object, not NoneType"),
+    ([1], "a row is an object, not list"),
+    ({"a": 1}, "no shape is known that has 'a'"),
+    ({"messages": []}, "openai: there is no message in it"),
+    ({"messages": ["x"]}, "openai: message 0 is str"),
+    ({"messages": [{"content": "x"}]}, "openai: message 0 has the role None"),
+    (openai(tools="no tools"), "openai: tools is 'no tools'"),
+    (sharegpt(("alien", "x")), "message 0 is from 'alien'"),
+    (sharegpt(("human", "x"), ("function_call", "no call")), "message 1 is a call that is no JSON"),
+    (sharegpt(("human", "x"), ("function_call", "7")), "message 1"),
+    ({"query": "x", "answers": "[7]", "tools": "[]"}, "xlam: message 1"),
+    ({"query": "x", "answers": "[", "tools": "[]"}, "xlam: message 1"),
+    ({"system": "", "chat": "no speaker"}, "glaive: the chat begins with 'no speaker'"),
+    ({"system": "", "chat": "USER: x\nASSISTANT: <functioncall> x"}, "glaive: 'x' is no call"),
+    ({"question": "x", "correct_answer": "y", "answers": {}}, "when2call: not of this shape"),
+    ({"prompt": "x", "completion": 7}, "trl: not of this shape"),
+]
+
+
+@pytest.mark.parametrize(("row", "reason"), FAULTS)
+def test_a_row_that_cannot_be_read_is_a_fault_with_its_reason(row: Any, reason: str) -> None:
+    (found,) = read_rows([row])
+    assert isinstance(found, Fault)
+    assert reason in found.reason
+    assert (found.number, found.raw) == (1, row)
+
+
+def test_a_toolace_call_that_cannot_be_read_is_a_fault() -> None:
+    (row,) = SHAPES["toolace"]
+    said = [*row["conversations"]]
+    said[1] = {"from": "assistant", "value": "[Get Rain(city=x)]"}
+    (found,) = read_rows([{**row, "conversations": said}])
+    assert isinstance(found, Fault)
+    assert "toolace: message 2" in found.reason
+
+
+@given(json_values(), st.sampled_from([*SHAPES]))
+def test_no_row_is_an_exception(value: Any, shape: str) -> None:
+    template = SHAPES[shape][0]
+    rows = [value, *({**template, key: value} for key in template)]
+    found = [read_row(Raw(row), 1, shape) for row in rows]
+    assert all(isinstance(one, Row | Fault) for one in found)
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+EVERY = [row for rows in SHAPES.values() for row in rows]
+
+
+def shapes(found: Iterable[Row | Fault]) -> list[str]:
+    return [row.shape if isinstance(row, Row) else row.reason for row in found]
+
+
+WANTED = [shape for shape, rows in SHAPES.items() for _ in rows]
+
+
+def test_a_file_of_lines_or_a_list_has_the_same_rows(tmp_path: Path) -> None:
+    lines, listed = tmp_path / "a.jsonl", tmp_path / "a.json"
+    lines.write_text("\n".join(map(json.dumps, EVERY)) + "\n\n")
+    listed.write_text(json.dumps(EVERY, indent=1))
+    assert shapes(read_rows(lines)) == shapes(read_rows(str(listed))) == WANTED
+    assert [row.number for row in read_rows(lines)] == [*range(1, len(EVERY) + 1)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "table", "datasets", "streamed"])
+def test_columns_have_the_same_rows(kind: str, tmp_path: Path) -> None:
+    rows = [as_openai(read(row)) for row in (openai(), sharegpt())]
+    table = pa.Table.from_pylist(rows)
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path)
+    source: Any = {
+        "parquet": path,
+        "table": table,
+        "datasets": datasets.Dataset(table),
+        "streamed": datasets.Dataset(table).to_iterable_dataset(),
+    }[kind]
+    found = [*read_rows(source)]
+    assert shapes(found) == ["openai", "openai"]
+    assert [calls_of(row) for row in found if isinstance(row, Row)] == [
+        [("get_weather", ARGUMENTS)]
+    ] * 2
+
+
+def test_objects_that_arrow_has_filled_with_nulls_are_read() -> None:
+    other = {"type": "function", "function": {"name": "f", "description": "", "parameters": {
+        "type": "object", "properties": {"x": {"type": "number", "minimum": 1}}}}}  # fmt: skip
+    table = pa.Table.from_pylist([openai(), openai(tools=[other])])
+    first, second = read_rows(table)
+    assert isinstance(first, Row)
+    assert isinstance(second, Row)
+    assert first.tools is not None
+    assert [*first.tools["get_weather"].parameters["properties"]] == ["city", "days"]
+    assert second.tools is not None
+    assert [*second.tools["f"].parameters["properties"]] == ["x"]
+
+
+def test_what_cannot_be_read_keeps_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    good = json.dumps(openai()).encode()
+    path.write_bytes(b"\n".join([good, b"{broken", b'{"text": "caf\xe9"}', b"[" * 100_000, good]))
+    found = [*read_rows(path)]
+    assert [isinstance(row, Fault) for row in found] == [False, True, True, True, False]
+    assert [row.line for row in found][1] == b"{broken\n"
+    path = tmp_path / "a.json"
+    path.write_bytes(b"[" + good + b", " + good[:40])
+    first, second = read_rows(path)
+    assert isinstance(first, Row)
+    assert isinstance(second, Fault)
+    path.write_bytes(b"[" + good + b", ")
+    assert "it was cut off" in shapes(read_rows(path))[-1]
+
+
+def test_a_list_that_is_not_utf_8_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"query": "caf\xe9", "answers": "[]"}]')
+    (found,) = read_rows(path)
+    assert isinstance(found, Fault)
+    assert "not UTF-8" in found.reason
+
+
+def test_a_parquet_file_that_was_cut_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([as_openai(read(openai()))] * 4), path)
+    path.write_bytes(path.read_bytes()[:-100])
+    (found,) = read_rows(path)
+    assert isinstance(found, Fault)
+    assert "damaged or was cut off" in found.reason
+
+
+def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
+    for source in (tmp_path / "none.jsonl", "a.csv", 7, {"a": 1}):
+        with pytest.raises(UsageError):
+            [*read_rows(source)]  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(UnknownNameError, match="sharegpt"):
+        read_rows([], "share-gpt")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_a_row_at_a_time_is_in_memory(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    row = json.dumps(openai(pad="x" * 20_000))
+    lines = [row] * 1_000
+    path.write_text("\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]")
+    tracemalloc.start()
+    assert sum(isinstance(one, Row) for one in read_rows(path)) == 1_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8_000_000, "of a file of 20 MB"
+
+
+def test_a_row_of_ten_megabytes_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([openai(pad="x" * 10_000_000), openai()]))
+    assert shapes(read_rows(path)) == ["openai", "openai"]

@@ -1,0 +1,172 @@
+"""`tunaeval dataset check` and `filter`: what is wrong with the rows of a training data set.
+
+A row at a time, so a file may be of any size (for duplicates some 100 bytes of each row are kept).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .listing import add_json
+from .numbers import any_whole_number
+from .output import Output
+
+if TYPE_CHECKING:
+    # At run time these come when there is a file to read, not for --help.
+    from tunaeval.data import Checker, Fault, Finding, Report, Row
+
+_FOUND = 1
+Write = Callable[[bytes], object]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("check", "filter"), help="count what is wrong, or split")
+    parser.add_argument("file", help="a .jsonl, .json or .parquet file")
+    parser.add_argument(
+        "--shape",
+        default="auto",
+        help="how rows are written: openai, sharegpt, llama-factory, xlam, toolace, glaive, "
+        "when2call, trl (default: looked up in each row)",
+    )
+    parser.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="SUITE",
+        help="a suite whose questions must not be in the data; may be given several times",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="a finding that is no fault (repaired-call, say); may be given several times",
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when anything is found")
+    parser.add_argument(
+        "--examples", type=any_whole_number, default=3, help="rows shown of each kind (default: 3)"
+    )
+    out = parser.add_argument_group("filter")
+    out.add_argument("--kept", metavar="FILE", help="where rows go that nothing is wrong with")
+    out.add_argument("--rejected", metavar="FILE", help="where the others go, with their reasons")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    """1 when `--strict` is asked for and anything was found, or when rows could not be read."""
+    from tunaeval.data import FINDINGS, SHAPES, Checker, Report, read_rows  # noqa: PLC0415 - not for --help
+    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
+    from tunaeval.wanted import wanted_name  # noqa: PLC0415 - as above
+
+    for code in arguments.allow:
+        wanted_name(code, "finding", FINDINGS)
+    wanted_name(arguments.shape, "shape", ("auto", *SHAPES))
+    wanted = (arguments.kept, arguments.rejected)
+    files = {name for name in (*wanted, arguments.file) if name}
+    if len(files) != (3 if arguments.action == "filter" else 1) or (any(wanted) != all(wanted)):
+        raise UsageError(
+            "filter wants --kept FILE and --rejected FILE, two other files, and check wants neither"
+        )
+    checker, report = _checker(arguments.against, Checker), Report()
+    rows = read_rows(arguments.file, arguments.shape)
+    with ExitStack() as stack:
+        kept, rejected = [stack.enter_context(_file(name)) if name else _nowhere for name in wanted]
+        for row in rows:
+            found = [one for one in checker.check(row) if one.code not in arguments.allow]
+            report.add(row, found, arguments.examples)
+            if found:
+                rejected(_rejected(row, found))
+            else:
+                kept(_line(row))
+    _show(report, arguments, output)
+    unread = report.counts["unreadable-row"]
+    return _FOUND if unread or (arguments.strict and report.faulty) else 0
+
+
+def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
+    from tunaeval.harness import load_suite  # noqa: PLC0415 - only for those who name one
+
+    return kind.against([load_suite(name) for name in names]) if names else kind()
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _nowhere(line: bytes) -> None:
+    """A check writes no rows."""
+
+
+@contextmanager
+def _file(name: str) -> Iterator[Write]:
+    """What writes a line. The file appears when the last is written, or not at all."""
+    from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
+
+    path = Path(name)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with aside.open("wb") as opened:
+            yield opened.write
+        aside.replace(path)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be written: {error.strerror or error}") from error
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _line(row: Row | Fault) -> bytes:
+    """The row byte for byte as it was, if it was a line; else as JSON."""
+    if row.line is not None:
+        return row.line if row.line.endswith(b"\n") else row.line + b"\n"
+    return _json(row.raw)
+
+
+def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
+    reasons = [{"code": one.code, "reason": one.reason, "message": one.message} for one in findings]
+    unread = row.line.decode("utf-8", "backslashreplace") if row.raw is None and row.line else None
+    return _json({"row": row.number, "reasons": reasons, "data": unread or row.raw})
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return (json.dumps(value, ensure_ascii=False, default=str) + "\n").encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        return (json.dumps(value, default=str) + "\n").encode()
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
+    from tunaeval.data import FINDINGS  # noqa: PLC0415 - not for --help
+    from tunaeval.reports import visible  # noqa: PLC0415 - as above
+
+    if arguments.json:
+        output.result(json.dumps(_record(report)))
+        return
+    shapes = ", ".join(f"{count} {shape}" for shape, count in sorted(report.shapes.items()))
+    output.result(f"{report.rows} rows ({shapes or 'none'}): {report.faulty} with findings")
+    for code, meaning in FINDINGS.items():
+        if not report.counts[code]:
+            continue
+        output.result(f"{report.counts[code]:8} {code}: {meaning}")
+        for number, reason in report.examples.get(code, ()):
+            output.result(f"         row {number}: {visible(reason, 160)}")
+
+
+def _record(report: Report) -> dict[str, object]:
+    return {
+        "rows": report.rows,
+        "with_findings": report.faulty,
+        "shapes": dict(report.shapes),
+        "findings": dict(report.counts),
+        "examples": {
+            code: [{"row": number, "reason": reason} for number, reason in shown]
+            for code, shown in report.examples.items()
+        },
+    }

@@ -1,0 +1,44 @@
+"""Rows of public data sets for `tunaeval convert`: those whose calls are in no text and no message.
+
+They are read as `tunaeval.data` reads them, and written as messages in OpenAI's shape, with their
+calls as `tool_calls`, or as text in a wire format.
+"""
+
+from __future__ import annotations
+
+from tunaeval.data import Fault, Raw, as_openai, read_row, shape_of
+from tunaeval.parsing import Route, Unconvertible, convert_row
+from tunaeval.types import JsonObject, JsonValue
+
+_ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
+_AS_MESSAGES = frozenset({"sharegpt"})
+"""Shapes whose text is converted where it is, but which have no place for structured calls."""
+
+
+def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
+    """The row as messages; why it cannot be; None for a row that is converted in its own shape."""
+    shape = shape_of(row)
+    structured = route.target is None
+    if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):
+        return None
+    read = read_row(Raw(row))
+    if isinstance(read, Fault):
+        return Unconvertible(read.reason)
+    lost = [note for _, note in read.notes if note.code not in _KEPT]
+    if lost:
+        return Unconvertible(f"{shape}: {lost[0].code}: {lost[0].message}")
+    if not any(message.tool_calls for message in read.messages):
+        return row
+    made = as_openai(read)
+    if structured:
+        return made
+    there = Route(None, route.target, route.tools, route.level)
+    return convert_row(made, there)
+
+
+_KEPT = frozenset({
+    "quoted", "lone-surrogate", "nul", "duplicate-key", "missing-argument", "wrong-type",
+    "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref", "unclosed-fence",
+    "trailing-ellipsis",
+})  # fmt: skip
+"""Notes on what is kept all the same."""

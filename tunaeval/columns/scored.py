@@ -1,0 +1,87 @@
+"""`score_table`: columns of completions and golds as columns of rewards and their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from tunaeval.errors import UsageError
+from tunaeval.rewards import AnyTools, Golds, Recipe, Reward, reward, tools_of
+
+from .tables import names_of, rows_of, values_of, with_columns
+
+T = TypeVar("T")
+
+_DEFAULT = Recipe()
+
+
+def score_table(
+    table: T,
+    *,
+    text: str = "completion",
+    gold: str = "gold",
+    tools: AnyTools = "tools",
+    recipe: Recipe = _DEFAULT,
+) -> T:
+    """The table with a reward for each row, in the same order.
+
+    | column | type | |
+    |---|---|---|
+    | `reward` | double | the value |
+    | `reward_format`, `_name`, `_arguments`, `_abstention` | double | its parts, from 0 to 1 |
+    | `reward_outcome` | string | "calls", "no_call", "malformed", "truncated", "too_long" |
+    | `reward_attempts`, `reward_broken` | int32 | attempts at a call, and those that are none |
+    | `reward_failure` | string | the code of the first thing that is wrong; null for nothing |
+    | `reward_error` | string | why there is none: a null text, a gold or tools nobody can read |
+
+    All but the last are null where there is an error. `text` and `gold` are columns of what
+    `tunaeval.rewards.reward` takes; a null gold wants no call. `tools` is a column (if there is one
+    of that name), or the tools of all rows, which is faster. Raises `UsageError` for a column that
+    is not there, and where one of these names is taken.
+    """
+    texts, golds = values_of(table, text), values_of(table, gold)
+    known = _tools(table, tools)
+    rows = [*_rewards(texts, golds, known, recipe)]
+    found = [one if isinstance(one, Reward) else None for one in rows]
+    parts = [None if one is None else one.parts for one in found]
+    columns: dict[str, tuple[Sequence[Any], str]] = {
+        "reward": ([None if one is None else one.value for one in found], "double"),
+    }
+    for index, name in enumerate(("format", "name", "arguments", "abstention")):
+        values = [None if one is None else one[index] for one in parts]
+        columns[f"reward_{name}"] = (values, "double")
+    columns["reward_outcome"] = ([one and one.outcome for one in found], "string")
+    columns["reward_attempts"] = ([one and one.attempts for one in found], "int32")
+    columns["reward_broken"] = ([one and one.broken for one in found], "int32")
+    failures = [one.failures[0].code if one and one.failures else None for one in found]
+    columns["reward_failure"] = (failures, "string")
+    columns["reward_error"] = ([one if isinstance(one, str) else None for one in rows], "string")
+    return with_columns(table, columns)
+
+
+def _tools(table: object, tools: AnyTools) -> Sequence[AnyTools]:
+    """The tools of each row."""
+    if isinstance(tools, str) and tools.lstrip()[:1] not in {"[", "{"}:
+        if tools in names_of(table):
+            return values_of(table, tools)
+        if tools != "tools":
+            values_of(table, tools)  # which says what columns there are
+        return [None] * rows_of(table)
+    return [tools_of(tools)] * rows_of(table)
+
+
+def _rewards(
+    texts: Sequence[object], golds: Sequence[object], tools: Sequence[AnyTools], recipe: Recipe
+) -> Iterator[Reward | str]:
+    """The reward of each row, or why there is none."""
+    compiled = Golds()
+    for text, gold, known in zip(texts, golds, tools, strict=True):
+        if text is None:
+            yield "the text is null"
+            continue
+        try:
+            wanted = compiled(gold, known)
+        except UsageError as error:
+            yield str(error)
+        else:
+            yield reward(text, wanted, recipe=recipe)

@@ -1,0 +1,111 @@
+"""ToolACE's rows: a list of tools inside of a system prompt, calls as `[Get Weather(city="Oslo")]`.
+
+A tool's name may have spaces there, which no wire format allows. Such names get words of one piece
+before the text is parsed, and their own again behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tunaeval.errors import ToolsError
+from tunaeval.parsing import parse
+from tunaeval.repair import Unreadable, scan
+from tunaeval.tools import to_tools
+from tunaeval.types import JsonObject, Tools, ToolSpec
+
+from .rows import UnreadableRowError
+
+_QUOTES = "\"'"
+
+
+def tools_in(system: str) -> list[Any] | None:
+    """The tools that a prompt lists as JSON: a list of objects with names, or objects in a row."""
+    found: list[Any] = []
+    at = 0
+    for _ in range(_MOST_TRIES):
+        starts = [place for mark in "[{" if (place := system.find(mark, at)) >= 0]
+        if not starts:
+            break
+        at = min(starts)
+        read = scan(system, at)
+        if isinstance(read, Unreadable):
+            at += 1
+            continue
+        value, at = read[0], read[1]
+        items = value if isinstance(value, list) else [value]
+        if items and all(isinstance(one, Mapping) and _is_tool(one) for one in items):
+            found += items
+    return found or None
+
+
+_MOST_TRIES = 1_000
+"""Brackets that are looked at: a prompt of nothing else would take the square of its length."""
+
+
+def _is_tool(value: Mapping[str, Any]) -> bool:
+    inner = value.get("function", value)
+    return isinstance(inner, Mapping) and "name" in inner and "parameters" in inner
+
+
+def pythonic_calls(said: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
+    """The messages, with the calls of a model's text as values."""
+    try:
+        tools = to_tools(listed) if listed else None
+    except ToolsError as error:
+        raise UnreadableRowError(f"its tools cannot be understood: {error}") from error
+    names = {name: f"tool_{index}" for index, name in enumerate(tools or ())}
+    odd = {name: short for name, short in names.items() if not name.isidentifier()}
+    for index, message in enumerate(said):
+        content = message.get("content")
+        if message.get("role") != "assistant" or not isinstance(content, str):
+            yield message
+            continue
+        if not content.lstrip().startswith("["):
+            yield message
+            continue
+        yield _called(content, tools, odd, index)
+
+
+def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: int) -> JsonObject:
+    text = _renamed(content, odd)
+    result = parse(text, "llama4-pythonic", None if tools is None else _also(tools, odd))
+    if not result.calls:
+        if result.outcome == "no_call" and "(" not in content:
+            return {"role": "assistant", "content": content}
+        why = result.diagnoses[0].message if result.diagnoses else "its calls cannot be read"
+        raise UnreadableRowError(f"message {index}, {content!r:.60}: {why}")
+    own = {short: name for name, short in odd.items()}
+    calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
+    return {"role": "assistant", "content": result.content, "tool_calls": calls}
+
+
+def _also(tools: Tools, odd: Mapping[str, str]) -> Tools:
+    short = [replace(tools[name], name=one) for name, one in odd.items()]
+    kept: list[ToolSpec] = [spec for name, spec in tools.items() if name not in odd]
+    return Tools([*kept, *short])
+
+
+def _renamed(text: str, odd: Mapping[str, str]) -> str:
+    """The text with each such name before a parenthesis, outside of quotes, in one piece."""
+    if not odd:
+        return text
+    names = sorted(odd, key=len, reverse=True)
+    parts, at, start = [], 0, 0
+    quote = ""
+    while at < len(text):
+        character = text[at]
+        if quote:
+            at += 1 + (character == "\\")
+            quote = "" if character == quote else quote
+            continue
+        found = next((name for name in names if text.startswith(f"{name}(", at)), None)
+        if found is not None and text[:at].rstrip()[-1:] in {"[", ",", ""}:
+            parts += [text[start:at], odd[found]]
+            at = start = at + len(found)
+            continue
+        quote = character if character in _QUOTES else ""
+        at += 1
+    return "".join([*parts, text[start:]])

@@ -1,0 +1,249 @@
+"""The shapes that rows of public data sets have: how each is told, and how it is read.
+
+openai          messages, tools as objects, as text or as a list of texts; When2Call's SFT rows
+sharegpt        conversations of from/value, calls in the text (Hermes)
+llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
+xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
+toolace         system with a list of tools in it, calls as Python writes them
+glaive          system and one text: USER, ASSISTANT, FUNCTION RESPONSE (Glaive v2)
+when2call       messages and a chosen response (preferences), or a question and its answers
+trl             prompt and completion, texts or messages
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from tunaeval.errors import ToolsError, UsageError
+from tunaeval.parsing import parse_message
+from tunaeval.repair import Unreadable, read_json
+from tunaeval.tools import to_tools
+from tunaeval.types import Diagnosis, JsonObject, JsonValue, Message, ToolCall, Tools, text_of
+from tunaeval.wanted import wanted_name
+
+from .glaive import glaive_messages
+from .pythonic import pythonic_calls, tools_in
+from .rows import Fault, Row, UnreadableRowError
+from .sources import Raw, Source, raw_rows
+
+Said = Iterable[JsonObject]
+"""Messages in OpenAI's shape; a model's text may still hold its calls."""
+
+_ROLES = {
+    "human": "user", "user": "user", "system": "system", "gpt": "assistant", "model": "assistant",
+    "assistant": "assistant", "ai": "assistant", "function_call": "function_call",
+    "tool_call": "function_call", "observation": "tool", "tool": "tool", "function": "tool",
+    "tool_response": "tool", "ipython": "tool", "developer": "developer",
+}  # fmt: skip
+
+
+def read_rows(source: Source, shape: str = "auto") -> Iterator[Row | Fault]:
+    """The rows of a data set, in order, each as a `Row` or as the `Fault` that says why not.
+
+    `source` is a path (`.jsonl`, `.json`, `.parquet`), or rows: a list of dictionaries, an object
+    of `datasets`, an Arrow table. `shape` is one of `SHAPES`; "auto" looks at each row. As many
+    rows come out as are in the source: none is left out, and one at a time is in memory.
+
+        >>> rows = read_rows([{"query": "?", "answers": "[]", "tools": "[]"}])
+        >>> next(rows).shape
+        'xlam'
+
+    Raises `UsageError` for a file that cannot be opened, and `UnknownNameError` for the shape.
+    """
+    wanted_name(shape, "shape", ("auto", *SHAPES))
+    return (read_row(raw, number, shape) for number, raw in enumerate(raw_rows(source), 1))
+
+
+def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
+    """One row. Never raises."""
+    if raw.fault is not None:
+        return Fault(number, raw.fault, raw.value, raw.line)
+    if not isinstance(raw.value, dict):
+        why = f"a row is an object, not {type(raw.value).__name__}"
+        return Fault(number, why, raw.value, raw.line)
+    found = shape_of(raw.value) if shape == "auto" else shape
+    if found is None:
+        keys = ", ".join(repr(str(key)[:40]) for key in [*raw.value][:8]) or "nothing"
+        why = f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
+        return Fault(number, why, raw.value, raw.line)
+    try:
+        messages, tools, notes = _read(*SHAPES[found](raw.value))
+    except (UnreadableRowError, ToolsError, UsageError, RecursionError) as error:
+        return Fault(number, f"{found}: {error}", raw.value, raw.line)
+    except (TypeError, AttributeError, KeyError, ValueError, IndexError) as error:
+        why = f"{found}: not of this shape ({type(error).__name__}: {error})"
+        return Fault(number, why, raw.value, raw.line)
+    return Row(number, found, messages, tools, notes, raw.value, raw.line)
+
+
+def shape_of(row: Mapping[str, Any]) -> str | None:
+    """The shape that a row has by its keys; None for none that is known."""
+    if isinstance(row.get("conversations", row.get("conversation")), list):
+        said = row.get("conversations", row.get("conversation")) or []
+        if {"function_call", "observation"} & {_get(one, "from") for one in said}:
+            return "llama-factory"
+        in_system = isinstance(row.get("system"), str) and not row.get("tools")
+        return "toolace" if in_system else "sharegpt"
+    if "correct_answer" in row or "chosen_response" in row:
+        return "when2call"
+    if isinstance(row.get("messages"), list):
+        return "openai"
+    if "query" in row and "answers" in row:
+        return "xlam"
+    if isinstance(row.get("chat"), str):
+        return "glaive"
+    return "trl" if "prompt" in row and ("completion" in row or "chosen" in row) else None
+
+
+# --- from messages in OpenAI's shape to ours -----------------------------------------------------
+
+
+def _read(
+    said: Said, tools: Any
+) -> tuple[tuple[Message, ...], Tools | None, tuple[tuple[int, Diagnosis], ...]]:
+    known = to_tools(tools) if tools else None
+    messages: list[Message] = []
+    notes: list[tuple[int, Diagnosis]] = []
+    for index, message in enumerate(said):
+        if not isinstance(message, Mapping):
+            raise UnreadableRowError(f"message {index} is {type(message).__name__}, not an object")
+        if message.get("role") == "assistant":
+            read, odd = _spoken(message, known)
+            notes += [(index, note) for note in odd]
+        else:
+            read = _told(message, index)
+        messages.append(read)
+    if not messages:
+        raise UnreadableRowError("there is no message in it")
+    return tuple(messages), known, tuple(notes)
+
+
+def _spoken(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
+    """What a model said; a call that was read by its shape's own reader is a `ToolCall` already."""
+    made = message.get("tool_calls")
+    if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
+        return Message("assistant", message.get("content") or "", tuple(made)), ()
+    result = parse_message(message, tools=tools)
+    message_ = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
+    return message_, result.diagnoses
+
+
+def _told(message: Mapping[str, Any], index: int) -> Message:
+    role = message.get("role")
+    if not isinstance(role, str):
+        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted a text")
+    content = message.get("content")
+    if isinstance(content, Mapping) or (isinstance(content, list) and role == "tool"):
+        content = json.dumps(content, ensure_ascii=False)
+    id_ = message.get("tool_call_id")
+    return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
+
+
+# --- the shapes ----------------------------------------------------------------------------------
+
+
+def _openai(row: JsonObject) -> tuple[Said, Any]:
+    return row["messages"], row.get("tools") or row.get("functions")
+
+
+def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
+    return _conversation(row), row.get("tools")
+
+
+def _llama_factory(row: JsonObject) -> tuple[Said, Any]:
+    return _conversation(row), row.get("tools")
+
+
+def _conversation(row: JsonObject) -> Iterator[JsonObject]:
+    if isinstance(row.get("system"), str) and row["system"]:
+        yield {"role": "system", "content": row["system"]}
+    said = row.get("conversations", row.get("conversation"))
+    if not isinstance(said, list):
+        raise UnreadableRowError("there are no conversations in it")
+    for index, one in enumerate(said):
+        speaker, value = _get(one, "from") or _get(one, "role"), _get(one, "value")
+        value = _get(one, "content") if value is None else value
+        role = _ROLES.get(speaker) if isinstance(speaker, str) else None
+        if role is None:
+            raise UnreadableRowError(
+                f"message {index} is from {speaker!r:.40}, which is nobody known"
+            )
+        if role == "function_call":
+            yield {"role": "assistant", "content": None, "tool_calls": _written(value, index)}
+        else:
+            yield {"role": role, "content": value}
+
+
+def _written(value: JsonValue, index: int) -> list[JsonObject]:
+    """The calls of a message that is nothing but calls, as an object, a list, or JSON text."""
+    if isinstance(value, str):
+        read = read_json(value)
+        if isinstance(read, Unreadable):
+            raise UnreadableRowError(f"message {index} is a call that is no JSON: {read.message}")
+        value = read.value
+    calls = value if isinstance(value, list) else [value]
+    if not calls or not all(isinstance(call, Mapping) for call in calls):
+        raise UnreadableRowError(
+            f"message {index} is {value!r:.60}, wanted a call or a list of them"
+        )
+    return [call if "function" in call else {"function": call} for call in calls]
+
+
+def _xlam(row: JsonObject) -> tuple[Said, Any]:
+    answers = row["answers"]
+    said: list[JsonObject] = [{"role": "user", "content": row["query"]}]
+    calls = _written(answers, 1) if answers not in ("", "[]", [], None) else []
+    said.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
+    return said, row.get("tools")
+
+
+def _toolace(row: JsonObject) -> tuple[Said, Any]:
+    tools = tools_in(row["system"])
+    return pythonic_calls(_conversation(row), tools), tools
+
+
+def _glaive(row: JsonObject) -> tuple[Said, Any]:
+    system = row.get("system") or ""
+    return glaive_messages(system, row["chat"]), tools_in(system)
+
+
+def _when2call(row: JsonObject) -> tuple[Said, Any]:
+    if "chosen_response" in row:
+        chosen = row["chosen_response"]
+        if isinstance(chosen, str):
+            chosen = {"role": "assistant", "content": chosen}
+        return [*row["messages"], chosen], row.get("tools")
+    answer = row["answers"][row["correct_answer"]]
+    said = [
+        {"role": "user", "content": row["question"]},
+        {"role": "assistant", "content": answer},
+    ]
+    return said, row.get("tools")
+
+
+def _trl(row: JsonObject) -> tuple[Said, Any]:
+    completion = row.get("completion", row.get("chosen"))
+    if isinstance(completion, str):
+        completion = [{"role": "assistant", "content": completion}]
+    prompt = row["prompt"]
+    asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt or []
+    return [*asked, *(completion or ())], row.get("tools")
+
+
+def _get(thing: object, key: str) -> Any:
+    return thing.get(key) if isinstance(thing, Mapping) else None
+
+
+SHAPES: Mapping[str, Callable[[JsonObject], tuple[Said, Any]]] = {
+    "openai": _openai,
+    "sharegpt": _sharegpt,
+    "llama-factory": _llama_factory,
+    "xlam": _xlam,
+    "toolace": _toolace,
+    "glaive": _glaive,
+    "when2call": _when2call,
+    "trl": _trl,
+}
+"""Every shape by its name: what makes messages and tools of a row."""

@@ -1,0 +1,73 @@
+"""Rows as messages in OpenAI's shape, as TRL and most trainers read them.
+
+Arguments and tools are JSON text. As objects they would be columns to Arrow, which gives every row
+every key that any row has: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from tunaeval.types import JsonObject, Message, ToolCall
+
+from .rows import Row
+
+_USED = frozenset({
+    "messages", "conversations", "conversation", "system", "tools", "functions", "query", "answers",
+    "chat", "prompt", "completion", "chosen", "chosen_response", "question", "correct_answer",
+})  # fmt: skip
+"""Fields of a row that the messages are made of; the others are kept."""
+
+
+def as_openai(row: Row) -> JsonObject:
+    """The row as `{"messages": [...], "tools": "..."}`, its other fields beside them.
+
+    >>> from tunaeval.data import read_rows
+    >>> row = next(read_rows([{"query": "?", "answers": '[{"name": "f", "arguments": {"a": 1}}]'}]))
+    >>> as_openai(row)["messages"][1]["tool_calls"][0]["function"]["arguments"]
+    '{"a": 1}'
+    """
+    raw = row.raw if isinstance(row.raw, dict) else {}
+    kept = {key: value for key, value in raw.items() if key not in _USED}
+    made: JsonObject = {**kept, "messages": [*_messages(row.messages)]}
+    if row.tools is not None:
+        made["tools"] = json.dumps(row.tools.as_openai(), ensure_ascii=False)
+    return made
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[JsonObject]:
+    waiting: list[str] = []
+    for index, message in enumerate(messages):
+        made: JsonObject = {"role": message.role, "content": message.content}
+        if message.reasoning:
+            made["reasoning_content"] = message.reasoning
+        if message.tool_calls:
+            ids = [*_ids(messages[index + 1 :], message.tool_calls, index)]
+            made["tool_calls"] = [*map(_call, message.tool_calls, ids)]
+            waiting = ids
+        elif message.is_result:
+            made["role"] = "tool"
+            made["tool_call_id"] = message.tool_call_id or (waiting.pop(0) if waiting else "call")
+        yield made
+
+
+def _ids(following: Sequence[Message], calls: Sequence[ToolCall], index: int) -> Iterator[str]:
+    """The calls' own ids, else those of the results that follow, else made ones."""
+    results = []
+    for message in following:
+        if not message.is_result:
+            break
+        results.append(message.tool_call_id)
+    for number, call in enumerate(calls):
+        known = results[number] if number < len(results) else None
+        yield call.id or known or f"call_{index}_{number}"
+
+
+def _call(call: ToolCall, id_: str) -> JsonObject:
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    return {
+        "id": id_,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
