@@ -122,6 +122,14 @@ def test_what_differs_from_run_to_run_is_masked(cassette: Path, then: str, now: 
         said(chat(model.url, question(now)))
 
 
+def test_a_reply_speaks_of_the_directory_of_today(cassette: Path) -> None:
+    then, now = (f"/tmp/pytest-of-a/pytest-{number}/x0/calc.py" for number in (1, 22))  # noqa: S108 - words
+    recorded(cassette, question(f"Fix {then}"), script=[f"It is {then}."])
+    assert "It is <tmp 1>/calc.py." in cassette.read_text("utf-8")
+    with tunaeval.model_endpoint(cassette=cassette) as model:
+        assert said(chat(model.url, question(f"Fix {now}")))["content"] == f"It is {now}."
+
+
 def test_masks_of_ones_own_are_kept_in_the_file(cassette: Path) -> None:
     masks = {"<pid>": r"pid \d+"}
     with (

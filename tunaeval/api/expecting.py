@@ -10,7 +10,7 @@ from tunaeval import matching
 from tunaeval.errors import ExpectationError
 from tunaeval.matching import Nearest, Verdict, Wish, shown
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import ToolCall, Tools
+from tunaeval.types import ParseResult, ToolCall, Tools
 from tunaeval.types.runs import MatchMode
 
 from .verdicts import read_calls
@@ -76,10 +76,14 @@ class Expected:
 
     def verdict(self, calls: object) -> Verdict:
         """Whether these calls are wanted, and why not."""
-        read = read_calls(calls, self._tools)
+        read = self.read(calls)
         judged = partial(matching.match_wishes, profile=self._profile, tools=self._tools)
         verdict = judged(self.wishes, read.calls, mode=self.match, forbid=self.forbid)
         return verdict if read.calls else matching.without_calls(verdict, read.outcome)
+
+    def read(self, calls: object) -> ParseResult:
+        """What it is compared with, as calls. Raises UsageError for what is none."""
+        return read_calls(calls, self._tools)
 
     def nearest(self, made: Sequence[ToolCall], verdict: Verdict) -> dict[int, Nearest]:
         """The call that comes nearest to each wish that was not met."""
@@ -94,7 +98,7 @@ class Expected:
         verdict = self.verdict(calls)
         if verdict.ok:
             return [verdict.reason]
-        made = read_calls(calls, self._tools).calls
+        made = self.read(calls).calls
         turns = getattr(calls, "turns", None)
         turn_of = list(turns) if turns is not None and len(turns) == len(made) else None
         return [*_Explained(self, verdict, made, turn_of).lines()]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +24,7 @@ from tunaeval.types import JsonObject, Usage
 
 from .differences import differences
 from .exchange import Answer, ModelRequest, Refused
-from .masking import MASKS, Masker, key_of, secrets_of
+from .masking import MASKS, Masker, key_of, replaced, secrets_of
 
 VERSION = 1
 _AGAIN = "record it again (record=True; --tunaeval-record with pytest)"
@@ -79,11 +80,14 @@ class Cassette:
         """What was answered to this request. Raises Refused with the nearest one for one that is
         not there.
         """
-        asked = Masker(self._masks, secrets_of(authorization)).normalised(request)
+        masker = Masker(self._masks, secrets_of(authorization))
+        asked = masker.normalised(request)
         waiting = self._waiting[key_of(asked)]
         if not waiting:
             raise Refused(self._missing(asked), code="not_in_cassette")
-        return waiting.popleft().as_answer()
+        answer, words = waiting.popleft().as_answer(), masker.variables(request)
+        items = None if answer.items is None else tuple(replaced(answer.items, words))
+        return replace(answer, message=replaced(answer.message, words), items=items)
 
     def _missing(self, asked: JsonObject) -> str:
         if not self._exchanges:
@@ -117,16 +121,20 @@ class CassetteWriter:
         """Keep an exchange, without what is secret in it."""
         masker = Masker(self._masks, secrets)
         asked = masker.normalised(request)
+        words = {one: shown for shown, one in masker.variables(request).items()}
         line: JsonObject = {
             "key": key_of(asked),
             "request": asked,
-            "message": masker.without_secrets(answer.message),
+            "message": replaced(masker.without_secrets(answer.message), words),
             "finish_reason": answer.finish_reason,
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.completion_tokens,
         }
         if answer.items is not None:
-            line |= {"items": masker.without_secrets(answer.items), "id": answer.id}
+            line |= {
+                "items": replaced(masker.without_secrets(answer.items), words),
+                "id": answer.id,
+            }
         self._lines.append(line)
 
     def close(self) -> None:

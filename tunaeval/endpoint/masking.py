@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count
 
 import orjson
@@ -67,18 +67,29 @@ class Masker:
         masked: JsonObject = self._masked(kept, _Numbers())
         return {"api": request.api, **masked}
 
+    def variables(self, request: ModelRequest) -> dict[str, str]:
+        """What is masked in a request, by numbered words: `<tmp 1>` for the first directory.
+
+        A reply that repeats it is kept with the words, and played with what is there then.
+        """
+        known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
+        found: dict[str, str] = {}
+        for pattern, shown in self._patterns:
+            if shown != "<key>":
+                matches = (one for text in _texts(known) for one in pattern.finditer(text))
+                every = dict.fromkeys(match[0] for match in matches)
+                found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
+        return found
+
     def without_secrets(self, value: JsonValue) -> JsonValue:
         """A reply as it may be kept: its own words, but no key."""
-        match value:
-            case str():
-                for secret in self._secrets:
-                    value = value.replace(secret, "<key>")
-                return self._key.sub("<key>", value)
-            case Mapping():
-                return {name: self.without_secrets(one) for name, one in value.items()}
-            case list() | tuple():
-                return [self.without_secrets(one) for one in value]
-        return value
+        known = replaced(value, dict.fromkeys(self._secrets, "<key>"))
+        return replaced(
+            known, {match: "<key>" for one in _texts(known) for match in self._keys(one)}
+        )
+
+    def _keys(self, text: str) -> list[str]:
+        return self._key.findall(text)
 
     _key = re.compile(MASKS["<key>"])
 
@@ -94,6 +105,30 @@ class Masker:
             case list() | tuple():
                 return [self._masked(one, ids) for one in value]
         return value
+
+
+def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
+    """A value with words in the place of others, the longest first, wherever they stand in it."""
+    match value:
+        case str():
+            for old in sorted(words, key=len, reverse=True):
+                value = value.replace(old, words[old])
+            return value
+        case Mapping():
+            return {name: replaced(one, words) for name, one in value.items()}
+        case list() | tuple():
+            return [replaced(one, words) for one in value]
+    return value
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from (text for one in value.values() for text in _texts(one))
+        case list() | tuple():
+            yield from (text for one in value for text in _texts(one))
 
 
 def _compiled(shown: str, pattern: str) -> re.Pattern[str]:
@@ -121,6 +156,11 @@ def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool
         return False
     is_own = name == "id" and _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
     return name in _IDS or is_own or name == "previous_response_id"
+
+
+def masked(text: str) -> str:
+    """The text without what differs from run to run."""
+    return Masker(MASKS).text(text)
 
 
 def key_of(normalised: JsonObject) -> str:
