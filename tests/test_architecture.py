@@ -28,15 +28,15 @@ FLOORS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
-     "repair", "matching"),
+     "repair", "matching", "faults"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
     ("adapters", "harness", "rewards", "doctor"),
-    ("viewer", "columns", "data"),
+    ("viewer", "columns", "data", "endpoint"),
     ("api",),
     ("tunaeval",),
     ("selftest",),
-    ("testing", "cli"),
+    ("testing", "cli", "pytest_plugin"),
 )  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 
@@ -49,10 +49,12 @@ statistics because they are a face of their own.
 """
 
 HOMES = {
-    "httpx": ("clients",),
+    "httpx": ("clients", "endpoint"),
+    "h11": ("endpoint",),
+    "pytest": ("pytest_plugin",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("viewer", "columns", "data"),
+    "jinja2": ("viewer",),
     "pyarrow": ("reports",),
     "rich": ("reports", "viewer"),
     "argparse": ("cli",),

@@ -57,6 +57,14 @@ class Journal:
         """How many places are open."""
         return self._done.count(0)
 
+    def result(self, place: int) -> ScenarioResult:
+        """The result of one place; KeyError where there is none."""
+        if self._files is None:
+            return self._held[place]
+        if self._offsets[place] == _NOWHERE:
+            raise KeyError(place)
+        return KeptResults(self._files.path, self._offsets[place : place + 1])[0]
+
     def results(self) -> Sequence[ScenarioResult]:
         """All results, by their places."""
         if self._files is None:

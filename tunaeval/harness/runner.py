@@ -132,6 +132,16 @@ class SuiteRun:
                 files.close(self.info)
         return self.report()
 
+    async def run_one(self, index: int, repeat: int) -> ScenarioResult:
+        """Ask one scenario once, by its index and repeat (from 1); it counts in the `report()`.
+
+        Nothing is written. Raises as `run`.
+        """
+        place = index * self.options.repeats + repeat - 1
+        await self._work(iter([(place, repeat, self._suite.scenarios[index])]))
+        self._take(self._contact.rest())
+        return self._journal.result(place)
+
     def report(self) -> Report:
         """What has been finished so far, in the order of the suite."""
         results = self._journal.results()

@@ -20,14 +20,22 @@ from .weighted import best_pairs, ordered_pairs
 if TYPE_CHECKING:
     # At run time they come by `__getattr__`.
     from .answers import NoExampleError, own_answer
-    from .calls import Verdict, match, without_calls
+    from .assignment import NO_OTHERS, Wish
+    from .calls import Verdict, check_wishes, match, match_wishes, without_calls
     from .expectations import check_expectation, one_call, read_expectation
+    from .near_misses import Nearest, nearest
 
 _LATER = {
+    "NO_OTHERS": "assignment",
+    "Nearest": "near_misses",
     "NoExampleError": "answers",
     "Verdict": "calls",
+    "Wish": "assignment",
     "check_expectation": "expectations",
+    "check_wishes": "calls",
     "match": "calls",
+    "match_wishes": "calls",
+    "nearest": "near_misses",
     "one_call": "expectations",
     "own_answer": "answers",
     "read_expectation": "expectations",
@@ -38,19 +46,25 @@ __all__ = [
     "DEFAULT_PROFILE",
     "FAILURES",
     "MATCHERS",
+    "NO_OTHERS",
     "PROFILES",
     "Failure",
     "Likeness",
+    "Nearest",
     "NoExampleError",
     "Pattern",
     "Profile",
     "Verdict",
+    "Wish",
     "best_pairs",
     "call_misses",
     "check_expectation",
+    "check_wishes",
     "likeness",
     "match",
+    "match_wishes",
     "matcher_faults",
+    "nearest",
     "one_call",
     "ordered_pairs",
     "own_answer",
