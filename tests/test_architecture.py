@@ -27,15 +27,17 @@ FACE = frozenset({"__init__", "_version"})
 FLOORS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins"),
-    ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching"),
+    ("grammar", "registry", "records", "success", "busy", "workers", "repair", "matching",
+     "faults"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
     ("adapters", "harness"),
+    ("endpoint",),
     ("api",),
     ("tunaeval",),
     ("selftest",),
-    ("testing", "cli"),
-)
+    ("testing", "cli", "pytest_plugin"),
+)  # fmt: skip
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
 
 OPEN_MODULES = frozenset({
@@ -47,7 +49,9 @@ statistics because they are a face of their own.
 """
 
 HOMES = {
-    "httpx": ("clients",),
+    "httpx": ("clients", "endpoint"),
+    "h11": ("endpoint",),
+    "pytest": ("pytest_plugin",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
     "rich": ("reports",),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ascore,
         calibrate,
         compare,
+        expect,
         from_environment,
         match,
         read_scores,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         scoring_session,
     )
     from .busy import busy_seconds
+    from .endpoint import ModelEndpoint, ModelRequest, model_endpoint
     from .grading import Checks, FinalState
     from .grammar import Format
     from .harness import (
@@ -97,6 +99,8 @@ _HOMES = {
     "FinalState": "grading",
     "Format": "grammar",
     "Judge": "judging",
+    "ModelEndpoint": "endpoint",
+    "ModelRequest": "endpoint",
     "ParseResult": "types",
     "Recorder": "tools",
     "Repair": "types",
@@ -123,12 +127,14 @@ _HOMES = {
     "compare": "api",
     "compare_tools": "tools",
     "execute": "tools",
+    "expect": "api",
     "find_drift": "tools",
     "formats": "parsing",
     "from_environment": "api",
     "instructions": "parsing",
     "load_suite": "harness",
     "match": "api",
+    "model_endpoint": "endpoint",
     "parse": "parsing",
     "parse_levels": "parsing",
     "parse_many": "parsing",
@@ -171,6 +177,8 @@ __all__ = [
     "FinalState",
     "Format",
     "Judge",
+    "ModelEndpoint",
+    "ModelRequest",
     "ParseResult",
     "Recorder",
     "Repair",
@@ -198,12 +206,14 @@ __all__ = [
     "compare",
     "compare_tools",
     "execute",
+    "expect",
     "find_drift",
     "formats",
     "from_environment",
     "instructions",
     "load_suite",
     "match",
+    "model_endpoint",
     "parse",
     "parse_levels",
     "parse_many",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
     from .calibrating import calibrate
     from .comparing import compare
+    from .expecting import Expected, expect
     from .extensions import registries
     from .running import EMBEDDED, arun, run
     from .score_files import read_scores
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "EMBEDDED": "running",
+    "Expected": "expecting",
     "ScoringSession": "sessions",
     "arun": "running",
     "ascore": "scores",
     "calibrate": "calibrating",
     "compare": "comparing",
+    "expect": "expecting",
     "from_environment": "switches",
     "match": "verdicts",
     "registries": "extensions",
@@ -39,11 +42,13 @@ _MODULES = {
 
 __all__ = [
     "EMBEDDED",
+    "Expected",
     "ScoringSession",
     "arun",
     "ascore",
     "calibrate",
     "compare",
+    "expect",
     "from_environment",
     "match",
     "read_scores",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
+    from ._server import read_key
     from .llamacpp import LlamaCppClient
     from .openai import OpenAIClient
     from .recording import Recording, read_recording, write_recording
@@ -23,6 +24,7 @@ _MODULES = {
     "Recording": "recording",
     "ReplayClient": "replay",
     "ScriptedClient": "scripted",
+    "read_key": "_server",
     "read_recording": "recording",
     "write_recording": "recording",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "Recording",
     "ReplayClient",
     "ScriptedClient",
+    "read_key",
     "read_recording",
     "write_recording",
 ]

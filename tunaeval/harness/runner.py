@@ -138,6 +138,14 @@ class SuiteRun:
                 self._files.close(self.info)
         return self.report()
 
+    async def run_one(self, index: int, repeat: int) -> ScenarioResult:
+        """Ask one scenario once, by its index and repeat (from 1); it counts in the `report()`.
+
+        Nothing is written. Raises as `run`.
+        """
+        await self._work(iter([(index, repeat, self._suite.scenarios[index])]))
+        return self._results[index, repeat]
+
     def report(self) -> Report:
         """What has been finished so far, in the order of the suite."""
         results = tuple(result for _, result in sorted(self._results.items(), key=lambda at: at[0]))

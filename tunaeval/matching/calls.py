@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.types import ToolCall, Tools
-from tunaeval.types.runs import Expectation
+from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
+from tunaeval.wanted import wanted_items, wanted_name
 
 from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash
@@ -78,12 +79,48 @@ def match(
         raise
 
 
+def match_wishes(
+    wishes: Sequence[Wish],
+    calls: Sequence[ToolCall],
+    *,
+    mode: MatchMode = "exactly",
+    forbid: Sequence[str] = (),
+    profile: str | None = None,
+    tools: Tools | None = None,
+) -> Verdict:
+    """As `match`, of names and calls side by side; no wish at all, and nothing forbidden, wants no
+    call. `check_wishes` says what cannot be wanted.
+    """
+    none = not wishes and not forbid
+    expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
+    return _verdict(expect, calls, tools or _NO_TOOLS, profile_of(profile), wishes)
+
+
+def check_wishes(wishes: Sequence[Wish], mode: str, forbid: Sequence[str]) -> None:
+    """Raise ExpectationError when nothing could meet the wishes."""
+    wanted_name(mode, "match mode", get_args(MatchMode))
+    wanted_items(forbid, "forbid", str, "names of tools")
+    for name, arguments in wishes:
+        if name in forbid:
+            raise ExpectationError(f"{name!r}: both expected and forbidden")
+        if arguments is not None:
+            call = ExpectedCall(name=name, arguments=dict(arguments))
+            try:
+                check_expectation(Expectation(calls=(call,)))
+            except ValueError as error:
+                raise ExpectationError(f"{name!r} cannot be expected so: {error}") from error
+
+
 def _verdict(
-    expect: Expectation, calls: Sequence[ToolCall], tools: Tools, rule: Profile
+    expect: Expectation,
+    calls: Sequence[ToolCall],
+    tools: Tools,
+    rule: Profile,
+    given: Sequence[Wish] = (),
 ) -> Verdict:
     failures = [*_limit_failures(expect, calls)]
     pairs: Pairs = ()
-    wishes = _wishes(expect, rule)
+    wishes = given or _wishes(expect, rule)
     if wishes:
         fit = Fit(wishes, calls, tools, rule.compare)
         try:

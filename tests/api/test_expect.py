@@ -1,0 +1,139 @@
+"""`expect` is equal to the calls that are wanted, and says of others what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tunaeval
+from tunaeval import ToolCall, expect
+from tunaeval.errors import ExpectationError, UsageError
+
+READ = ToolCall("read_file", {"filepath": "calc.py"})
+TEST = ToolCall("bash", {"command": "pytest -q"})
+EDIT = ToolCall("edit", {"path": "calc.py", "old": "a-b", "new": "a+b"})
+
+NAMES = st.sampled_from(["read_file", "bash", "edit"])
+CALLS = st.lists(
+    st.builds(ToolCall, NAMES, st.dictionaries(NAMES, st.integers(0, 2), max_size=2)), max_size=5
+)
+MODES = st.sampled_from(["exactly", "in_order", "any_order", "superset", "subset"])
+
+
+@given(calls=CALLS, mode=MODES)
+def test_what_was_made_is_what_is_expected(calls: list[ToolCall], mode: Any) -> None:
+    assert calls == expect(*calls, match=mode if calls else "exactly")
+    assert expect(*(call.name for call in calls), match=mode if calls else "exactly") == calls
+
+
+@given(wanted=CALLS.filter(bool), made=CALLS, mode=MODES)
+def test_it_agrees_with_match(wanted: list[ToolCall], made: list[ToolCall], mode: Any) -> None:
+    calls = [{"name": call.name, "arguments": call.arguments} for call in wanted]
+    verdict = tunaeval.match({"calls": calls, "match": mode}, made)
+    assert (expect(*wanted, match=mode) == made) == verdict.ok
+
+
+@given(wanted=CALLS, made=CALLS, mode=MODES)
+def test_each_wish_and_each_call_stands_in_the_explanation_once(
+    wanted: list[ToolCall], made: list[ToolCall], mode: Any
+) -> None:
+    expected = expect(*wanted, match=mode)
+    if expected == made:
+        return
+    lines = expected.explain(made)
+    assert sum(" expected " in line for line in lines[1:]) == len(wanted)
+    text = "\n".join(lines[1:])
+    assert [text.count(f"calls[{index}]") for index in range(len(made))] == [1] * len(made)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made", "fits"),
+    [
+        (expect(), [], True),
+        (expect(), [READ], False),
+        (expect("read_file", TEST), [READ, TEST], True),
+        (expect("read_file", TEST), [READ, ToolCall("bash", {})], False),
+        (expect("read_file", "bash", match="in_order"), [EDIT, READ, EDIT, TEST], True),
+        (expect("bash", "read_file", match="in_order"), [READ, TEST], False),
+        (expect("bash", READ, match="any_order"), [READ, TEST], True),
+        (expect(forbid=["bash"]), [READ, EDIT], True),
+        (expect(forbid=["bash"]), [READ, TEST], False),
+        (expect("read_file", match="superset", forbid=["bash"]), [READ, TEST], False),
+        (expect({"name": "bash", "arguments": {"command": {"$regex": "^py"}}}), [TEST], True),
+        (expect({"name": "bash"}), [TEST], True),
+    ],
+)
+def test_names_calls_and_matchers(wanted: Any, made: list[ToolCall], fits: bool) -> None:
+    assert (made == wanted) is (wanted == made) is fits
+    assert (made != wanted) is not fits
+
+
+def test_messages_and_results_are_compared_too() -> None:
+    message = {"role": "assistant", "content": '{"name": "bash", "arguments": {"command": "ls"}}'}
+    assert message == expect("bash")
+    assert tunaeval.parse_message(message) == expect(ToolCall("bash", {"command": "ls"}))
+    assert expect() == {"role": "assistant", "content": "Done."}
+
+
+def test_a_call_that_is_malformed_is_no_abstention() -> None:
+    message = {"role": "assistant", "content": '<tool_call>{"name": "bash", "argum</tool_call>'}
+    assert message != expect()
+
+
+def test_the_nearest_call_stands_beside_the_wish_argument_by_argument() -> None:
+    changed = ToolCall("edit", {"path": "calc.py", "old": "a-c", "count": 2})
+    first, *lines = expect("read_file", EDIT, "bash").explain([changed, READ])
+    assert first.startswith("2 calls were made, and not those expected: wanted 'read_file', got")
+    assert lines == [
+        "- expected read_file(...)",
+        "    nearest: calls[1] read_file(filepath='calc.py')",
+        "    it is the same, but in another place",
+        "- expected edit(path='calc.py', old='a-b', new='a+b')",
+        "    nearest: calls[0] edit(path='calc.py', old='a-c', count=2)",
+        "    path='calc.py', as wanted",
+        "    wanted old='a-b', got 'a-c'",
+        "    wanted new='a+b', it was left out",
+        "    nobody asked for count=2",
+        "- expected bash(...)",
+        "    no call comes near it",
+    ]
+
+
+def test_forbidden_and_other_calls_are_shown() -> None:
+    lines = expect("edit", match="superset", forbid=["bash"]).explain([READ, TEST])
+    assert lines[-2:] == [
+        "    wanted 'edit', got 'read_file'",
+        "! forbidden: calls[1] bash(command='pytest -q')",
+    ]
+
+
+def test_calls_of_an_endpoint_are_shown_at_their_turns() -> None:
+    from tests.endpoint.asking import chat
+
+    with tunaeval.model_endpoint(["I think.", [READ], [EDIT, TEST]]) as model:
+        for _ in range(3):
+            chat(model.url)
+    assert model.calls.turns == (2, 3, 3)
+    lines = expect(READ, TEST).explain(model.calls)
+    assert "    made: calls[0] at turn 2" in lines
+    assert "    nearest: calls[2] at turn 3 bash(command='pytest -q')" in lines
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: expect(3), "item 0 is 3; wanted the name of a tool, a ToolCall, or"),  # type: ignore[arg-type] # on purpose
+        (lambda: expect("ls", match="all"), "no match mode is called 'all'"),  # type: ignore[arg-type] # on purpose
+        (lambda: expect("ls", forbid="rm"), "forbid is 'rm'; wanted names of tools, in a list"),
+        (lambda: expect("ls", forbid=["ls"]), "'ls': both expected and forbidden"),
+        (lambda: expect(ToolCall("ls", {"a": {"$or": 1}})), "there is no matcher '$or'"),
+        (lambda: expect("ls") == "ls()", "a text is parsed first"),
+    ],
+)
+def test_what_cannot_be_wanted_or_compared_is_refused(made: Any, words: str) -> None:
+    with pytest.raises((ExpectationError, UsageError)) as caught:
+        made()
+    assert words in str(caught.value)

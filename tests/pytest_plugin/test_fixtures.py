@@ -1,0 +1,194 @@
+"""The fixtures of the plug-in, in a pytest of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import tunaeval
+from tests.pytest_plugin.children import run
+from tunaeval import ModelRequest, ToolCall
+
+ASK = """\
+import httpx, pytest
+from tunaeval import ToolCall, expect
+
+TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {}}}]
+
+def ask(url, said):
+    body = {"model": "m", "messages": [{"role": "user", "content": said}], "tools": TOOLS}
+    return httpx.post(f"{url}/chat/completions", json=body).json()
+"""
+
+REPLAYED = f"""{ASK}
+@pytest.mark.parametrize("path", ["calc.py", "a/b c.py"])
+def test_read(tunaeval_model, path):
+    ask(tunaeval_model.url, f"Read {{path}}")
+    assert tunaeval_model.calls == expect(ToolCall("read_file", {{"path": path}}))
+"""
+
+
+def read(request: ModelRequest) -> ToolCall:
+    """A model that reads the file that it is asked for."""
+    said = str(request.messages[0]["content"])
+    return ToolCall("read_file", {"path": said.removeprefix("Read ")})
+
+
+def recorded(folder: Path, text: str, *arguments: str) -> str:
+    """Run with a scripted upstream, and record."""
+    with tunaeval.model_endpoint(read) as upstream:
+        child = run(
+            folder,
+            "--tunaeval-record",
+            "--tunaeval-base-url",
+            upstream.url,
+            *arguments,
+            files={"test_it.py": text},
+        )
+    assert child.code == 0, child.said
+    return child.said
+
+
+def test_a_cassette_stands_beside_its_test_and_is_played(tmp_path: Path) -> None:
+    recorded(tmp_path, REPLAYED)
+    names = [path.name for path in (tmp_path / "cassettes" / "test_it").iterdir()]
+    assert len(names) == 2
+    assert all(name.startswith("test_read-") and name.endswith(".jsonl") for name in names)
+    child = run(tmp_path, "--junitxml", "junit.xml")
+    assert child.counts == {"passed": 2}, child.said
+    properties = ET.parse(tmp_path / "junit.xml").iter("property")  # noqa: S314 - pytest's own
+    told = {one.get("name"): one.get("value") for one in properties}
+    assert (told["tunaeval.turns"], told["tunaeval.calls"]) == ("1", "read_file")
+    changed = run(tmp_path, files={"test_it.py": REPLAYED.replace('"calc.py"', '"other.py"')})
+    assert changed.code == 1
+    assert "does not have this request" in changed.said or "there is no cassette" in changed.said
+
+
+def test_a_request_that_is_not_in_the_cassette_fails_the_test_that_hides_it(tmp_path: Path) -> None:
+    text = f"""{ASK}
+def test_it(tunaeval_model):
+    ask(tunaeval_model.url, "Read a.py")
+"""
+    recorded(tmp_path, text)
+    child = run(tmp_path, files={"test_it.py": text.replace("a.py", "b.py")})
+    assert child.counts == {"passed": 1, "error": 1}
+    assert "recorded 'Read a.py', asked 'Read b.py'" in child.said
+
+
+def test_a_missing_cassette_or_server_is_said_in_a_sentence(tmp_path: Path) -> None:
+    missing = run(tmp_path, files={"test_it.py": REPLAYED})
+    assert "there is no cassette" in missing.said
+    assert "--tunaeval-record" in missing.said
+    unnamed = run(tmp_path, "--tunaeval-record")
+    assert "name it with --tunaeval-base-url" in unnamed.said
+
+
+BROKEN = f"""{ASK}
+@pytest.mark.tunaeval(script=[[ToolCall("read_file", {{"path": "cal.py", "limit": 3}})], "Done."])
+def test_it(tunaeval_model):
+    ask(tunaeval_model.url, "Read calc.py")
+    assert tunaeval_model.calls == expect(ToolCall("read_file", {{"path": "calc.py"}}), "bash")
+"""
+
+
+def test_the_failure_shows_the_nearest_call_argument_by_argument(tmp_path: Path) -> None:
+    child = run(tmp_path, files={"test_it.py": BROKEN})
+    for line in (
+        "assert calls == expect(ToolCall('read_file', {'path': 'calc.py'}), 'bash')",
+        "nearest: calls[0] at turn 1 read_file(path='cal.py', limit=3)",
+        "wanted path='calc.py', got 'cal.py'",
+        "nobody asked for limit=3",
+        "- expected bash(...)",
+        "no call comes near it",
+    ):
+        assert line in child.said
+
+
+UPDATED = f"""{ASK}
+@pytest.mark.tunaeval(script=[[ToolCall("write", {{
+    "path": "a.py", "text": "first line\\nsecond line", "count": 2, "share": 0.5,
+    "id": "6f1c2a34-0b1c-4d2e-8f3a-1234567890ab", "deep": {{"list": ["x"]}},
+}})]])
+def test_it(tunaeval_model, tunaeval_expected):
+    ask(tunaeval_model.url, "Write.")
+    assert tunaeval_model.calls == tunaeval_expected
+"""
+
+
+def test_an_expectation_is_written_short_with_matchers_and_kept_while_it_holds(
+    tmp_path: Path,
+) -> None:
+    missing = run(tmp_path, files={"test_it.py": UPDATED})
+    assert "write it with --tunaeval-update" in missing.said
+    assert run(tmp_path, "--tunaeval-update").code == 0
+    path = tmp_path / "expectations" / "test_it" / "test_it.json"
+    assert json.loads(path.read_text("utf-8"))["calls"][0]["arguments"] == {
+        "path": "a.py",
+        "text": {"$contains": "first line"},
+        "count": 2,
+        "share": {"$approx": 0.5},
+        "id": {"$ignore": True},
+        "deep": {"list": ["x"]},
+    }
+    path.write_text('{"calls": ["write"], "forbid": ["bash"]}')
+    assert run(tmp_path, "--tunaeval-update").code == 0
+    assert json.loads(path.read_text("utf-8"))["calls"] == ["write"]
+    path.write_text('{"calls": ["bash"], "match": "superset"}')
+    assert run(tmp_path).code == 1
+    assert run(tmp_path, "--tunaeval-update").code == 0
+    assert json.loads(path.read_text("utf-8"))["match"] == "superset"
+    path.write_text('{"call": []}')
+    assert "wanted an object with calls" in run(tmp_path).said
+
+
+WORKED = """\
+import pytest
+from tunaeval import wrap_tool
+from tunaeval.errors import UsageError
+
+def test_a_workspace_knows_what_changed(tunaeval_workspace):
+    tunaeval_workspace.write({"a.py": "a", "b/c.py": b"c", "d": "d"})
+    assert tunaeval_workspace.files == ("a.py", "b/c.py", "d")
+    assert not tunaeval_workspace.changed
+    (tunaeval_workspace.path / "a.py").write_text("b")
+    (tunaeval_workspace.path / "new").write_text("n")
+    (tunaeval_workspace.path / "d").unlink()
+    assert tunaeval_workspace.changed == ("a.py", "d", "new")
+    assert tunaeval_workspace["a.py"].contains("b") and not tunaeval_workspace["d"].exists
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "", "."])
+def test_no_path_leads_out(tunaeval_workspace, path):
+    with pytest.raises(UsageError, match="leads out of the workspace"):
+        tunaeval_workspace[path]
+
+def test_a_link_leads_out_neither(tunaeval_workspace, tmp_path):
+    (tunaeval_workspace.path / "link").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="leads out"):
+        tunaeval_workspace.write({"link/x": "x"})
+
+def test_a_session_scores_what_a_recorder_saw(tunaeval_session, tunaeval_recorder):
+    with tunaeval_session("Say a.") as session:
+        assert session.wrap(lambda x: x)("a") == "a"
+        session.messages = [{"role": "user", "content": "Say a."}]
+    assert session.score is not None
+    assert wrap_tool(lambda x: x, tunaeval_recorder)("b") == "b"
+    assert len(tunaeval_recorder.executions) == 1
+
+@pytest.mark.tunaeval(scrip=["x"])
+def test_a_marker_is_checked(tunaeval_model): ...
+"""
+
+
+def test_workspace_session_and_recorder(tmp_path: Path) -> None:
+    child = run(tmp_path, files={"test_it.py": WORKED})
+    assert child.counts == {"passed": 8, "error": 1}, child.said
+    assert "the marker tunaeval has scrip; it takes cassette, faults" in child.said
+
+
+def test_records_in_workers_are_whole(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    recorded(tmp_path, REPLAYED, "-p", "xdist", "-n", "2")
+    assert run(tmp_path, "-p", "xdist", "-n", "2").counts["passed"] == 2

@@ -1,0 +1,186 @@
+"""`expect`: what calls are wanted, to stand beside `==` in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from tunaeval import matching
+from tunaeval.errors import ExpectationError
+from tunaeval.matching import Nearest, Verdict, Wish, shown
+from tunaeval.tools import ToolLike, to_tools
+from tunaeval.types import ParseResult, ToolCall, Tools
+from tunaeval.types.runs import MatchMode
+
+from .verdicts import read_calls
+
+Wanted: TypeAlias = str | ToolCall | Mapping[str, Any]
+"""The name of a tool, a call, or `{"name": ..., "arguments": {...}}` with matchers."""
+
+
+def expect(
+    *names_or_calls: Wanted,
+    match: MatchMode = "exactly",
+    forbid: Sequence[str] = (),
+    profile: str | None = None,
+    tools: Tools | Iterable[ToolLike] | None = None,
+) -> Expected:
+    """What calls are wanted, compared by `==` with calls, a message, or an endpoint's `.calls`.
+
+        assert model.calls == expect("read_file", ToolCall("bash", {"command": "pytest -q"}))
+        assert message == expect()                              # no call
+        assert model.calls == expect(forbid=["bash"])           # anything but that
+
+    A name wants a call of that tool with whatever arguments; a call wants those arguments, in which
+    matchers may stand. `match` is as in an expectation: "exactly", "in_order", "any_order",
+    "superset", "subset". `profile` and `tools` are as in `tunaeval.match`.
+
+    Raises ExpectationError for what cannot be wanted. What cannot be read as calls raises
+    UsageError when it is compared.
+    """
+    wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
+    matching.check_wishes(wishes, match, forbid)
+    return Expected(wishes, match, tuple(forbid), profile, to_tools(tools))
+
+
+class Expected:
+    """Made by `expect`; `explain` says why calls are not those."""
+
+    __hash__ = None  # type: ignore[assignment] # equal to calls that are not equal to each other
+
+    def __init__(
+        self,
+        wishes: tuple[Wish, ...],
+        match: MatchMode,
+        forbid: tuple[str, ...],
+        profile: str | None,
+        tools: Tools | None,
+    ) -> None:
+        self.wishes, self.match, self.forbid = wishes, match, forbid
+        self._profile, self._tools = profile, tools
+
+    def __eq__(self, calls: object) -> bool:
+        return self is calls or self.verdict(calls).ok
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no other calls may be made."""
+        return self.match in matching.NO_OTHERS if self.wishes else not self.forbid
+
+    def __repr__(self) -> str:
+        parts = [_shown_wish(wish) for wish in self.wishes]
+        parts += [f"match={self.match!r}"] if self.match != "exactly" else []
+        parts += [f"forbid={list(self.forbid)!r}"] if self.forbid else []
+        return f"expect({', '.join(parts)})"
+
+    def verdict(self, calls: object) -> Verdict:
+        """Whether these calls are wanted, and why not."""
+        read = self.read(calls)
+        judged = partial(matching.match_wishes, profile=self._profile, tools=self._tools)
+        verdict = judged(self.wishes, read.calls, mode=self.match, forbid=self.forbid)
+        return verdict if read.calls else matching.without_calls(verdict, read.outcome)
+
+    def read(self, calls: object) -> ParseResult:
+        """What it is compared with, as calls. Raises UsageError for what is none."""
+        return read_calls(calls, self._tools)
+
+    def nearest(self, made: Sequence[ToolCall], verdict: Verdict) -> dict[int, Nearest]:
+        """The call that comes nearest to each wish that was not met."""
+        return matching.nearest(
+            self.wishes, made, verdict.pairs, profile=self._profile, tools=self._tools
+        )
+
+    def explain(self, calls: object) -> list[str]:
+        """What is wrong, a line each: each wish, and beside it the call that comes nearest, at its
+        turn, argument by argument.
+        """
+        verdict = self.verdict(calls)
+        if verdict.ok:
+            return [verdict.reason]
+        made = self.read(calls).calls
+        turns = getattr(calls, "turns", None)
+        turn_of = list(turns) if turns is not None and len(turns) == len(made) else None
+        return [*_Explained(self, verdict, made, turn_of).lines()]
+
+
+class _Explained:
+    def __init__(
+        self,
+        expected: Expected,
+        verdict: Verdict,
+        made: Sequence[ToolCall],
+        turns: Sequence[int] | None,
+    ) -> None:
+        self._expected, self._verdict, self._made, self._turns = expected, verdict, made, turns
+        self._near = expected.nearest(made, verdict)
+
+    def lines(self) -> Iterator[str]:
+        count = len(self._made)
+        order = "" if self._expected.match == "exactly" else f" ({self._expected.match})"
+        calls = "1 call was made" if count == 1 else f"{count} calls were made"
+        yield f"{calls}, and not those expected{order}: {self._verdict.reason}"
+        met = dict(self._verdict.pairs)
+        for wish, (name, arguments) in enumerate(self._expected.wishes):
+            yield f"{' ' if wish in met else '-'} expected {_call(name, arguments)}"
+            if wish in met:
+                yield f"    made: {self._place(met[wish])}"
+            elif wish in self._near:
+                yield from self._unlike(wish, self._near[wish])
+            else:
+                yield "    no call comes near it"
+        yield from self._others({*met.values(), *(one.call for one in self._near.values())})
+
+    def _unlike(self, wish: int, near: Nearest) -> Iterator[str]:
+        got = self._made[near.call]
+        yield f"    nearest: {self._place(near.call)} {_call(got.name, got.arguments)}"
+        if not near.failures:
+            yield "    it is the same, but in another place"
+        (name, arguments), wrong = self._expected.wishes[wish], {}
+        for failure in near.failures:
+            argument = failure.path.removeprefix("arguments.")
+            if argument == failure.path or name != got.name:
+                yield f"    {failure.message}"
+            wrong[argument] = failure.message
+        if name == got.name and arguments is not None:
+            for key in dict.fromkeys((*arguments, *got.arguments)):
+                same = f"{key}={shown(got.arguments.get(key))}, as wanted"
+                yield f"    {wrong.get(key, same)}"
+
+    def _others(self, known: set[int]) -> Iterator[str]:
+        for index, call in enumerate(self._made):
+            if call.name in self._expected.forbid:
+                yield f"! forbidden: {self._place(index)} {_call(call.name, call.arguments)}"
+            elif index not in known:
+                word = "+ extra" if self._expected.is_whole else "  also"
+                yield f"{word}: {self._place(index)} {_call(call.name, call.arguments)}"
+
+    def _place(self, call: int) -> str:
+        return f"calls[{call}]" + (f" at turn {self._turns[call]}" if self._turns else "")
+
+
+def _wish(one: object, index: int) -> Wish:
+    match one:
+        case str() if one:
+            return one, None
+        case ToolCall():
+            return one.name, one.arguments
+        case {"name": str(name), **rest} if rest.keys() <= {"arguments"}:
+            arguments = rest.get("arguments")
+            if arguments is None or isinstance(arguments, Mapping):
+                return name, arguments
+    raise ExpectationError(
+        f"expect(): item {index} is {one!r:.60}; wanted the name of a tool, a ToolCall, or "
+        '{"name": ..., "arguments": {...}}'
+    )
+
+
+def _call(name: str, arguments: Mapping[str, Any] | None) -> str:
+    if arguments is None:
+        return f"{name}(...)"
+    return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
+
+
+def _shown_wish(wish: Wish) -> str:
+    name, arguments = wish
+    return repr(name) if arguments is None else f"ToolCall({name!r}, {dict(arguments)!r})"

@@ -1,0 +1,166 @@
+"""From an HTTP request to its response: which path, which request, what of it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import orjson
+
+from tunaeval import records
+from tunaeval.errors import TunaevalError
+from tunaeval.faults import Delay, Fail, Fault, Garbage
+from tunaeval.parsing import parse_message
+from tunaeval.types import JsonObject, JsonValue
+
+from .chat import CREATED, chunks, completion, read_chat
+from .connections import HttpRequest, HttpResponse, streamed, whole
+from .exchange import Answer, Api, EndpointTurn, ModelRequest, Refused
+from .playing import Faults, broken, spoiled
+from .responses import events, read_responses, response, response_id
+
+_APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
+_MODELS = "/v1/models"
+_PATHS = ", ".join(f"POST {path}" for path in _APIS) + f" and GET {_MODELS}"
+
+
+class Source(Protocol):
+    """Where answers come from: a script, a cassette, or an upstream."""
+
+    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer: ...
+
+
+@runtime_checkable
+class ListsModels(Protocol):
+    """A source that knows which models there are."""
+
+    async def models(self) -> JsonObject: ...
+
+
+class Answering:
+    """Answers requests, and keeps what passed."""
+
+    def __init__(self, source: Source, faults: Faults, model: str) -> None:
+        self._source, self._faults, self._model = source, faults, model
+        self._history: dict[str, tuple[JsonObject, ...]] = {}
+        self._count = 0
+        self.turns: list[EndpointTurn] = []
+        self.errors: list[str] = []
+
+    async def respond(self, http: HttpRequest) -> HttpResponse:
+        """The response; nothing raises out of it but a cancellation."""
+        try:
+            path = http.path.partition("?")[0].rstrip("/")
+            if path == _MODELS and http.method == "GET":
+                return whole(200, _json(await self._listed()))
+            if path in _APIS and http.method == "POST":
+                return await self._turn(_APIS[path], http)
+            refused = _unknown(http.method, path)
+        except Refused as error:
+            refused = error
+        self.errors.append(str(refused))
+        return whole(refused.status, _json(refused.document()))
+
+    async def _listed(self) -> JsonObject:
+        if isinstance(self._source, ListsModels):
+            return await self._source.models()
+        listed = getattr(self._source, "recorded_models", ()) or (self._model,)
+        head = {"object": "model", "created": CREATED, "owned_by": "tunaeval"}
+        return {"object": "list", "data": [{"id": name, **head} for name in listed]}
+
+    async def _turn(self, api: Api, http: HttpRequest) -> HttpResponse:
+        body, planted = self._faults.planted(_body(http), api)
+        request = read_chat(body) if api == "chat" else read_responses(body, self._history)
+        self._count += 1
+        number = self._count
+        hit = self._faults.at(number)
+        met = (*hit, *planted)
+        try:
+            if any(isinstance(fault, Garbage) for fault in hit):
+                self._keep(EndpointTurn(number, request, error="garbage was sent", faults=met))
+                return _garbage(hit)
+            answer = await self._answer(request, http, hit)
+        except Refused as refused:
+            said, code = str(refused), refused.code
+            self._keep(EndpointTurn(number, request, error=said, code=code, faults=met))
+            raise
+        self._keep(_made(number, request, answer, met))
+        self._history[response_id(answer, number)] = (*request.messages, answer.message)
+        return broken(_written(answer, request, number), hit)
+
+    async def _answer(self, request: ModelRequest, http: HttpRequest, hit: list[Fault]) -> Answer:
+        for fault in hit:
+            if isinstance(fault, Delay):
+                await asyncio.sleep(fault.seconds)
+        for fault in hit:
+            if isinstance(fault, Fail):
+                raise Refused(fault.message, status=fault.status, code="fault")
+        try:
+            answer = await self._source.answer(request, http.headers.get("authorization"))
+        except Refused:
+            raise
+        except Exception as error:
+            if isinstance(error, TunaevalError):
+                raise Refused(str(error)) from error
+            words = f"the endpoint itself failed: {type(error).__name__}: {str(error)[:300]}"
+            raise Refused(words, status=500) from error
+        return spoiled(answer, hit, [call.id for call in self._calls() if call.id])
+
+    def _calls(self) -> Iterator[Any]:
+        return (call for turn in self.turns for call in turn.calls)
+
+    def _keep(self, turn: EndpointTurn) -> None:
+        self.turns.append(turn)
+
+
+def _unknown(method: str, path: str) -> Refused:
+    is_known = path in _APIS or path == _MODELS
+    return Refused(
+        f"there is no {method} {path}; this endpoint has {_PATHS}",
+        status=405 if is_known else 404,
+        code="unknown_url",
+    )
+
+
+def _made(
+    number: int, request: ModelRequest, answer: Answer, met: tuple[Fault, ...]
+) -> EndpointTurn:
+    # A structured call counts though no such tool was offered: tests want to see it.
+    tools = None if answer.message.get("tool_calls") else request.tools
+    calls = parse_message(answer.message, tools=tools).calls
+    reason, usage = answer.finish_reason, answer.usage
+    return EndpointTurn(number, request, answer.message, calls, reason, usage, faults=met)
+
+
+def _body(http: HttpRequest) -> JsonObject:
+    try:
+        body: JsonValue = orjson.loads(http.body)
+    except orjson.JSONDecodeError as error:
+        raise Refused(f"the body is no JSON ({error}): {http.body[:60]!r}") from None
+    if not isinstance(body, dict):
+        raise Refused(f"the body is {type(body).__name__}; wanted a JSON object")
+    return body
+
+
+def _garbage(hit: list[Fault]) -> HttpResponse:
+    text = next(fault.body for fault in hit if isinstance(fault, Garbage))
+    return whole(200, text.encode("utf-8", "surrogatepass"), "text/html")
+
+
+def _written(answer: Answer, request: ModelRequest, number: int) -> HttpResponse:
+    if request.api == "chat":
+        if not request.streams:
+            return whole(200, _json(completion(answer, request.model, number)))
+        sent = [b"data: " + _json(one) + b"\n\n" for one in chunks(answer, request, number)]
+        return streamed([*sent, b"data: [DONE]\n\n"])
+    if not request.streams:
+        return whole(200, _json(response(answer, request, number)))
+    return streamed(
+        b"event: " + one["type"].encode() + b"\ndata: " + _json(one) + b"\n\n"
+        for one in events(answer, request, number)
+    )
+
+
+def _json(document: JsonObject) -> bytes:
+    return records.encode(document).rstrip(b"\n")

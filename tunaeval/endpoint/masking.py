@@ -1,0 +1,179 @@
+"""What of a request differs from run to run, and what stands in its place in a cassette.
+
+Call ids are numbered in their order; texts are masked by patterns that never go back: each is a
+fixed beginning and a class of characters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import count
+
+import orjson
+
+from tunaeval import records
+from tunaeval.errors import UsageError
+from tunaeval.types import JsonObject, JsonValue
+
+from .exchange import ModelRequest
+
+MASKS: dict[str, str] = {
+    "<tmp>": r"TMP/(?:pytest-of-[^/\s\"']+/pytest-\d+/)?[^/\s\"']+",
+    "<uuid>": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    "<time>": r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z|[+-]\d\d:?\d\d)?",
+    "<date>": r"\b\d{4}-\d\d-\d\d\b",
+    "<address>": r"\b0x[0-9a-fA-F]{6,16}\b",
+    "<port>": r"(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=localhost:)\d{2,5}\b",
+    "<seconds>": r"\b\d+\.\d+ ?m?s\b",
+    "<key>": r"\b(?:sk|pk|rk|xai|gsk|hf|ghp)[-_][A-Za-z0-9_-]{16,}",
+}
+"""Patterns by what stands in the place of what they find; TMP is the directory for such files."""
+
+_VOLATILE = frozenset({
+    "stream", "stream_options", "user", "metadata", "store", "prompt_cache_key",
+    "prompt_cache_retention", "safety_identifier", "service_tier", "include", "background",
+})  # fmt: skip
+"""Fields that do not change what is asked."""
+
+_IDS = frozenset({"tool_call_id", "call_id"})
+_ID_OF_A_CALL = re.compile(r"function_call|function")
+
+
+class Masker:
+    """Masks requests by patterns (`masks`, as `MASKS`) and by words that are never kept."""
+
+    def __init__(self, masks: Mapping[str, str], secrets: frozenset[str] = frozenset()) -> None:
+        self.masks = dict(masks)
+        places = "|".join({re.escape(tempfile.gettempdir()), "/private/tmp", "/tmp"})  # noqa: S108 - is looked for, not used
+        self._patterns = [
+            (_compiled(shown, pattern.replace("TMP", f"(?:{places})")), shown)
+            for shown, pattern in masks.items()
+        ]
+        self._secrets = secrets
+
+    def text(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "<key>")
+        for pattern, shown in self._patterns:
+            text = pattern.sub(shown, text)
+        return text
+
+    def normalised(self, request: ModelRequest) -> JsonObject:
+        """The request by which a reply is found again."""
+        kept = {name: value for name, value in request.body.items() if name not in _VOLATILE}
+        masked: JsonObject = self._masked(kept, _Numbers())
+        return {"api": request.api, **masked}
+
+    def variables(self, request: ModelRequest) -> dict[str, str]:
+        """What is masked in a request, by numbered words: `<tmp 1>` for the first directory.
+
+        A reply that repeats it is kept with the words, and played with what is there then.
+        """
+        known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
+        found: dict[str, str] = {}
+        for pattern, shown in self._patterns:
+            if shown != "<key>":
+                matches = (one for text in _texts(known) for one in pattern.finditer(text))
+                every = dict.fromkeys(match[0] for match in matches)
+                found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
+        return found
+
+    def without_secrets(self, value: JsonValue) -> JsonValue:
+        """A reply as it may be kept: its own words, but no key."""
+        known = replaced(value, dict.fromkeys(self._secrets, "<key>"))
+        return replaced(
+            known, {match: "<key>" for one in _texts(known) for match in self._keys(one)}
+        )
+
+    def _keys(self, text: str) -> list[str]:
+        return self._key.findall(text)
+
+    _key = re.compile(MASKS["<key>"])
+
+    def _masked(self, value: JsonValue, ids: _Numbers) -> JsonValue:
+        match value:
+            case str():
+                return self.text(value)
+            case Mapping():
+                return {
+                    name: ids.of(one) if _is_id(name, one, value) else self._masked(one, ids)
+                    for name, one in value.items()
+                }
+            case list() | tuple():
+                return [self._masked(one, ids) for one in value]
+        return value
+
+
+def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
+    """A value with words in the place of others, the longest first, wherever they stand in it."""
+    match value:
+        case str():
+            for old in sorted(words, key=len, reverse=True):
+                value = value.replace(old, words[old])
+            return value
+        case Mapping():
+            return {name: replaced(one, words) for name, one in value.items()}
+        case list() | tuple():
+            return [replaced(one, words) for one in value]
+    return value
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from (text for one in value.values() for text in _texts(one))
+        case list() | tuple():
+            yield from (text for one in value for text in _texts(one))
+
+
+def _compiled(shown: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"the mask {shown!r} is no regular expression: {error}") from None
+
+
+class _Numbers:
+    """Ids by the order in which they come."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._next = count(1)
+
+    def of(self, value: str) -> str:
+        if value not in self._known:
+            self._known[value] = f"<id {next(self._next)}>"
+        return self._known[value]
+
+
+def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
+    if not isinstance(value, str):
+        return False
+    is_own = name == "id" and _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
+    return name in _IDS or is_own or name == "previous_response_id"
+
+
+def masked(text: str) -> str:
+    """The text without what differs from run to run."""
+    return Masker(MASKS).text(text)
+
+
+def key_of(normalised: JsonObject) -> str:
+    """What a request is looked up by: the first 16 digits of its SHA-256."""
+    plain = orjson.loads(records.encode(normalised))
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def secrets_of(*given: str | None) -> frozenset[str]:
+    """The keys in what was given, be it a key or the header that bears one."""
+    keys = ((one or "").removeprefix("Bearer ").strip() for one in given)
+    return frozenset(key for key in keys if len(key) >= _SHORTEST_KEY)
+
+
+_SHORTEST_KEY = 8
+"""What is shorter may be a word of every text."""

@@ -1,0 +1,161 @@
+"""The pytest plug-in: a model endpoint as a fixture, suites as tests, and gates over them.
+
+pytest loads this file in every session, so it imports nothing but pytest; what a hook needs is
+imported when it is used. It reads no environment and asks no network unless a test does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .options import ASKER, MEASURED, OPTIONS, VERDICTS
+
+if TYPE_CHECKING:
+    from tunaeval import ModelEndpoint, Recorder, ScoringSession
+
+    from .expectations import ExpectedInFile
+    from .suites import SuiteFile
+    from .workspace import Workspace
+
+_SUITE_ENDINGS = (".tunaeval.json", ".tunaeval.jsonl", ".tunaeval.yaml", ".tunaeval.yml")
+_MARKER = (
+    "tunaeval(script=None, cassette=None, faults=(), masks=None, format='auto'): "
+    "how the fixture tunaeval_model answers in this test"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tunaeval", "tunaeval: models that call tools")
+    for name, settings in OPTIONS:
+        group.addoption(f"--tunaeval-{name}", **settings)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", _MARKER)
+    config.stash[MEASURED] = list[dict[str, Any]]()
+    config.pluginmanager.register(_Collected(config), "tunaeval-collected")
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """The nearest call beside each expected one, where calls are compared with `expect(...)`."""
+    from .comparing import compared  # noqa: PLC0415 - see the top
+
+    return compared(left, right) if op == "==" else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+    """`NAME.tunaeval.json|jsonl|yaml` is a suite: a test for each scenario and repeat."""
+    if not file_path.name.endswith(_SUITE_ENDINGS):
+        return None
+    from .suites import SuiteFile  # noqa: PLC0415 - see the top
+
+    return SuiteFile.from_parent(parent, path=file_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    """What a scenario came to travels with its report, from a worker of xdist too."""
+    report = yield
+    measured = getattr(item, "tunaeval_measured", None)
+    if measured is not None and report.when == "call":
+        report.tunaeval = measured
+    return report
+
+
+class _Collected:
+    """Keeps what scenarios came to, where the gates are."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        measured = getattr(report, "tunaeval", None)
+        if measured is not None:
+            self._config.stash[MEASURED].append(measured)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    config = session.config
+    if hasattr(config, "workerinput") or not config.stash.get(MEASURED, []):
+        return
+    from .gates import judged  # noqa: PLC0415 - see the top
+
+    verdicts = judged(config, config.stash[MEASURED])
+    config.stash[VERDICTS] = verdicts
+    if session.exitstatus == pytest.ExitCode.OK and not all(ok for ok, _ in verdicts):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    verdicts = config.stash.get(VERDICTS, [])
+    if verdicts:
+        terminalreporter.section("tunaeval")
+    for ok, words in verdicts:
+        terminalreporter.line(words, green=ok, red=not ok)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    asker = config.stash.get(ASKER, None)
+    if asker is not None:
+        asker.close()
+
+
+@pytest.fixture
+def tunaeval_model(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
+    """A model endpoint that plays `cassettes/MODULE/TEST.jsonl` beside the test.
+
+    `--tunaeval-record` records it anew from `--tunaeval-base-url`. The marker
+    `tunaeval(script=..., cassette=..., faults=..., masks=...)` says otherwise.
+    """
+    from .models import served  # noqa: PLC0415 - see the top
+
+    yield from served(request)
+
+
+@pytest.fixture
+def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile]:
+    """The calls that `expectations/MODULE/TEST.json` beside the test wants, to be compared by `==`.
+
+    `--tunaeval-update` writes it from the calls that it is compared with.
+    """
+    from .expectations import ExpectedInFile  # noqa: PLC0415 - see the top
+
+    expected = ExpectedInFile.of(request)
+    yield expected
+    expected.save()
+
+
+@pytest.fixture
+def tunaeval_workspace(tmp_path: Path) -> Workspace:
+    """A new directory for an agent to work in, that knows what has changed in it."""
+    from .workspace import Workspace  # noqa: PLC0415 - see the top
+
+    return Workspace(tmp_path / "workspace")
+
+
+@pytest.fixture
+def tunaeval_recorder() -> Recorder:
+    """What wrapped tools report to: `tunaeval.wrap_tool(tool, tunaeval_recorder)`."""
+    from tunaeval import Recorder  # noqa: PLC0415 - see the top
+
+    return Recorder()
+
+
+@pytest.fixture
+def tunaeval_session(tunaeval_recorder: Recorder) -> Callable[..., ScoringSession]:
+    """What makes scoring sessions that are switched on, for `with session(query) as scored:`."""
+    from tunaeval import scoring_session  # noqa: PLC0415 - see the top
+
+    def made(query: str, **settings: Any) -> ScoringSession:
+        return scoring_session(
+            query, **{"enabled": True, "recorder": tunaeval_recorder, **settings}
+        )
+
+    return made

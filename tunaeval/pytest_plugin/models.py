@@ -1,0 +1,101 @@
+"""The fixture `tunaeval_model`: which endpoint a test gets, and what is kept of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunaeval
+from tunaeval.endpoint import MASKS, ModelEndpoint
+from tunaeval.errors import TunaevalError
+
+from .options import option
+from .places import beside
+
+_KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
+
+
+def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
+    """The endpoint of this test, until it ends."""
+    node: Any = request.node
+    try:
+        made = _made(node, request.config)
+    except TunaevalError as error:
+        pytest.fail(str(error), pytrace=False)
+    with made as model:
+        yield model
+        _keep(node, model)
+    missing = [turn.error for turn in model.turns if turn.code == "not_in_cassette"]
+    if missing:
+        pytest.fail(f"{missing[0]}", pytrace=False)
+
+
+def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
+    said = _said(node)
+    script, faults = said.get("script"), said.get("faults", ())
+    if script is not None:
+        return tunaeval.model_endpoint(script, faults=faults, format=said.get("format", "auto"))
+    named = said.get("cassette")
+    path = beside(node, "cassettes", ".jsonl") if named is None else node.path.parent / named
+    masks = {**_own_directory(config), **(said.get("masks") or {})}
+    if not option(config, "record"):
+        return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks)
+    upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")
+    if not upstream:
+        pytest.fail(
+            "--tunaeval-record asks a server: name it with --tunaeval-base-url "
+            "(http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL",
+            pytrace=False,
+        )
+    return tunaeval.model_endpoint(
+        cassette=path,
+        upstream=upstream,
+        record=True,
+        faults=faults,
+        masks=masks,
+        model=option(config, "model"),
+    )
+
+
+def _said(node: pytest.Item) -> dict[str, Any]:
+    """What the markers say, the closest to the test first."""
+    said: dict[str, Any] = {}
+    for marker in node.iter_markers("tunaeval"):
+        unknown = sorted(marker.kwargs.keys() - _KEYS)
+        if unknown or marker.args:
+            what = ", ".join(unknown) or "an argument without a name"
+            known = ", ".join(sorted(_KEYS))
+            pytest.fail(f"the marker tunaeval has {what}; it takes {known}", pytrace=False)
+        said = {**marker.kwargs, **said}
+    return said
+
+
+def _own_directory(config: pytest.Config) -> dict[str, str]:
+    """A mask for `--basetemp`, where that is not among the other temporary files."""
+    given = config.getoption("basetemp", None)
+    if not given:
+        return {}
+    base = Path(given).resolve()
+    if base.is_relative_to(tempfile.gettempdir()):
+        return {}
+    own = re.escape(str(base)) + r"(?:/popen-gw\d+)?/[^/\s\"']+"
+    return {"<tmp>": f"{own}|{MASKS['<tmp>']}"}
+
+
+def _keep(node: pytest.Item, model: ModelEndpoint) -> None:
+    """Properties for JUnit, and what was refused, beside a failure."""
+    usage = model.usage
+    node.user_properties += [
+        ("tunaeval.turns", len(model.turns)),
+        ("tunaeval.calls", " ".join(call.name for call in model.calls)),
+        ("tunaeval.prompt_tokens", usage.prompt_tokens),
+        ("tunaeval.completion_tokens", usage.completion_tokens),
+    ]
+    if model.errors:
+        node.add_report_section("call", "tunaeval_model", "\n".join(model.errors))
