@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
 from tunaeval.repair import MENDS
@@ -71,6 +72,8 @@ def run(block: Block, folder: Path) -> str:
     program = [sys.executable, "-W", "error", "-c"] if block.language == "python" else ["sh", "-ec"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
+    if not is_installed():  # of a tree that was never installed pytest knows no plug-in
+        kept["PYTEST_PLUGINS"] = "tunaeval.pytest_plugin"
     done = subprocess.run(
         [*program, block.text],
         capture_output=True, text=True, cwd=folder, timeout=60, check=False,

@@ -75,8 +75,8 @@ def _against(report: Report, directory: Path, margin: float) -> Verdict:
     lost = ", ".join(flip.scenario for flip in found.lost[:5])
     return clears, (
         f"{report.run.suite}: {100 * overall.value:+.1f} points against the baseline "
-        f"{base.run.run_id} (surely above {100 * overall.low:+.1f}), "
-        f"{'not worse' if clears else 'and that may be worse'} by {100 * margin:g}"
+        f"{base.run.run_id} (between {100 * overall.low:+.1f} and {100 * overall.high:+.1f}), "
+        f"{'surely not' if clears else 'maybe'} worse by {100 * margin:g} or more"
         + (f"; lost: {lost}" if lost else "")
     )
 
