@@ -7,6 +7,7 @@ from .check import Doubt, check_suite
 from .directory import RESULTS_FILE, RUN_FILE, load_report, run_source
 from .driving import Environment
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
+from .left_behind import beside
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
@@ -37,6 +38,7 @@ __all__ = [
     "SuiteRun",
     "about_suites",
     "asking",
+    "beside",
     "catalogue_names",
     "check_suite",
     "episode",

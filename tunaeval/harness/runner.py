@@ -17,10 +17,11 @@ from tunaeval.errors import ClientSetupError, PluginError, SuiteError, Transport
 from tunaeval.registry import reply_of
 from tunaeval.reports import summarise
 from tunaeval.types import Reply, Request, Tools
-from tunaeval.types.roles import Client, Parser
+from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
 
+from .agents import drive_agent
 from .directory import RunDirectory
 from .driving import Environment, drive
 from .episode import Episode, episode
@@ -197,6 +198,11 @@ class SuiteRun:
         }
         if scenario.task is None:
             return await self._converse(episode(scenario, tools=tools, **asked))
+        if isinstance(self._client, Agent):
+            return await drive_agent(
+                scenario, tools, self._client, read=read, rules=self._rules, repeat=repeat,
+                environment=self._environment, seconds=self.options.deadline_seconds,
+            )  # fmt: skip
         return await drive(
             task_episode(scenario, **asked), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,

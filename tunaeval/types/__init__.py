@@ -23,7 +23,7 @@ from .calls import (
     Usage,
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
-from .exchange import Reply, Request, is_blank, text_of
+from .exchange import AgentRun, AgentTask, Reply, Request, is_blank, text_of
 from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -35,6 +35,8 @@ __all__ = [
     "NOT_TEXT",
     "STRUCTURED",
     "UNKNOWN_TOOL",
+    "AgentRun",
+    "AgentTask",
     "Checked",
     "Conversation",
     "Diagnosis",
