@@ -19,6 +19,8 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .adapters import read_conversation, read_conversations, wrap_tool
     from .api import (
+        AgentClient,
+        CommandClient,
         ScoringSession,
         arun,
         ascore,
@@ -85,10 +87,12 @@ if TYPE_CHECKING:
     from .workspace import Workspace, workspace_tools
 
 _HOMES = {
+    "AgentClient": "api",
     "AsyncHarness": "harness",
     "Backoff": "tools",
     "Change": "tools",
     "Checks": "grading",
+    "CommandClient": "api",
     "ContextRecorder": "tools",
     "Conversation": "types",
     "Diagnosis": "types",
@@ -163,10 +167,12 @@ _POWERS = {"Format": "parsing", "ToolSpec": "tools"}
 """The room above its own that makes a value able: `Format.parse` reads, `ToolSpec.of` describes."""
 
 __all__ = [
+    "AgentClient",
     "AsyncHarness",
     "Backoff",
     "Change",
     "Checks",
+    "CommandClient",
     "ContextRecorder",
     "Conversation",
     "Diagnosis",

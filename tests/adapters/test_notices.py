@@ -19,7 +19,7 @@ def test_the_reference_has_every_warning() -> None:
 
 def test_the_reference_has_every_shape() -> None:
     section = PAGE.partition("## Shapes")[2].partition("## ")[0]
-    assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == {
+    assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.MULTILINE)) == {
         *DOCUMENT_SHAPES, "tunaeval",
     }  # fmt: skip
 

@@ -14,19 +14,19 @@ import tunaeval
 from tests.adapters.test_inspect_ai import log, sample
 from tunaeval.errors import UsageError
 
-GEMINI: list[dict[str, Any]] = [
-    {"role": "user", "parts": [{"text": "Run the tests."}]},
-    {"role": "model", "parts": [{"functionCall": {"name": "bash", "args": {"command": "pytest"}}}]},
+UNKNOWN: list[dict[str, Any]] = [
+    {"role": "user", "pieces": [{"say": "Run the tests."}]},
+    {"role": "model", "pieces": [{"doing": {"name": "bash", "with": {"command": "pytest"}}}]},
 ]
 
 
 def test_messages_of_an_unknown_shape_are_no_zero() -> None:
     for use in (tunaeval.read_conversation, lambda told: tunaeval.score(told, "Run the tests.")):
         with pytest.raises(UsageError) as caught:
-            use(GEMINI)
+            use(UNKNOWN)
         words = str(caught.value)
         assert words.startswith("messages: 2 messages were taken for openai-chat and hold neither")
-        assert "parts" in words or "another shape" in words
+        assert "pieces" in words or "another shape" in words
 
 
 @given(st.lists(st.sampled_from(["user", "assistant", "system"]), min_size=1, max_size=4))
@@ -47,8 +47,8 @@ def test_no_message_at_all_is_a_task_in_which_nothing_was_done() -> None:
 def test_the_command_line_refuses_it_and_names_the_file(tmp_path: Path, capsys: Any) -> None:
     from tunaeval.cli import main
 
-    file = tmp_path / "gemini.json"
-    file.write_text(json.dumps(GEMINI))
+    file = tmp_path / "unknown.json"
+    file.write_text(json.dumps(UNKNOWN))
     assert main(["score", str(file)]) == 2
     assert "were taken for openai-chat" in capsys.readouterr().err
 

@@ -35,7 +35,8 @@ class Scene(NamedTuple):
 def scene(tmp_path: Path) -> Iterator[Scene]:
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "secret.txt").write_text(HIDDEN)
+    (outside / "secret.txt").write_text(HIDDEN)  # of one name, so that nothing but links guards it
+    (outside / "twin.txt").write_text(HIDDEN)
     commands = [["cat", "{path}"], ["ls"]]
     with Workspace({"a.txt": "inside\n", "src/b.txt": "b\n"}, commands=commands) as workspace:
         root = workspace.path
@@ -43,7 +44,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         (root / "linked").symlink_to(outside)
         (root / "round").symlink_to("round")
         (root / "up").symlink_to("..")
-        os.link(outside / "secret.txt", root / "hard.txt")
+        os.link(outside / "twin.txt", root / "hard.txt")
         os.mkfifo(root / "pipe")
         (root / "dangling").symlink_to(outside / "new.txt")
         yield Scene(outside, workspace)
@@ -195,7 +196,7 @@ def test_a_refusal_says_why_and_breaks_nothing(scene: Scene, call: ToolCall) -> 
 
 def test_a_write_takes_the_place_of_a_hard_link_and_leaves_the_other_name(scene: Scene) -> None:
     scene.workspace.confined.write("hard.txt", b"x")
-    assert (scene.outside / "secret.txt").read_text() == HIDDEN
+    assert (scene.outside / "twin.txt").read_text() == HIDDEN
     assert (scene.workspace.path / "hard.txt").read_text() == "x"
 
 

@@ -6,7 +6,7 @@ from .fields import get, listed, usage_of
 from .parts import Call, Kinds, Media, Result, Silent, Text, Thought, read_content
 from .reading import Reading
 
-_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 _RESULT = Result("tool_use_id", ("content",))
 
 KINDS: Kinds = {
@@ -38,5 +38,5 @@ def claims(message: object) -> bool:
 
 
 def read(message: object, reading: Reading) -> None:
-    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage"), cached=_CACHED))
+    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage"), cached=CACHED))
     read_content(get(message, "content"), KINDS, reading)

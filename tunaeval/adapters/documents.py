@@ -14,7 +14,9 @@ from tunaeval.errors import UsageError
 from tunaeval.types import Conversation, Message
 from tunaeval.wanted import wanted_name
 
+from .atif import is_trajectory
 from .fields import first, get, listed, shown, word
+from .gemini import contents_of, is_request
 from .inspect_ai import is_sample, read_sample
 from .otel import read_spans
 from .plain import read_plain
@@ -156,6 +158,8 @@ def holds_transcript(item: object) -> bool:
 
 def held_messages(thing: object) -> list[object] | None:
     """The messages that an object holds under one of the names in use."""
+    if is_trajectory(thing):
+        return listed(get(thing, "steps"))
     if (steps := steps_of(thing)) is not None:  # of an agent of smolagents
         return steps
     messages = get(thing, "messages")
@@ -167,6 +171,8 @@ def held_messages(thing: object) -> list[object] | None:
     output = get(thing, "output")
     if isinstance(output, list):  # a response of OpenAI's
         return [*_asked(get(thing, "input")), *output]
+    if is_request(thing):
+        return contents_of(thing)
     choices = listed(get(thing, "choices"))
     reply = get(choices[0], "message") if choices else None
     return None if reply is None else [reply]

@@ -43,7 +43,8 @@ def claims(message: object) -> bool:
 
 
 def read(message: object, reading: Reading) -> None:
-    role = str.__str__(get(message, "role"))  # it may be of an enumeration
+    said = get(message, "role")
+    role = str.__str__(said) if isinstance(said, str) else ""  # it may be of an enumeration
     begin(message, role, reading)
     if role not in _ROLES:
         reading.notice("unknown-role", f"the role {role[:40]!r} is not known")

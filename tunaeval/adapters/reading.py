@@ -6,6 +6,7 @@ calls and results as a whole is told at the end, in one more pass.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,6 +26,7 @@ from tunaeval.types import (
 from .calls import call_of
 
 NOTICES = {
+    "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
     "compacted": "earlier messages were replaced by a summary",
     "dangling-call": "a call without a result",
     "duplicate-id": "an id that more than one call has; results are joined in order",
@@ -36,6 +38,7 @@ NOTICES = {
     "missing-attachment": "a text that was put elsewhere and is not there",
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it holds nothing",
+    "side-conversation": "what a sub-agent said, which is no part of this conversation",
     "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
     "unknown-role": "a role that is not known; what it says is neither asked nor answered",
     "unnamed-call": "a call without a name",
@@ -65,6 +68,10 @@ class Reading:
 
     def __init__(self) -> None:
         self.source = 0
+        self.reply: str | None = None
+        """The id of the reply that is open, where its parts come one by one."""
+        self._waiting: dict[str, deque[str]] = {}
+        self._named = 0
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
@@ -81,6 +88,7 @@ class Reading:
     ) -> None:
         """A new message; it stands in the conversation even when nothing is put into it."""
         self.close()
+        self.reply = None
         told = len(self._messages)
         self._open = _Open(self.source, role, told, usage, at, tool_call_id, is_error)
 
@@ -139,6 +147,18 @@ class Reading:
 
     def call(self, name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> None:
         self.made(call_of(name, arguments, call_id))
+
+    def waiting_id(self, name: str) -> str:
+        """An id for a call that has none, by which its result is found."""
+        self._named += 1
+        made = f"{name}-{self._named}"
+        self._waiting.setdefault(name, deque()).append(made)
+        return made
+
+    def answered_id(self, name: str) -> str | None:
+        """That of the first call of this name that waits for a result; None where none does."""
+        waiting = self._waiting.get(name)
+        return waiting.popleft() if waiting else None
 
     def made(self, call: ToolCall) -> None:
         """Put a call into the message, and say what is wrong with it."""

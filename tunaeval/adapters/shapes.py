@@ -14,7 +14,12 @@ from tunaeval.types import Conversation, Message
 from tunaeval.wanted import wanted_name
 
 from . import (
+    ai_sdk,
     anthropic,
+    atif,
+    bedrock,
+    claude_code,
+    gemini,
     inspect_ai,
     langchain,
     openai_chat,
@@ -22,6 +27,7 @@ from . import (
     otel,
     pydantic_ai,
     smolagents,
+    tau2,
     tinyagent,
 )
 from .fields import get, shown
@@ -50,6 +56,12 @@ SHAPES = {
         Shape("openai-responses", openai_responses.claims, openai_responses.read, "type"),
         Shape("smolagents", smolagents.claims, smolagents.read),
         Shape("tinyagent", tinyagent.claims, tinyagent.read),
+        Shape("atif", atif.claims, atif.read, "source"),
+        Shape("claude-code", claude_code.claims, claude_code.read, "type"),
+        Shape("gemini", gemini.claims, gemini.read, ""),
+        Shape("bedrock", bedrock.claims, bedrock.read),
+        Shape("ai-sdk", ai_sdk.claims, ai_sdk.read),
+        Shape("tau2", tau2.claims, tau2.read),
         Shape("anthropic", anthropic.claims, anthropic.read),
         Shape("inspect-ai", inspect_ai.claims, inspect_ai.read),
         Shape("otel", otel.claims, otel.read),

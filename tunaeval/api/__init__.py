@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
+    from .agents import COMMAND, AgentClient, CommandClient
     from .calibrating import calibrate
     from .comparing import compare
     from .expecting import Expected, expect
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from .verdicts import match
 
 _MODULES = {
+    "AgentClient": "agents",
+    "COMMAND": "agents",
+    "CommandClient": "agents",
     "EMBEDDED": "running",
     "Expected": "expecting",
     "ScoringSession": "sessions",
@@ -41,7 +45,10 @@ _MODULES = {
 }
 
 __all__ = [
+    "COMMAND",
     "EMBEDDED",
+    "AgentClient",
+    "CommandClient",
     "Expected",
     "ScoringSession",
     "arun",

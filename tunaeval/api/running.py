@@ -21,6 +21,7 @@ from tunaeval.types import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 
+from .agents import COMMAND, CommandClient
 from .extensions import registries
 
 P = ParamSpec("P")
@@ -155,6 +156,8 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
             why = "" if is_typo else "; the client is made already, so it takes nothing more"
             raise UsageError(words + why)
         return client
+    if client.startswith(COMMAND):
+        return CommandClient(client.removeprefix(COMMAND), **settings)
     maker = known.get(client)
     takes = _keywords(maker)
     if takes is not None and settings.keys() - takes:

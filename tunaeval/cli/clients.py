@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from tunaeval.api import EMBEDDED, registries
+from tunaeval.api import COMMAND, EMBEDDED, CommandClient, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
@@ -107,6 +107,10 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
+    if name.startswith(COMMAND):
+        return CommandClient(
+            name.removeprefix(COMMAND), upstream=arguments.base_url, model=arguments.model
+        )
     maker = registries()["clients"].get(name)
     takes = _keywords(maker)
     options: dict[str, JsonValue] = {}

@@ -8,6 +8,7 @@ from .choosing import chosen
 from .directory import RUN_FILE, load_report, read_info, run_source
 from .driving import Environment
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Episode, Read, Rules, episode
+from .left_behind import beside
 from .options import CONCURRENCY, DEADLINE_SECONDS, RunOptions
 from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
@@ -42,6 +43,7 @@ __all__ = [
     "SuiteRun",
     "about_suites",
     "asking",
+    "beside",
     "catalogue_names",
     "check_suite",
     "chosen",

@@ -39,6 +39,10 @@ class Contact:
         self._refused = 0
         self._held: list[Placed] = []
 
+    def hold_nothing(self) -> None:
+        """Let every result through: of an agent, whose requests nobody hears here."""
+        self._is_heard = True
+
     def heard(self, answer: Reply | TransportFailure) -> None:
         """Count what a request came to."""
         is_hopeless = isinstance(answer, TransportFailure) and answer.kind in HOPELESS

@@ -26,7 +26,7 @@ from tunaeval.types.runs import (
     ScenarioResult,
     Task,
 )
-from tunaeval.types.tasks import CallsCheck
+from tunaeval.types.tasks import CallsCheck, Check
 from tunaeval.workspace import Snapshot, Workspace, workspace_tools
 
 from .left_behind import beside, leaving
@@ -197,35 +197,49 @@ class _Driver:
         return text
 
     async def _graded(self, answer: str, turns: tuple[Turn, ...]) -> Graded:
-        after = await beside(self.workspace.snapshot, self.seen)
-        numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
-        state = FinalState(
-            prompt=self.scenario.prompt,
-            answer=answer,
-            calls=tuple(replace(call, id=None) for _, call in numbered),
-            turns=max(1, len(turns)),
-            call_turns=tuple(number for number, _ in numbered),
-            touched=tuple(turn.touched for turn in turns),
-            workspace=self.workspace,
-            after=after,
-            tools=self.tools,
-            profile=self.profile,
-        )
-        changes = state.changes
-        checks = await self._checked(state)
-        return Graded(checks, changes.added, changes.removed, changes.changed)
+        return await graded(
+            self.scenario, self.tools, self.workspace, answer=answer, turns=turns,
+            seen=self.seen, profile=self.profile, seconds=self.environment.checks_seconds,
+        )  # fmt: skip
 
-    async def _checked(self, state: FinalState) -> tuple[CheckRecord, ...]:
-        checks = self.task.checks
-        if self.scenario.expect != Expectation():
-            checks = (CallsCheck(calls=self.scenario.expect), *checks)
-        seconds = self.environment.checks_seconds
-        try:
-            async with asyncio.timeout(seconds):
-                return await beside(grade, checks, state)
-        except TimeoutError:
-            words = f"the checks took over {seconds:g} s and were left behind"
-            return (CheckRecord(check="all", ok=None, reason=words),)
+
+async def graded(
+    scenario: Scenario,
+    tools: Tools,
+    workspace: Workspace,
+    *,
+    answer: str,
+    turns: Sequence[Turn],
+    seen: Snapshot,
+    profile: str | None,
+    seconds: float = CHECKS_SECONDS,
+) -> Graded:
+    """Make the checks of an episode that is over, within so many seconds."""
+    after = await beside(workspace.snapshot, seen)
+    numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
+    state = FinalState(
+        prompt=scenario.prompt,
+        answer=answer,
+        calls=tuple(replace(call, id=None) for _, call in numbered),
+        turns=max(1, len(turns)),
+        call_turns=tuple(number for number, _ in numbered),
+        touched=tuple(turn.touched for turn in turns),
+        workspace=workspace,
+        after=after,
+        tools=tools,
+        profile=profile,
+    )
+    changes = state.changes
+    checks: tuple[Check, ...] = () if scenario.task is None else scenario.task.checks
+    if scenario.expect != Expectation():
+        checks = (CallsCheck(calls=scenario.expect), *checks)
+    try:
+        async with asyncio.timeout(seconds):
+            records = await beside(grade, checks, state)
+    except TimeoutError:
+        words = f"the checks took over {seconds:g} s and were left behind"
+        records = (CheckRecord(check="all", ok=None, reason=words),)
+    return Graded(records, changes.added, changes.removed, changes.changed)
 
 
 def _record(result: ToolResult) -> ResultRecord:

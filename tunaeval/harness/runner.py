@@ -16,10 +16,11 @@ from typing import Any
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.reports import summarise
 from tunaeval.types import Deadline, Reply, Request, Tools
-from tunaeval.types.roles import Client, Parser
+from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.wanted import refusal, wanted_path
 
+from .agents import drive_agent
 from .contact import Contact, Placed
 from .directory import RunDirectory
 from .driving import Environment, drive
@@ -223,6 +224,12 @@ class SuiteRun:
         }
         if scenario.task is None:
             return await self._converse(episode(scenario, tools=tools, **asked))
+        if isinstance(self._client, Agent):
+            self._contact.hold_nothing()
+            return await drive_agent(
+                scenario, tools, self._client, read=read, rules=self._rules, repeat=repeat,
+                environment=self._environment, seconds=self.options.deadline_seconds,
+            )  # fmt: skip
         return await drive(
             task_episode(scenario, **asked), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,

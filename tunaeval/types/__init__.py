@@ -24,7 +24,7 @@ from .calls import (
 )
 from .conversations import Checked, Conversation, Notice, Results, asked, results_of
 from .deadlines import Deadline
-from .exchange import Reply, Request, Streamed, is_blank, text_of
+from .exchange import AgentRun, AgentTask, Reply, Request, Streamed, is_blank, text_of
 from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 __all__ = [
@@ -36,6 +36,8 @@ __all__ = [
     "NOT_TEXT",
     "STRUCTURED",
     "UNKNOWN_TOOL",
+    "AgentRun",
+    "AgentTask",
     "Checked",
     "Conversation",
     "Deadline",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .calls import JsonObject, JsonValue, Source, Usage
 from .deadlines import Deadline
@@ -77,6 +78,32 @@ class Streamed:
     first_token_seconds: float | None
     tokens_per_second: float | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """A task for a whole agent: what is asked, and the directory that it works in.
+
+    `within_seconds` is how long it is waited for. `scenario` and `repeat` say what it is for.
+    """
+
+    prompt: str
+    workspace: str
+    within_seconds: float
+    scenario: str = ""
+    repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """What a whole agent did: what it said at the end, and the replies of its model, as far as they
+    were seen. `ended` is "answer", "error" (with `words`), or "seconds" where it was stopped.
+    """
+
+    answer: str
+    replies: tuple[Reply, ...] = ()
+    ended: Literal["answer", "error", "seconds"] = "answer"
+    words: str = ""
 
 
 def is_blank(message: JsonObject) -> bool:

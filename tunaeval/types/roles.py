@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from .calls import Message, ToolExecution, Tools
 from .conversations import Checked
-from .exchange import Reply, Request
+from .exchange import AgentRun, AgentTask, Reply, Request
 from .parsing import Level, ParseResult
 
 if TYPE_CHECKING:
@@ -87,6 +87,19 @@ class Client(Protocol):
     name: str
 
     async def complete(self, request: Request) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A client that is a whole agent: it works on tasks of many turns by itself, with tools of its
+    own, in the directory that it is given.
+    """
+
+    name: str
+
+    async def work(self, task: AgentTask) -> AgentRun: ...
 
     async def close(self) -> None: ...
 

@@ -227,7 +227,10 @@ class CheckRecord(Data):
     """What a check of the calls wanted, by which they can be compared again."""
 
 
-Ending: TypeAlias = Literal["answer", "signal", "turns", "calls", "tokens", "seconds", "failure"]
+Ending: TypeAlias = Literal[
+    "answer", "signal", "turns", "calls", "tokens", "seconds", "failure", "error"
+]
+"""How an episode ended; "error" is of a whole agent that ended in one."""
 
 
 class TaskRecord(Data):

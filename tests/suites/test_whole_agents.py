@@ -1,0 +1,125 @@
+"""Whole agents do the tasks: a function, and a command of its own process, against the endpoint."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunaeval
+from tests.suites.repair_scripts import NOTHING, SCRIPTS
+from tests.suites.small_agent import worked
+from tests.suites.test_repair_tasks import SUITE, written
+from tunaeval.errors import ClientSetupError
+from tunaeval.harness import RunOptions
+from tunaeval.types.runs import Report, ScenarioResult
+
+AGENT = [sys.executable, str(Path(__file__).parent / "small_agent.py"), "{base_url}", "{prompt}"]
+OPTIONS = RunOptions(concurrency=4)
+
+
+def scripts(kind: str) -> dict[str, Any]:
+    def of(task: str) -> Any:
+        return NOTHING if kind == "nothing" else getattr(SCRIPTS[task], kind)
+
+    return {one.id: [written(turn) for turn in of(one.id)] for one in SUITE.scenarios}
+
+
+def report_of(client: Any, suite: Any = SUITE) -> Report:
+    return tunaeval.run(suite, client=client, options=OPTIONS, out=None)
+
+
+@pytest.fixture(autouse=True)
+def _found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(tunaeval.__file__).parent.parent))
+
+
+@pytest.mark.parametrize(("kind", "passed"), [("reference", 12), ("nothing", 0), ("shortcut", 0)])
+def test_a_command_does_what_its_scripted_model_says(kind: str, passed: int) -> None:
+    client = tunaeval.CommandClient(AGENT, script=scripts(kind))
+    report = report_of(client)
+    wrong = [(one.scenario, one.reason) for one in report.results if one.ok != (passed == 12)]
+    assert wrong == []
+    assert (report.passed, report.total) == (passed, 12)
+    ended = {one.task.ended for one in report.results if one.task is not None}
+    assert ended == {"answer"}
+
+
+def two() -> Any:
+    rest = [one.id for one in SUITE.scenarios if one.id not in {"fix-pages", "find-timeout"}]
+    return tunaeval.load_suite("repair-tasks", exclude=rest)
+
+
+def test_a_function_is_an_agent_and_what_passes_its_model_is_known(tmp_path: Path) -> None:
+    def agent(prompt: str, workspace: str, base_url: str) -> str:
+        here = Path.cwd()
+        os.chdir(workspace)
+        try:
+            return worked(base_url, prompt)
+        finally:
+            os.chdir(here)
+
+    client = tunaeval.AgentClient(agent, script=scripts("reference"))
+    options = RunOptions(concurrency=1)
+    report = tunaeval.run(two(), client=client, options=options, out=tmp_path)
+    assert (report.passed, report.total) == (2, 2)
+    by_name = {one.scenario: one for one in report.results}
+    assert [call.name for call in by_name["fix-pages"].got] == [
+        "bash", "read_file", "update_file", "bash",
+    ]  # fmt: skip
+    assert {call.format for call in by_name["fix-pages"].got} == {"structured"}
+
+
+def ended(program: str, **more: Any) -> ScenarioResult:
+    rest = [one.id for one in SUITE.scenarios if one.id != "fix-pages"]
+    suite = tunaeval.load_suite("repair-tasks", exclude=rest)
+    client = tunaeval.CommandClient([sys.executable, "-c", program, "{prompt}"], **more)
+    options = RunOptions(deadline_seconds=1.5)
+    return tunaeval.run(suite, client=client, options=options, out=None).results[0]
+
+
+def test_an_agent_that_exits_is_graded_by_what_it_left() -> None:
+    result = ended(
+        "p='pages.py'; s=open(p).read().replace('items // size + 1', '-(items // -size)')\n"
+        "open(p, 'w').write(s); raise SystemExit(3)"
+    )
+    assert result.task is not None
+    assert (result.task.ended, result.ok) == ("error", True)
+    assert not ended("raise SystemExit(3)").ok
+
+
+def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
+    began = time.monotonic()
+    result = ended("import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)")
+    assert time.monotonic() - began < 20
+    assert result.task is not None
+    assert (result.task.ended, result.ok) == ("seconds", False)
+
+
+def test_an_agent_that_ignores_its_model_made_no_call_and_is_graded() -> None:
+    result = ended("print('Done.')", script=["never asked"])
+    assert result.task is not None
+    assert (result.task.answer, result.got, result.ok) == ("Done.", (), False)
+
+
+def test_an_agent_that_raises_ended_in_an_error_and_ends_no_run() -> None:
+    def broken(*_: str) -> str:
+        raise ValueError("no such model")
+
+    report = report_of(tunaeval.AgentClient(broken), two())
+    assert (report.passed, report.total) == (0, 2)
+    first = report.results[0]
+    assert first.task is not None
+    assert first.task.ended == "error"
+    assert "no such model" in str(first.attempts[0].message["content"])
+
+
+def test_a_command_that_is_none_and_a_question_for_an_agent_are_refused() -> None:
+    with pytest.raises(ClientSetupError, match="no program"):
+        tunaeval.run("repair-tasks", client="command:no-such-agent {base_url}", out=None)
+    with pytest.raises(ClientSetupError, match="a whole agent works on tasks"):
+        report_of(tunaeval.AgentClient(lambda *_: ""), "smoke")

@@ -1,0 +1,79 @@
+"""Sessions of Claude Code, as its JSON lines have them, and as its `stream-json` prints them.
+
+A line holds one message of Anthropic's API, or part of one: the blocks of a reply are lines of
+their own that share its id. Other lines are about the session; what a sub-agent said is another
+conversation, which is told of and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import anthropic
+from .fields import get, instant, usage_of, word
+from .parts import read_content
+from .reading import Reading
+
+_SESSION = ("sessionId", "session_id", "uuid", "parentUuid", "parent_tool_use_id", "leafUuid")
+_SILENT = frozenset({
+    "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt",
+    "permission-mode", "progress", "queue-operation", "stream_event", "summary", "tag",
+})  # fmt: skip
+"""Lines about the session that hold no message of it."""
+
+
+def claims(line: object) -> bool:
+    """A line of a session: a message with its role in a field of that name, and a session's."""
+    kind = get(line, "type")
+    if kind in {"user", "assistant"}:
+        return isinstance(get(get(line, "message"), "role"), str)
+    is_line = isinstance(line, Mapping) and any(key in line for key in _SESSION)
+    return is_line and (kind in _SILENT or kind in {"system", "result"})
+
+
+def read(line: object, reading: Reading) -> None:
+    kind = word(get(line, "type"))
+    if kind in {"user", "assistant"}:
+        _read_message(line, reading)
+    elif kind == "system":
+        _read_system(line, reading)
+    elif kind == "result":
+        _read_end(line, reading)
+    elif kind not in _SILENT:
+        reading.notice("unknown-part", f"a line of type {kind[:40]!r} is left out")
+
+
+def _read_message(line: object, reading: Reading) -> None:
+    message = get(line, "message")
+    if get(line, "isSidechain") is True or get(line, "parent_tool_use_id") is not None:
+        reading.notice("side-conversation", "a message of a sub-agent is left out")
+        return
+    reply = get(message, "id")
+    if isinstance(reply, str) and reading.reply == reply:
+        if reading.is_reply:  # points to the first of its calls
+            reading.proceed()
+        read_content(get(message, "content"), anthropic.KINDS, reading)
+        return
+    hosts = get(line, "isMeta") is True or get(line, "isCompactSummary") is True
+    role = "system" if hosts else get(message, "role")
+    usage = usage_of(get(message, "usage"), cached=anthropic.CACHED)
+    reading.begin(role, usage=usage, at=instant(get(line, "timestamp")))
+    if get(line, "isCompactSummary") is True:
+        reading.notice("compacted", "earlier messages were replaced by a summary")
+    read_content(get(message, "content"), anthropic.KINDS, reading)
+    reading.reply = reply if isinstance(reply, str) else None
+
+
+def _read_system(line: object, reading: Reading) -> None:
+    if get(line, "subtype") == "compact_boundary":
+        reading.notice("compacted", "earlier messages were replaced by a summary")
+    content = get(line, "content")
+    if isinstance(content, str) and content:
+        reading.begin("system", at=instant(get(line, "timestamp")))
+        reading.text(content)
+
+
+def _read_end(line: object, reading: Reading) -> None:
+    if get(line, "is_error") is True:
+        words = word(get(line, "subtype")) or "an error"
+        reading.notice("failed-run", f"the session ended in an error: {words[:80]}")
