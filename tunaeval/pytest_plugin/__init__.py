@@ -138,7 +138,7 @@ def tunaeval_workspace(tmp_path: Path) -> Workspace:
     """A new directory for an agent to work in, that knows what has changed in it."""
     from .workspace import Workspace  # noqa: PLC0415 - see the top
 
-    return Workspace(tmp_path / "workspace")
+    return Workspace(tmp_path / "files")
 
 
 @pytest.fixture
