@@ -93,9 +93,12 @@ def judge(
         else:
             repairs += fitted.repairs
             arguments = fitted.value
-    id_ = claim.id if isinstance(claim.id, str) else None
-    call = ToolCall(claim.name, arguments, id_, form.name, span, tuple(repairs))
+    call = ToolCall(claim.name, arguments, _id(claim), form.name, span, tuple(repairs))
     return Verdict(call, tuple(notes), truncated=claim.truncated)
+
+
+def _id(claim: _Claim) -> str | None:
+    return claim.id if isinstance(claim.id, str) else None
 
 
 def _wrapped(arguments: JsonObject, span: Span) -> Repair:
