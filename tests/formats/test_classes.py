@@ -178,10 +178,8 @@ def test_5_strict_unwraps_nothing() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<tool_call>garbage</tool_call>",
         "<tool_call>\nI think\n</tool_call>",
         "You write <function=name></function> in prose.",
-        "<longcat_tool_call>nothing</longcat_tool_call>",
     ],
 )
 def test_16_a_word_between_tags_is_no_call_where_no_tools_are_known(text: str, level: str) -> None:
@@ -192,6 +190,7 @@ def test_16_a_name_alone_is_a_call_where_it_can_only_be_one() -> None:
     for text, name, tools in (
         ("<tool_call>get_weather</tool_call>", "auto", TOOLS),
         ("<tool_call>ping</tool_call>", "glm47", None),
+        ("<tool_call>ping</tool_call>", "auto", None),
         ("So:\n<function=ping>\n</function>", "auto", None),
         ("<｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>", "auto", None),
     ):

@@ -45,7 +45,7 @@ IN_JSON = {
 
 IN_OTHER_NOTATIONS = {
     "leading-zero", "missing-quote", "other-quotes", "positional-arguments", "python-set",
-    "unknown-escape",
+    "unknown-escape", "unmarked-text",
 }  # fmt: skip
 """Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 

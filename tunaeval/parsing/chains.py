@@ -168,11 +168,11 @@ def _spelled(word: Literal) -> str:
 def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
     """The fixed text behind a JSON object, which closes what was left open in it.
 
-    One that begins as a list does is none: inside of an object it could be one.
+    One that begins with a bracket is none: inside of an object it could be one of that.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
-    if not found or not found.text.strip() or any(text[0] == "[" for text in found.spellings):
+    if not found or not found.text.strip() or any(text[0] in "[]}" for text in found.spellings):
         return ()
     return found.spellings
 

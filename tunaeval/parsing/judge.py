@@ -82,10 +82,8 @@ def judge(
     notes = [*read.notes, *claim.notes]
     if tools is not None and not fits(claim.name, arguments, tools):
         schema = tools[claim.name].parameters
-        inner = None if level == "strict" else unwrapped(arguments, schema)
-        if inner is not None:
-            message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
-            repairs.append(Repair("wrapped-arguments", message, span))
+        if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
+            repairs.append(_wrapped(arguments, span))
             arguments = inner
         fitted = fit(arguments, schema, span=span)
         notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
@@ -95,9 +93,17 @@ def judge(
         else:
             repairs += fitted.repairs
             arguments = fitted.value
-    id_ = claim.id if isinstance(claim.id, str) else None
-    call = ToolCall(claim.name, arguments, id_, form.name, span, tuple(repairs))
+    call = ToolCall(claim.name, arguments, _id(claim), form.name, span, tuple(repairs))
     return Verdict(call, tuple(notes), truncated=claim.truncated)
+
+
+def _id(claim: _Claim) -> str | None:
+    return claim.id if isinstance(claim.id, str) else None
+
+
+def _wrapped(arguments: JsonObject, span: Span) -> Repair:
+    message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
+    return Repair("wrapped-arguments", message, span)
 
 
 def _undeclared(

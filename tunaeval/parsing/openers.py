@@ -84,7 +84,7 @@ class Blocks(Passage):
         if choice.excludes and self.channel not in (None, "call"):
             self._only_text(token.text)
             return None
-        window, doubtful = self.window, choice.wordy and self._is_doubtful(choice)
+        window, doubtful = self.window, choice.wordy and self._is_doubtful()
         start = window.pos
         window.pos = body = start + len(token.text)
         if self._fast and window.final and not quoted and start != self._unsure:
@@ -102,14 +102,9 @@ class Blocks(Passage):
                 return None
         return self._read(token, choice.form, window.base + start, quoted=quoted, doubtful=doubtful)
 
-    def _is_doubtful(self, choice: Choice) -> bool:
-        """Whether a name alone is no call: any word may stand in such a place.
-
-        Where the opener says more than that a call begins, only in the middle of a line.
-        """
-        opener = choice.form.opener
-        says_more = opener is not None and opener.text.endswith("=")
-        return self.tools is None and not (says_more and LINE_START.search(self._line))
+    def _is_doubtful(self) -> bool:
+        """Whether a name alone is no call: in the middle of a line any word may stand for one."""
+        return self.tools is None and not LINE_START.search(self._line)
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
         """Hand on the calls of a block from `start` to `end`, unless there are too many."""

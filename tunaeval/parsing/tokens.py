@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.grammar import Format, Name, Reasoning, Route, Space
+from tunaeval.grammar import Format, Literal, Name, Reasoning, Route
 from tunaeval.window import Window
 
 from .fast import AddressedReader, BlockReader, block_reader
@@ -36,7 +36,7 @@ class Choice:
     """A format whose opener a token may be: what has to follow it, and its fast reader.
 
     `bare`: it has no opener. `excludes`: its calls may be in some messages only. `wordy`: other
-    formats begin with the token too, and here a name follows it, which may be any word.
+    formats begin with the token too, which says that a name follows; that may be any word.
     """
 
     form: Format
@@ -87,9 +87,10 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
 
 
 def _names_first(form: Format) -> bool:
-    """Whether nothing but a name need stand behind the opener."""
-    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
-    return isinstance(inner, Name) and not inner.before
+    """Whether the opener says that a name follows, as in `<function=f>`, and no more."""
+    opener = form.words[0]
+    named = isinstance(opener, Literal) and opener.text.endswith("=")
+    return named and isinstance(form.words[1], Name)
 
 
 def chosen(token: Token, text: str, at: int) -> Choice | None:
