@@ -65,12 +65,18 @@ def test_a_call_on_one_line_stays_in_the_content() -> None:
     assert "--chat-template-file" in finding.remedy
 
 
-def test_a_template_without_tools_keeps_them_out_of_the_prompt() -> None:
+@pytest.mark.slow
+def test_with_the_weights_own_template_tools_never_reach_the_prompt_and_no_more_is_tested() -> None:
     found = examined(None)
     told = verdicts(found)
-    assert told["tools-in-prompt"] == "server"
-    assert {verdict for check, verdict in told.items() if check == "calls-as-written"} == {
-        "not tested"
-    }
+    assert told.pop("tools-in-prompt") == "server"
+    assert set(told.values()) == {"not tested"}
+    assert {"calls-as-written", "two-calls", "choice-required"} <= told.keys()
+    assert "never reach the prompt" in found.findings[-1].evidence["summary"]
+
+
+def test_a_template_without_tools_is_named_with_its_remedy() -> None:
+    found = examined(None, only="prompt")
+    assert verdicts(found) == {"tools-in-prompt": "server"}
     assert "--jinja --chat-template-file" in found.findings[0].remedy
     assert found.exit == 1
