@@ -9,7 +9,6 @@ from .budget import add_budget
 from .listing import add_bfcl, add_json
 from .numbers import POSITIVE, amount, any_whole_number, percentage, seconds
 from .output import Output
-from .server_check import add_check_server
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +58,12 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 
 def _client(group: argparse._ArgumentGroup) -> None:
     add_client(group, otherwise="the embedded model, or its recording where it is not installed")
-    add_check_server(group)
+    group.add_argument(
+        "--check-server",
+        action="store_true",
+        help="examine the server first (`tunaeval doctor --quick`), and keep the verdict in "
+        "run.json",
+    )
     group.add_argument("--temperature", type=amount, default=0.0, help="(0)")
     group.add_argument("--max-tokens", type=POSITIVE, default=300, metavar="N", help="(300)")
     group.add_argument(

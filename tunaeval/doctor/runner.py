@@ -35,7 +35,8 @@ _PATIENCE = 3
 """How often a server that asks for a pause is asked again; how many asks may fail in a row."""
 _THOUGHT_TOKENS = 2000
 """What a model that thinks has to think with, beside what its call needs."""
-_REFUSED = (400, 404, 415, 422)
+_REFUSED = (400, 404, 415, 422, 500, 501)
+"""What a server may answer to a field that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
