@@ -14,11 +14,11 @@ from tunaeval.reports import wilson
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .blame import misshapen, unanswered
 from .checks import CHECKS, REPEATED, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
 from .seen import CASES, Seen, worst
+from .shapes import misshapen, unanswered
 from .values import GROUPS, Answer, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
