@@ -10,6 +10,7 @@ import pytest
 
 from tests.doctor.loopback import Loopback
 from tests.faults import CANARY_KEY, Answer, FaultServer
+from tunaeval.doctor import GROUPS
 
 Tuna = Callable[..., CompletedProcess[str]]
 
@@ -91,6 +92,11 @@ def test_wrong_use_is_said(here: Tuna, arguments: tuple[str, ...], words: str) -
     done = here("doctor", "--base-url", "http://127.0.0.1:9/v1", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_help_names_every_group(here: Tuna) -> None:
+    words = " ".join(here("doctor", "--help").stdout.split())
+    assert f"one group of checks: {', '.join(GROUPS)}" in words
 
 
 def test_more_repeats_give_narrower_rates(here: Tuna) -> None:
