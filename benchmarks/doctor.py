@@ -1,12 +1,13 @@
 """What `tunaeval doctor` and canitoolcall find on the same servers, each wrong in one way.
 
-    pip install --no-deps canitoolcall
+    pip install --no-deps canitoolcall && pip install jsonschema
     python benchmarks/doctor.py [--seed 1] [--no-raw] [--json] [--check]
 
 The servers are those of `tests/doctor`: loopback, with a scripted model that copies what the doctor
 asks for and knows the answers to canitoolcall's nine scenarios, so neither is held back by a model.
 Both ask whole and streamed. For the doctor a finding is a check that blames the server; for
-canitoolcall a scenario that fails or is an error. Seconds are of one examination, wall and CPU.
+canitoolcall a scenario that fails or is an error.
+Streams are plain: line feeds, no comments. Seconds are of one examination, wall and CPU.
 """
 
 from __future__ import annotations
@@ -110,11 +111,11 @@ def main() -> int:
 
 def _examined(defect: str, seed: int, *, raw: bool) -> Row:
     model = "thinking oracle" if "reasoning" in defect else "oracle"
-    with Loopback(defect, seed=seed, model=model, raw=raw) as server:
+    with Loopback(defect, seed=seed, model=model, raw=raw, plain=True) as server:
         started = time.monotonic(), time.process_time()
         found = asyncio.run(examine(server.base_url, environment={}))
         seconds, cpu = time.monotonic() - started[0], time.process_time() - started[1]
-    with Loopback(defect, seed=seed, model=model, raw=raw) as server:
+    with Loopback(defect, seed=seed, model=model, raw=raw, plain=True) as server:
         peer = _peer(server.base_url)
     checks = [finding.check for finding in found.findings if finding.verdict == "server"]
     return Row(defect or "(none)", checks, peer, seconds, cpu, found.requests)
@@ -130,11 +131,8 @@ def _peer(base_url: str) -> list[str]:
         if not report.exists():
             raise SystemExit(f"canitoolcall cannot be run: {done.stderr.strip()[-300:]}")
         outcomes = json.loads(report.read_text("utf-8"))["outcomes"]
-    return [
-        f"{each['scenario_id']}{' (streamed)' if each.get('stream') else ''}"
-        for each in outcomes
-        if each["status"] in ("fail", "error")
-    ]
+    failed = [each for each in outcomes if each["status"] in ("fail", "error")]
+    return list(dict.fromkeys(each["scenario_id"] for each in failed))
 
 
 def _table(rows: Sequence[Row]) -> str:

@@ -92,7 +92,10 @@ def _constrained(served: Served, body: dict[str, Any]) -> Written | None:
 def _filled(tool: dict[str, Any]) -> Written:
     values = {"string": "a", "integer": 1}
     properties = tool["function"]["parameters"]["properties"]
-    call = (tool["function"]["name"], {k: values.get(v["type"]) for k, v in properties.items()})
+    call = (
+        tool["function"]["name"],
+        {k: v.get("enum", [values.get(v["type"])])[0] for k, v in properties.items()},
+    )
     return Written(hermes([call]), [call])
 
 

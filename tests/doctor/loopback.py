@@ -64,10 +64,11 @@ class Loopback:
     def __init__(
         self, defect: str = "", *, seed: int = 0, model: str = "able", raw: bool = True,
         kind: str = "vLLM", key: str | None = None, lives: int = 10_000, busy_every: int = 0,
+        plain: bool = False,
     ) -> None:  # fmt: skip
         self.requests: list[tuple[str, Any]] = []
         self.kind, self.key, self.lives, self.busy_every = kind, key, lives, busy_every
-        self._served = Served(defect, Random(seed), MODELS[model], raw=raw)
+        self._served = Served(defect, Random(seed), MODELS[model], raw=raw, plain=plain)
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"loopback": self})
         self._server = _Listener(("127.0.0.1", 0), handler)

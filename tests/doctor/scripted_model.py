@@ -74,6 +74,12 @@ def fenced(messages: Sequence[dict[str, Any]]) -> Written:
     return Written(text or PROSE)
 
 
+def bare(messages: Sequence[dict[str, Any]]) -> Written:
+    """Forgets the tags: its JSON is right, and no parser of tagged calls reads it."""
+    calls = [{"name": name, "arguments": arguments} for name, arguments in asked_for(messages)]
+    return Written("\n".join(map(json.dumps, calls)) or PROSE)
+
+
 def looping(messages: Sequence[dict[str, Any]]) -> Written:
     """Never ends."""
     return Written(("again and " if asked_for(messages) else "hello and ") * 20_000)
@@ -86,6 +92,7 @@ MODELS: dict[str, Callable[[Sequence[dict[str, Any]]], Written]] = {
     "careless": careless,
     "clumsy": clumsy,
     "fenced": fenced,
+    "bare": bare,
     "looping": looping,
 }
-WEAK = ("talkative", "careless", "clumsy", "fenced", "looping")
+WEAK = ("talkative", "careless", "clumsy", "fenced", "bare", "looping")

@@ -18,6 +18,8 @@ class Served:
     chance: Random
     model: Callable[[Sequence[dict[str, Any]]], Written]
     raw: bool
+    plain: bool = False
+    """Streams have line feeds alone, no comments and no byte order mark."""
 
 
 def logprobs(tokens: Sequence[str], served: Served) -> dict[str, Any]:

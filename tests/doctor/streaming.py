@@ -19,7 +19,7 @@ Delta = dict[str, Any]
 
 def body_of(made: Answered, served: Served, body: dict[str, Any]) -> bytes:
     """The whole body; its cuts into packets are the network's."""
-    chance, defect = served.chance, served.defect
+    defect = served.defect
     head: Delta = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "scripted"}
     chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
               for delta in _deltas(made, served)]  # fmt: skip
@@ -34,15 +34,16 @@ def body_of(made: Answered, served: Served, body: dict[str, Any]) -> bytes:
                  "total_tokens": made.prompt_tokens + count}  # fmt: skip
         last: Delta = {} if defect == "usage-frame-without-choices" else {"choices": []}
         chunks.append({**head, **last, "usage": usage})
-    return _events(chunks, chance, done=defect != "stream-no-done")
+    return _events(chunks, served, done=defect != "stream-no-done")
 
 
-def _events(chunks: list[Delta], chance: Random, *, done: bool) -> bytes:
-    end = chance.choice(("\n", "\r\n", "\r"))
-    blank = chance.choice((" ", ""))
-    said = ["\ufeff" if chance.random() < 0.2 else ""]
+def _events(chunks: list[Delta], served: Served, *, done: bool) -> bytes:
+    chance, odd = served.chance, not served.plain
+    end = chance.choice(("\n", "\r\n", "\r")) if odd else "\n"
+    blank = chance.choice((" ", "")) if odd else " "
+    said = ["\ufeff" if odd and chance.random() < 0.2 else ""]
     for chunk in chunks:
-        if chance.random() < 0.1:
+        if odd and chance.random() < 0.1:
             said.append(f": keep-alive{end}{end}")
         data = json.dumps(chunk, ensure_ascii=chance.random() < 0.5)
         said.append(f"data:{blank}{data}{end}{end}")

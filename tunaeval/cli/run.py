@@ -10,7 +10,6 @@ from .listing import add_bfcl, add_json
 from .numbers import POSITIVE, above_zero, amount, any_whole_number, percentage, seconds
 from .output import Output
 from .resuming import add_resume
-from .server_check import add_check_server
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +88,12 @@ def _client(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--rpm", type=above_zero, metavar="N", help="begin at most N requests in a minute"
     )
-    add_check_server(group)
+    group.add_argument(
+        "--check-server",
+        action="store_true",
+        help="examine the server first (`tunaeval doctor --quick`), and keep the verdict in "
+        "run.json",
+    )
     for side, what in (("in", "that are asked"), ("out", "that are answered")):
         group.add_argument(
             f"--price-{side}",

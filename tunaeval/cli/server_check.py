@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 
@@ -15,15 +14,6 @@ from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 from .output import Output
 
 _STRUCTURED = "structured"
-
-
-def add_check_server(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--check-server",
-        action="store_true",
-        help="examine the server first (`tunaeval doctor --quick`), and keep the verdict in "
-        "run.json",
-    )
 
 
 def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:

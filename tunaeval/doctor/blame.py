@@ -16,6 +16,7 @@ from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall, Tools
 
 from .raw import raw_in_error
+from .shapes import misshapen, unanswered
 from .values import Answer, ApiCall, Ask, Judgement, Wanted
 
 UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"})
@@ -23,9 +24,6 @@ UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"}
 
 CODE = frozenset({"fence", "loose-json"})
 """Formats that no server reads: what is shown as code, or is nearly JSON in prose."""
-
-LOST_TOKENS = 8
-"""An answer of so many tokens has said something."""
 
 _SPECIAL = re.compile(r"<[|\uff5c][^|<>\uff5c]{1,40}[|\uff5c]>|\[/?[A-Z_]{3,20}\]")
 _WORDS = 8
@@ -50,53 +48,6 @@ def _blamed(answer: Answer, native: str | None) -> Judgement:
     if shape is not None and verdict.verdict != "model":
         verdict = shape
     return replace(verdict, read=written)
-
-
-def unanswered(answer: Answer) -> Judgement | None:
-    """The judgement of an ask that got no message; None where there is one."""
-    if answer.skipped or answer.failure is not None:
-        return Judgement("not tested", answer.failure or "not asked", answer=answer)
-    words = answer.error or ""
-    if answer.error is None:
-        return None
-    if answer.status in (401, 403, 404, 408, 429):
-        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
-    if answer.status in (502, 503, 504):
-        return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
-    if raw_in_error(words) is not None:
-        return Judgement(
-            "server", f"{answer.status} instead of an answer: {words}", "error", answer
-        )
-    kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
-    if answer.status == 200:
-        kind = "gives no message"
-    return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
-
-
-def misshapen(answer: Answer) -> Judgement | None:
-    """What is wrong with the shape of calls, whatever any model wrote."""
-    for call in answer.calls:
-        if not isinstance(call.name, str) or not call.name:
-            return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
-        if not isinstance(call.arguments, str):
-            kind = type(call.arguments).__name__
-            return Judgement(
-                "server", f"arguments are {kind}, not a string of JSON", "arguments-object", answer
-            )
-        if not call.arguments.strip():
-            return Judgement(
-                "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
-                answer,
-            )  # fmt: skip
-    said = answer.text.strip() or answer.reasoning.strip()
-    if not answer.calls and not said and (answer.completion_tokens or 0) >= LOST_TOKENS:
-        return Judgement(
-            "server",
-            f"{answer.completion_tokens} tokens were written, and the answer is empty",
-            "calls-lost",
-            answer,
-        )
-    return None
 
 
 def offered(ask: Ask) -> Tools:
@@ -232,6 +183,9 @@ def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
     form = read.calls[0].format
     if form in CODE or (form in UNMARKED and native != form):
         return Judgement("model", f"it wrote the call as {form}, which a server need not read")
+    if form in UNMARKED:
+        words = f"it writes calls as bare {form}: its format, if the parser is one for that"
+        return Judgement("note", words, "calls-in-content")
     count = len(read.calls)
     if answer.text.strip():
         return Judgement(

@@ -39,6 +39,9 @@ class Check:
 TOOLS_ACCEPTED = "tools-accepted"
 """The check without which no other request with tools shows anything."""
 
+TOOLS_IN_PROMPT = "tools-in-prompt"
+"""The check without which no model can be asked for a call."""
+
 _GATE = tuple(ask for pair in asks.GATE for ask in pair)
 _CALLING = (*_GATE, *asks.EMPTY, *asks.TWO)
 _PAIRED = (*_CALLING, *asks.TYPES, *(ask for pair in asks.HOSTILE for ask in pair))
@@ -62,7 +65,7 @@ CHECKS: tuple[Check, ...] = (
     Check(TOOLS_ACCEPTED, "reach", asks.ONE[:1], each(rules.accepted), "nothing", "flags"),
     Check("model-name", "reach", (asks.BAD_MODEL,), each(rules.known_model), "nothing", "error"),
     Check(
-        "tools-in-prompt", "prompt", (asks.ONE_TOOL, asks.PLAIN, asks.CONTROL),
+        TOOLS_IN_PROMPT, "prompt", (asks.ONE_TOOL, asks.PLAIN, asks.CONTROL),
         reaches("a tool", against=asks.PLAIN), "nothing", "tools",
     ),
     Check(

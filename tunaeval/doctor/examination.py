@@ -14,11 +14,11 @@ from tunaeval.reports import wilson
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .blame import misshapen, unanswered
-from .checks import CHECKS, REPEATED, TOOLS_ACCEPTED, Check
+from .checks import CHECKS, REPEATED, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
 from .seen import CASES, Seen, worst
+from .shapes import misshapen, unanswered
 from .values import GROUPS, Answer, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
@@ -131,8 +131,15 @@ def judge(check: Check, seen: Seen) -> Judgement:
         return found
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
+    if _drops_tools(seen):
+        return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
     return Judgement("not tested", words)
+
+
+def _drops_tools(seen: Seen) -> bool:
+    check = next(check for check in CHECKS if check.name == TOOLS_IN_PROMPT)
+    return check.rule(seen, check.asks).verdict == "server"
 
 
 def _model_free(answer: Answer) -> Judgement | None:

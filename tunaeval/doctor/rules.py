@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from . import asks
-from .blame import leak, misshapen, same_calls, unanswered
+from .blame import leak, same_calls
 from .seen import Seen, compare_pair, worst
+from .shapes import misshapen, unanswered
 from .values import Answer, Ask, Judgement
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import asks
-from .blame import unanswered
 from .rules import Rule
 from .seen import Seen
+from .shapes import unanswered
 from .values import Ask, Judgement
 
 _LEAST_GROWTH = 10

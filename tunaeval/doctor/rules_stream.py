@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .blame import unanswered
 from .seen import Seen, worst
+from .shapes import unanswered
 from .values import Answer, Ask, Judgement
 
 Judge = Callable[[Seen, Answer], Judgement]

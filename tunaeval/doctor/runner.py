@@ -29,13 +29,14 @@ from .values import Answer, Ask, Server
 REQUESTS = 90
 """At most so many, but for what `--repeats` above 3 adds, and what is put off (429)."""
 REPEATS = 3
-_MORE = 3
-"""Repeats of each mode where streamed and whole differ."""
+_MORE = 4
+"""Repeats of each mode where streamed and whole differ: five answers of each in all."""
 _PATIENCE = 3
 """How often a server that asks for a pause is asked again; how many asks may fail in a row."""
 _THOUGHT_TOKENS = 2000
 """What a model that thinks has to think with, beside what its call needs."""
-_REFUSED = (400, 404, 415, 422)
+_REFUSED = (400, 404, 415, 422, 500, 501)
+"""What a server may answer to a field that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""What is wrong with an answer whatever a model can do: there is none, or calls have no shape."""
+
+from __future__ import annotations
+
+from .raw import raw_in_error
+from .values import Answer, Judgement
+
+LOST_TOKENS = 8
+"""An answer of so many tokens has said something."""
+
+
+def unanswered(answer: Answer) -> Judgement | None:
+    """The judgement of an ask that got no message; None where there is one."""
+    if answer.skipped or answer.failure is not None:
+        return Judgement("not tested", answer.failure or "not asked", answer=answer)
+    words = answer.error or ""
+    if answer.error is None:
+        return None
+    if answer.status in (401, 403, 404, 408, 429):
+        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
+    if answer.status in (502, 503, 504):
+        return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
+    if raw_in_error(words) is not None:
+        return Judgement(
+            "server", f"{answer.status} instead of an answer: {words}", "error", answer
+        )
+    kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
+    if answer.status == 200:
+        kind = "gives no message"
+    return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
+
+
+def misshapen(answer: Answer) -> Judgement | None:
+    """What is wrong with the shape of calls, whatever any model wrote."""
+    for call in answer.calls:
+        if not isinstance(call.name, str) or not call.name:
+            return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
+        if not isinstance(call.arguments, str):
+            kind = type(call.arguments).__name__
+            return Judgement(
+                "server", f"arguments are {kind}, not a string of JSON", "arguments-object", answer
+            )
+        if not call.arguments.strip():
+            return Judgement(
+                "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
+                answer,
+            )  # fmt: skip
+    said = answer.text.strip() or answer.reasoning.strip()
+    if not answer.calls and not said and (answer.completion_tokens or 0) >= LOST_TOKENS:
+        return Judgement(
+            "server",
+            f"{answer.completion_tokens} tokens were written, and the answer is empty",
+            "calls-lost",
+            answer,
+        )
+    return None
