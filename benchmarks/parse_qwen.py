@@ -110,7 +110,7 @@ def regex(text: str) -> list[Any]:
 
 
 def streamed(text: str) -> tunaeval.ParseResult:
-    """The engine itself, without the short cut that whole texts of the ordinary shape take."""
+    """The readers of a text that arrives, which fast readers have no part in."""
     stream = tunaeval.stream("hermes")
     stream.feed(text)
     return stream.finish()
@@ -147,7 +147,7 @@ def peers(text: str) -> dict[str, tuple[Work, Taken]]:
         "tunaeval, auto": (Work(tunaeval.parse, (text,)), of_result),
         "tunaeval, auto, tools": (Work(tunaeval.parse, (text,), tools), of_result),
         "tunaeval, message": (Work(tunaeval.parse_message, (message,)), of_result),
-        "tunaeval, engine alone": (Work(streamed, (text,)), of_result),
+        "tunaeval, as a stream": (Work(streamed, (text,)), of_result),
         "regex + json.loads": (Work(regex, (text,)), of_values),
     }
     if find_spec("agent_tool_parser"):

@@ -285,6 +285,35 @@ def test_no_more_calls_are_read_than_may_be(count: int) -> None:
     _check("hermes", _hermes('{"name": "f", "arguments": {}}') * count, None, "standard")
 
 
+REPEATED = (
+    "<tool_call>{", '<tool_call>{"a": ', '<tool_call>{"name": "x", ', "<tool_call>{a b", "[{'a':",
+    "<tool_call>{}</tool_call>", "<tool_call>\n{'name': 'x', 'arguments': {}}\n", "<function=f>",
+    "<function=f>{", '<function=f>{"a"', "```json\n{", '```json\n{"', '{"name": "f"} ',
+    "{'name': 1}",
+    '<tool_call>{"name": "f", "arguments": {"s": "', "<tool_call>[{", "[TOOL_CALLS]f[ARGS]{", "[f(",
+    '<tool_call>{"name": "unheard", "arguments": {}}</tool_call>',
+)  # fmt: skip
+_BEHIND = (
+    "",
+    "}",
+    '"}}',
+    '"name": "f", "arguments": {}}</tool_call>',
+    "</think>",
+    "`",
+    " " * 400,
+    "x",
+)
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+@pytest.mark.parametrize("behind", _BEHIND)
+def test_what_is_met_again_is_read_alike(piece: str, behind: str) -> None:
+    """The fast way remembers what came of a text that was refused."""
+    for text in (piece * 50 + behind, f"{piece * 40}\n{behind}\n{piece * 40}"):
+        for level in LEVELS:
+            _check("all", text, TOOLS, level)
+
+
 def test_results_of_fast_readers_are_frozen_and_equal() -> None:
     result = READERS["hermes"].parse(_hermes('{"name": "f", "arguments": {}}'))
     assert type(result) is ParseResult

@@ -10,14 +10,15 @@ import re
 from collections.abc import Generator
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
-from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable, has_long_number, scan
+from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span
 from tunaeval.window import Reading
 
-from .chains import stops_of
+from .chains import missing_closer, stops_of
 from .collect import MAX_CALLS
 from .fast import FENCE
-from .judge import Verdict, judge, looks_like_a_call, may_have_ended_early
+from .judge import Verdict, judge, may_have_ended_early, unreadable
+from .judged import object_at
 from .live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
@@ -108,12 +109,11 @@ class Block(Begun):
                 yield from next_char(window)
                 yield from literal(window, closer.spellings)
             return
-        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
-        self.closed = not rest
-        where = "other text follows" if rest else "the text ends"
-        self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
-        if window.final and any(text.startswith(rest) for text in closer.spellings):
-            window.pos += len(rest)
+        self.closed = window.pos == len(window.text)
+        message, end = missing_closer(window.text, window.pos, closer)
+        self._ledger.mend("unclosed", message)
+        if window.final:
+            window.pos = end
 
     # --- the calls ---------------------------------------------------------------------------
 
@@ -210,10 +210,11 @@ class Block(Begun):
         window, ledger = self._window, self._ledger
         ledger.settle()
         start = window.offset
-        read = self._known(start, stops) or self._well_formed()
-        if read is None:
+        if window.final and self._setting.collector.events is None:
+            known = self._setting.known
+            read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
+        else:
             read = yield from self._told(JsonReader(window, stops), word, start)
-            self._remember(read, start, stops)
         span = Span(start, window.offset)
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
@@ -229,30 +230,6 @@ class Block(Begun):
             frame=self._frame,
         )
         return self._judged(verdict, read, span)
-
-    def _known(self, start: int, stops: tuple[str, ...]) -> Read | Unreadable | None:
-        """What was read here before, at another level."""
-        known = self._setting.known
-        found = known.get((start, stops)) if known else None
-        if found is None:
-            return None
-        self._window.pos = found[1] - self._window.base
-        return found[0]
-
-    def _remember(self, read: Read | Unreadable, start: int, stops: tuple[str, ...]) -> None:
-        if self._setting.known is not None:
-            self._setting.known[start, stops] = read, self._window.offset
-
-    def _well_formed(self) -> Read | None:
-        """The object here if it is sound JSON: no frame around it can change where it ends."""
-        window = self._window
-        if not window.final or self._setting.collector.events is not None:
-            return None
-        found = scan(window.text, window.pos)
-        if isinstance(found, Unreadable) or has_long_number(window.text, window.pos, found[1]):
-            return None
-        window.pos = found[1]
-        return Read(found[0], (), found[2])
 
     def _told(
         self, reader: JsonReader, word: CallObject, start: int
@@ -273,16 +250,13 @@ class Block(Begun):
         if self._quoted:
             collector.diagnose("quoted", "a call in inline code is only quoted", *span)
         else:
-            notes = verdict.notes if verdict.call or verdict.attempt else ()
-            for note in notes:
-                collector.diagnose(note.code, note.message, *span)
+            collector.verdict(verdict, span)
             if verdict.call:
                 ledger.accept(verdict.call)
                 return True
             collector.drop(ledger.count)
-            if verdict.attempt:
-                collector.attempt(span.start, cut=verdict.truncated)
-            if read.truncated and "truncated" not in [note.code for note in notes]:
+            codes = [diagnosis.code for diagnosis in verdict.diagnoses(span)]
+            if read.truncated and "truncated" not in codes:
                 collector.diagnose("truncated", "the text ends inside an object", *span)
         ledger.content(span.end)
         return verdict.attempt or self._form.marked
@@ -290,9 +264,9 @@ class Block(Begun):
     def _unreadable(self, read: Unreadable, span: Span) -> None:
         self.failed = True
         self._setting.collector.drop(self._ledger.count)
-        attempt = self._form.marked or looks_like_a_call(read.so_far)
-        if attempt and not self._quoted:
-            self._ledger.refuse(read.code, read.message, span, cut=read.cut)
+        verdict = unreadable(read, self._form)
+        if not self._quoted:
+            self._setting.collector.verdict(verdict, span)
         self._ledger.content(span.end)
 
     def _cut(self, message: str) -> None:

@@ -165,6 +165,17 @@ def _spelled(word: Literal) -> str:
     return f"(?:{'|'.join(map(re.escape, word.spellings))})"
 
 
+def missing_closer(text: str, at: int, closer: Literal) -> tuple[str, int]:
+    """What is said where a closer is missing behind calls, and where the block ends then.
+
+    The beginning of the closer in which the text ends belongs to the block.
+    """
+    rest = text[at : at + max(map(len, closer.spellings))]
+    where = "other text follows" if rest else "the text ends"
+    cut = any(spelling.startswith(rest) for spelling in closer.spellings)
+    return f"{where} before {closer.text!r}", at + len(rest) if cut else at
+
+
 def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
     """The fixed text behind a JSON object, which closes what was left open in it.
 

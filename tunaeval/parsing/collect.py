@@ -6,7 +6,7 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
@@ -15,6 +15,8 @@ from tunaeval.window import Reading
 
 from .events import Event, event
 from .fast.made import result_of
+from .judge import Verdict
+from .judged import Judged
 from .live import LiveCall
 from .live_objects import LiveObject
 from .tiling import Kind, Tiling
@@ -38,7 +40,7 @@ class Collector:
 
     __slots__ = (
         "_attempted", "_blank", "_diagnoses", "_settled", "_started", "bare", "calls", "events",
-        "full", "has_reasoning", "live", "pieces", "truncated",
+        "full", "has_reasoning", "live", "pieces", "reader", "truncated",
     )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
@@ -46,7 +48,8 @@ class Collector:
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
         self.live: LiveObject | None = None
-        """The object of a call that is being read, if anybody listens."""
+        """The object of a call that is being read, if anybody listens, and what reads it."""
+        self.reader: JsonReader | BraceReader | None = None
         self.bare = False
         """The last block that was read had no markers."""
         self.full = False
@@ -119,11 +122,16 @@ class Collector:
         self, live: LiveObject, reader: JsonReader | BraceReader
     ) -> Reading[Read | Unreadable]:
         """Read an object, and tell of it while it grows."""
-        self.live = live
+        self.live, self.reader = live, reader
         read = yield from reader.read()
         live.tell()
-        self.live = None
+        self.live = self.reader = None
         return read
+
+    def grows(self) -> bool:
+        """Whether all that has arrived is more of a string that is being read; it is read then."""
+        reader = self.reader
+        return reader is not None and reader.string is not None and reader.string.grow()
 
     def take(self) -> list[Event]:
         """What was told since the last time."""
@@ -174,18 +182,45 @@ class Collector:
             ends.append(end)
         self.calls += calls
 
+    def judged(self, start: int, end: int, found: Iterable[Judged]) -> None:
+        """A block of objects: what frames calls is markup, what is none is content."""
+        frame: Kind = "content"
+        for span, verdict, *_ in found:
+            if verdict.attempt or verdict.call:
+                self.verdict(verdict, span)
+            if verdict.call:
+                frame = "markup"
+                self.piece(frame, start, span.start)
+                self.call(verdict.call)
+            else:
+                self.piece("content", start, span.end)
+            start = span.end
+        self.piece(frame, start, end)
+
+    def verdict(self, verdict: Verdict, span: Span) -> None:
+        """What there is to say of an object, and whether it tried to be a call and is none."""
+        if len(self._diagnoses) < MAX_DIAGNOSES:
+            for diagnosis in verdict.diagnoses(span):
+                self.note(diagnosis)
+        if verdict.attempt and not verdict.call:
+            self.attempt(span.start, cut=verdict.truncated)
+
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
+        if len(self._diagnoses) < MAX_DIAGNOSES:
+            self.note(Diagnosis(code, message, Span(start, end)))
+
+    def note(self, diagnosis: Diagnosis) -> None:
+        """The same for a diagnosis that has a span."""
         room = MAX_DIAGNOSES - len(self._diagnoses)
         if room <= 0:
             return
-        diagnosis = Diagnosis(code, message, Span(start, end))
         if room == 1:
             told = f"{MAX_DIAGNOSES} are told at the most"
             diagnosis = Diagnosis("too-many-diagnoses", told, diagnosis.span)
         self._diagnoses.append(diagnosis)
-        if self.events is not None:
-            self.events.append(event("diagnosis", start, end, diagnosis=diagnosis))
+        if self.events is not None and diagnosis.span:
+            self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
     def too_long(self, length: int) -> None:
         """What is behind `MAX_TEXT` characters of so many is content."""
@@ -195,8 +230,9 @@ class Collector:
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
         """Something tried to be a call and is none; `cut` when the text ended inside it."""
-        first = min(start, self._attempted.get(cut, start))
-        self._attempted = {**self._attempted, cut: first}
+        if self._attempted.get(cut, start + 1) <= start:
+            return
+        self._attempted = {**self._attempted, cut: start}
         self.truncated = self.truncated or cut
 
     def reclassify(self, start: int, marker: int = 0) -> None:

@@ -175,7 +175,8 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
         for text in _opens(form):
             message = tokens.get(text, Token("message", text))
-            tokens[text] = replace(message, formats=(*message.formats, form))
+            addressed = message.addressed or form.addressed
+            tokens[text] = replace(message, formats=(*message.formats, form), addressed=addressed)
     around = {text for form in formats for text in _around(form)}
     around.discard("")  # markers that are read, and not written
     first = {text for form in formats if form.around for text in form.around[0].spellings}

@@ -1,6 +1,6 @@
 """Whether arguments fit a tool's schema as they are, told from the types it names for each.
 
-What a schema says beyond a plain type is asked of `fit`, which the engine uses for all.
+What a schema says beyond a plain type is asked of `fit`.
 """
 
 from __future__ import annotations
@@ -51,11 +51,14 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     signature = tools.prepared.get(name) or signature_of(name, tools)
     if signature is None:
         return False
-    fitting = _fits_types(arguments, signature)
-    if fitting is None:
-        schema = tools[name].parameters
-        fitting = _fits_schema(arguments, schema) and not undeclared(arguments, schema)
-    return fitting
+    accepted = signature.accepted
+    try:
+        for key, value in arguments.items():
+            if type(value) not in accepted[key]:
+                return not accepted[key] and _fits_schema(arguments, signature.schema)
+    except KeyError:
+        return _fits_schema(arguments, signature.schema)
+    return arguments.keys() >= signature.required
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
@@ -85,21 +88,10 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
     return inner
 
 
-def _fits_types(arguments: JsonObject, signature: Signature) -> bool | None:
-    """Whether the arguments are of the types that are named; None where a schema says more."""
-    accepted = signature.accepted
-    try:
-        for key, value in arguments.items():
-            if type(value) not in accepted[key]:
-                return None if not accepted[key] else False
-    except KeyError:
-        return None
-    return arguments.keys() >= signature.required
-
-
 def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
+    """The same where the schema says more than types."""
     fitted = fit(arguments, schema)
-    return not fitted.repairs and not fitted.faults
+    return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
 
 
 def _signature(schema: Mapping[str, JsonValue]) -> Signature:

@@ -6,7 +6,7 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
@@ -15,6 +15,7 @@ from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
     NAME_KEYS,
+    Diagnosis,
     JsonObject,
     JsonValue,
     Level,
@@ -24,6 +25,7 @@ from tunaeval.types import (
     Tools,
 )
 
+from .fast.made import call_of
 from .fitting import fits, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
@@ -39,20 +41,32 @@ class Verdict(NamedTuple):
     attempt: bool = True
     truncated: bool = False
 
+    def diagnoses(self, span: Span) -> Iterator[Diagnosis]:
+        """What there is to say of an object at a span; nothing of what announced no call."""
+        if self.call or self.attempt:
+            for note in self.notes:
+                yield Diagnosis(note.code, note.message, span)
+
 
 @dataclass(slots=True)
 class _Claim:
-    """What an object says of itself, and what it took to read that."""
+    """What an object says of itself, by which keys, and what it took to read that."""
 
+    value: JsonObject
+    name_key: str | None
+    arguments_key: str | None
     name: JsonValue
     arguments: JsonValue
     id: JsonValue
-    has_name: bool
-    has_arguments: bool
-    extra: tuple[str, ...]
-    repairs: list[Repair] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    truncated: bool = False
+    truncated: bool
+    repairs: list[Repair]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def extra(self) -> list[str]:
+        """The keys that calls do not have."""
+        known = {self.name_key, self.arguments_key, *_ENVELOPE_KEYS}
+        return [key for key in self.value if key not in known]
 
 
 def judge(
@@ -70,31 +84,30 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return Verdict(None, (found,), form.marked)
-    claim = _claim(value, word, span)
-    claim.truncated = read.truncated
+    claim = _claim(value, word, span, truncated=read.truncated)
     attempt, fault = _refusal(claim, read, tools, marked=form.marked)
     arguments = fault or _arguments(claim, tools, span)
-    repairs = [*frame, *read.repairs, *claim.repairs]
-    if not isinstance(arguments, Note):
+    repairs = (*frame, *read.repairs, *claim.repairs)
+    if repairs and not isinstance(arguments, Note):
         arguments = _forbidden(repairs, level) or arguments
     if isinstance(arguments, Note):
         return Verdict(None, (arguments,), attempt, claim.truncated)
-    notes = [*read.notes, *claim.notes]
+    notes = (*read.notes, *claim.notes)
     if tools is not None and not fits(claim.name, arguments, tools):
         schema = tools[claim.name].parameters
         if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
-            repairs.append(_wrapped(arguments, span))
+            repairs += (_wrapped(arguments, span),)
             arguments = inner
         fitted = fit(arguments, schema, span=span)
-        notes += [Note(fault.code, f"{fault.path}: {fault.message}") for fault in fitted.faults]
-        notes += _undeclared(claim.name, arguments, schema)
+        notes += tuple(Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults)
+        notes += tuple(_undeclared(claim.name, arguments, schema))
         if level == "strict" or not isinstance(fitted.value, dict):
-            notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
+            notes += tuple(Note("wrong-type", repair.message) for repair in fitted.repairs)
         else:
             repairs += fitted.repairs
             arguments = fitted.value
-    call = ToolCall(claim.name, arguments, _id(claim), form.name, span, tuple(repairs))
-    return Verdict(call, tuple(notes), truncated=claim.truncated)
+    call = call_of(claim.name, arguments, form.name, span, _id(claim), repairs=repairs)
+    return _new_tuple(Verdict, (call, notes, True, claim.truncated))
 
 
 def _id(claim: _Claim) -> str | None:
@@ -131,6 +144,12 @@ def only_a_word(name: str | None) -> Verdict:
     return Verdict(None, (note,))
 
 
+def unreadable(read: Unreadable, form: Format) -> Verdict:
+    """What there is to say of an object that could not be read."""
+    attempt = form.marked or looks_like_a_call(read.so_far)
+    return Verdict(None, (Note(read.code, read.message),), attempt, read.cut)
+
+
 def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:
     """Whether the sound part of an unreadable object had a name and an arguments key."""
     return any(f'"{key}":' in so_far for key in name_keys) and any(
@@ -160,7 +179,7 @@ def _ends_in_container(value: JsonValue) -> bool:
     return isinstance(value, dict | list) and isinstance(next(reversed(items), None), dict | list)
 
 
-def _claim(value: JsonObject, word: CallObject, span: Span) -> _Claim:
+def _claim(value: JsonObject, word: CallObject, span: Span, *, truncated: bool) -> _Claim:
     repairs: list[Repair] = []
     if word.keyed and len(value) == 1:
         ((name, arguments),) = value.items()
@@ -170,27 +189,34 @@ def _claim(value: JsonObject, word: CallObject, span: Span) -> _Claim:
     if isinstance(inner, dict) and "name" in inner:
         repairs.append(Repair("wrapped-call", "the call stands inside 'function'", span))
         value = inner
-    name_key = _key(value, word.name, NAME_KEYS)
-    arguments_key = _key(value, word.arguments, ARGUMENTS_KEYS)
-    for found, wanted in ((name_key, word.name), (arguments_key, word.arguments)):
-        if found not in (None, wanted):
-            repairs.append(Repair("key-alias", f"{found!r} stands for {wanted!r}", span))
-    known = {name_key, arguments_key, *_ENVELOPE_KEYS}
+    name_key: str | None = word.name
+    arguments_key: str | None = word.arguments
+    if name_key not in value or arguments_key not in value:
+        name_key = _key(value, word.name, NAME_KEYS, span, repairs)
+        arguments_key = _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)
     return _Claim(
-        name=value.get(name_key) if name_key else None,
-        arguments=value.get(arguments_key) if arguments_key else None,
-        id=id_,
-        has_name=name_key is not None,
-        has_arguments=arguments_key is not None,
-        extra=tuple(key for key in value if key not in known),
-        repairs=repairs,
+        value,
+        name_key,
+        arguments_key,
+        value.get(name_key or ""),
+        value.get(arguments_key or ""),
+        id_,
+        truncated,
+        repairs,
     )
 
 
-def _key(value: JsonObject, own: str, aliases: tuple[str, ...]) -> str | None:
+def _key(
+    value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
+) -> str | None:
+    """The key that is there: the format's own, or an alias, which is a repair."""
     if own in value:
         return own
-    return next((key for key in aliases if key in value), None)
+    for key in aliases:
+        if key in value:
+            repairs.append(Repair("key-alias", f"{key!r} stands for {own!r}", span))
+            return key
+    return None
 
 
 def _refusal(
@@ -199,7 +225,8 @@ def _refusal(
     """Whether the claim is an attempt, and why it is no call before its arguments are read."""
     name = claim.name
     known = tools is not None and isinstance(name, str) and name in tools
-    if not (claim.has_name and (claim.has_arguments or marked or known)):
+    has_arguments = claim.arguments_key is not None
+    if claim.name_key is None or not (has_arguments or marked or known):
         return marked, Note("missing-name", "a call without a name")
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
@@ -207,12 +234,12 @@ def _refusal(
     if tools is not None and not known:
         names = ", ".join(list(tools)[:12])
         return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
-    if claim.has_arguments:
+    if has_arguments:
         return True, None
     if _lost(read):
         return True, Note(_lost(read), f"the arguments of {name!r} are missing")
-    if claim.extra:
-        keys = ", ".join(repr(key[:40]) for key in claim.extra[:6])
+    if extra := claim.extra:
+        keys = ", ".join(repr(key[:40]) for key in extra[:6])
         return True, Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
     return True, None
 
@@ -235,27 +262,27 @@ def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | N
         message = "the arguments were JSON inside a string"
         claim.repairs.append(Repair("encoded-arguments", message, span))
         claim.repairs += [Repair(r.code, r.message, span, r.level) for r in inner.repairs]
-        claim.notes += inner.notes
+        claim.notes = inner.notes
         claim.truncated = claim.truncated or inner.truncated
         value = inner.value
     if value is None or value in ("", []) or (isinstance(value, str) and not value.strip()):
         return {}
     if not isinstance(value, dict):
         return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
-    if _is_schema(value, claim.name, tools):
+    if value.get("type") == "object" and _is_schema(value, claim.name, tools):
         return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
     return value
 
 
 def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
-    """Whether a tool's own parameters were written where a call's arguments belong."""
-    if arguments.get("type") != "object" or not isinstance(arguments.get("properties"), dict):
+    """Whether an object's schema, a tool's own, was written where arguments belong."""
+    if not isinstance(arguments.get("properties"), dict):
         return False
     properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
     return "properties" not in properties
 
 
-def _forbidden(repairs: list[Repair], level: Level) -> Note | None:
+def _forbidden(repairs: tuple[Repair, ...], level: Level) -> Note | None:
     """The first mend that this level does not allow, as the reason for refusing the call."""
     allowed = _RANK[level]
     for repair in repairs:
@@ -272,6 +299,9 @@ _REFUSED_AS = {
     "positional-arguments": "positional-arguments",
     "encoded-arguments": "invalid-arguments",
 }
+
+
+_new_tuple = tuple.__new__
 
 
 def _kind(value: object) -> str:

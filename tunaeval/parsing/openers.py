@@ -17,6 +17,7 @@ from .closers import another
 from .collect import MAX_CALLS
 from .fast import FENCE
 from .fast.made import moved
+from .judged import Ended, Given, refused
 from .mention import Mention
 from .passage import Passage
 from .python_block import PythonBlock
@@ -37,7 +38,7 @@ class Blocks(Passage):
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
-        if self._is_full():
+        if len(self.collector.calls) >= MAX_CALLS and self._is_full():
             return None
         window = self.window
         text, start = window.text, window.pos
@@ -87,24 +88,42 @@ class Blocks(Passage):
         window, doubtful = self.window, choice.wordy and self._is_doubtful()
         start = window.pos
         window.pos = body = start + len(token.text)
-        if self._fast and window.final and not quoted and start != self._unsure:
-            calls: list[ToolCall] = []
-            end = choice.fast(window.text, start, body, self.tools, calls)
-            if (
-                end >= 0
-                and not (doubtful and calls and not calls[0].arguments)
-                and (
-                    self._taken(start, end, calls, bare=choice.bare)
-                    if calls
-                    else self._passed_over(start, end, token, choice)
-                )
-            ):
-                return None
+        at_once = self._fast and window.final and not quoted
+        if at_once and self._at_once(start, body, token, choice, doubtful=doubtful):
+            return None
         return self._read(token, choice.form, window.base + start, quoted=quoted, doubtful=doubtful)
 
     def _is_doubtful(self) -> bool:
         """Whether a name alone is no call: in the middle of a line any word may stand for one."""
         return self.tools is None and not LINE_START.search(self._line)
+
+    def _at_once(
+        self, start: int, body: int, token: Token, choice: Choice, *, doubtful: bool
+    ) -> bool:
+        """Read a block whose text is all there, unless its recovering reader has to."""
+        window, ended, known = self.window, self._ended, self._seen.get((token.text, doubtful))
+        if known is not None and window.text.startswith(known.text, start):
+            ended = known.again(start)
+        elif start != self._unsure:
+            calls: list[ToolCall] = []
+            end = choice.fast(window.text, start, body, self.tools, calls)
+            if end >= 0:
+                if not calls:
+                    return self._passed_over(start, end, token, choice)
+                if doubtful and not calls[0].arguments:
+                    return False
+                return self._taken(start, end, calls, bare=choice.bare)
+            given = Given(window.text, window.base, self.tools, self.level, self._objects)
+            ended = choice.judged(given, body)
+            if ended is not None and ended.near(given):
+                self._remember((token.text, doubtful), start, ended)
+        return ended is not None and self._judged(start, ended, token, bare=choice.bare)
+
+    def _remember(self, opener: tuple[str, bool], start: int, ended: Ended) -> None:
+        """Keep what came of a block, if it was no call: the same text may follow it."""
+        same = refused(self.window.text, start, ended)
+        if same is not None:
+            self._seen[opener] = same
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
         """Hand on the calls of a block from `start` to `end`, unless there are too many."""
@@ -113,11 +132,27 @@ class Blocks(Passage):
             return False
         base = window.base
         collector.block(base + start, base + end, found if not base else moved(found, base))
-        collector.bare = bare
-        self.announced = self._refused = None
-        self._line_at = base + end
-        window.pos = end
+        self._pass(end, bare=bare)
         return True
+
+    def _judged(self, start: int, ended: Ended, token: Token, *, bare: bool) -> bool:
+        """Hand on what became of the objects of a block, unless they are too many."""
+        collector, base = self.collector, self.window.base
+        if len(collector.calls) + len(ended.found) > MAX_CALLS:
+            return False
+        collector.judged(base + start, base + ended.end, ended.found)
+        self._pass(ended.end, bare=bare)
+        self._refused = token if ended.failed else None
+        self._in_code = self._in_code or (token.text == FENCE and not ended.closed)
+        return True
+
+    def _pass(self, end: int, *, bare: bool) -> None:
+        """Go on behind a block that ends there."""
+        window = self.window
+        window.pos = end
+        self.announced = self._refused = None
+        self._line_at = window.base + end
+        self.collector.bare = bare
 
     def _passed_over(self, start: int, end: int, token: Token, choice: Choice) -> bool:
         """A block without a call is content, where the fast reader says what it is."""
@@ -125,10 +160,7 @@ class Blocks(Passage):
         if not (choice.form.marked or token.kind == "bare" or fence):
             return False  # a mention, or an object that is no call: only the other reader knows
         collector.piece("content", window.base + start, window.base + end)
-        collector.bare = choice.bare
-        self.announced = self._refused = None
-        self._line_at = window.base + end
-        window.pos = end
+        self._pass(end, bare=choice.bare)
         if fence:
             self._in_code = True
         elif token.kind == "open":
@@ -164,7 +196,7 @@ class Blocks(Passage):
         self._refused, fence = None, token.text == FENCE
         self.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
-        block.doubtful = doubtful
+        block.doubtful, first = doubtful, block
         yield from block.read()
         while block.had_body and not (block.closed or block.failed):
             if not (yield from another(form, self.window)) or self._is_full():
@@ -173,6 +205,10 @@ class Blocks(Passage):
             yield from block.read()
         collector, end = self.collector, self.window.offset
         collector.bare, self._line_at = form.opener is None, end
+        alone = block is first and name is None
+        if block.refused and alone and self._fast and self.window.final:
+            ended = Ended([block.refused], self.window.pos, closed=False)
+            self._remember((token.text, doubtful), start - self.window.base, ended)
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)

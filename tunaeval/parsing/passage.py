@@ -12,9 +12,10 @@ from tunaeval.window import KEPT, Window
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import LEAST_CUT, Finder
+from .judged import Ended, Objects, Refused
 from .mention import Mention
 from .quoting import is_quote
-from .recovering import Objects, Setting
+from .recovering import Setting
 from .tokens import Token
 
 
@@ -27,14 +28,16 @@ class Passage:
     fence is open; `_quote_open`: inline code began right before a marker; `_after_reasoning`: white
     space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
-    counts, `_unsure` an opener whose fast reader need not be asked again. `_inside`: the text is
-    the end of reasoning that is never closed.
+    counts, `_unsure` an opener whose fast readers need not be asked again, `_ended` what they said,
+    `_seen` the last block behind each opener that gave no call, doubtful or not. `_inside`: the
+    text is the end of reasoning that is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_fast", "_in_code", "_inside", "_line_at", "_mention", "_objects",
-        "_quote_open", "_refused", "_setting", "_thought_at", "_thought_marker", "_unsure",
-        "announced", "channel", "collector", "finder", "level", "tools", "window",
+        "_after_reasoning", "_ended", "_fast", "_in_code", "_inside", "_line_at", "_mention",
+        "_objects", "_quote_open", "_refused", "_seen", "_setting", "_thought_at",
+        "_thought_marker", "_unsure", "announced", "channel", "collector", "finder", "level",
+        "tools", "window",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +66,8 @@ class Passage:
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
         self._unsure = -1
+        self._ended: Ended | None = None
+        self._seen: dict[tuple[str, bool], Refused] = {}
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
 
     def _say(self, end: int) -> None:

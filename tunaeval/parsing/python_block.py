@@ -18,6 +18,7 @@ from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
+from .chains import missing_closer
 from .collect import MAX_CALLS
 from .judge import judge_named
 from .recovering import Begun, Setting
@@ -259,11 +260,10 @@ class PythonBlock(Begun):
         self.closed = yield from literal(window, closer.spellings)
         if self.closed:
             return
-        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
-        where = "other text follows" if rest else "the text ends"
-        self._ledger.mend("unclosed", f"{where} before {closer.text!r}")
-        if window.final and any(text.startswith(rest) for text in closer.spellings):
-            window.pos += len(rest)
+        message, end = missing_closer(window.text, window.pos, closer)
+        self._ledger.mend("unclosed", message)
+        if window.final:
+            window.pos = end
 
 
 def _begins_name(char: str) -> bool:

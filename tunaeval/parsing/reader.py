@@ -18,8 +18,8 @@ from .deltas import Deltas
 from .events import TEXTS, Event
 from .fast.whole import TextReader, whole_reader
 from .finder import Finder
+from .judged import Objects
 from .plain import Plain
-from .recovering import Objects
 from .scanner import Scanner
 from .tiling import Kind, Tiling
 
@@ -56,15 +56,21 @@ class Reader:
         return result or self.read(text, tools, level)
 
     def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
-        """Read a whole text."""
+        """Read a whole text, which may be anything."""
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        finder, plain = self._compile(), Plain(text)
-        if len(text) <= MAX_TEXT and plain.read(finder, tools):
+        return self._read(text, tools, level, None)
+
+    def _read(
+        self, text: str, tools: Tools | None, level: Level, known: Objects | None
+    ) -> ParseResult:
+        """Read a whole text; `known` keeps what was read of objects, for another level."""
+        finder, plain = self._finder or self._compile(), Plain(text, known)
+        if len(text) <= MAX_TEXT and plain.read(finder, tools, level):
             result = plain.result(finder)
             if result is not None:
                 return result
-        return read_whole(finder, text, tools, level, plain=plain)[0]
+        return read_whole(finder, text, tools, level, objects=known, plain=plain)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
@@ -81,23 +87,20 @@ class Reader:
         result = self.at_once(text, tools)
         if result is not None:
             return dict.fromkeys(LEVELS, result)
-        finder, objects = self._compile(), Objects()
-        standard = read_whole(finder, text, tools, "standard", objects=objects)[0]
+        known = Objects()
+        standard = self._read(text, tools, "standard", known)
         if standard.diagnoses:
-            lenient = read_whole(finder, text, tools, "lenient", objects=objects)[0]
+            lenient = self._read(text, tools, "lenient", known)
         elif any(call.repairs for call in standard.calls):
             lenient = standard
         else:
             return dict.fromkeys(LEVELS, standard)
-        strict = read_whole(finder, text, tools, "strict", objects=objects)[0]
+        strict = self._read(text, tools, "strict", known)
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
         """A reader for a text that arrives in pieces."""
-        return self._engine(tools, level, listened=True)
-
-    def _engine(self, tools: Tools | None, level: Level, *, listened: bool) -> Stream:
-        return Stream(self._compile(), tools=tools, level=level, listened=listened)
+        return Stream(self._compile(), tools=tools, level=level)
 
     def _compile(self) -> Finder:
         if self._finder is None:
@@ -138,8 +141,7 @@ def read_whole(
         finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
     )
     if plain is not None:
-        plain.hand_to(collector)
-        scanner.begin(plain.at, unsure=plain.unsure)
+        scanner.begin(plain)
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:
@@ -165,7 +167,6 @@ class Stream:
         *,
         tools: Tools | None = None,
         level: Level = "standard",
-        listened: bool = True,
     ) -> None:
         wanted_name(level, "level", LEVELS)
         self._tools = tools
@@ -173,7 +174,7 @@ class Stream:
         self._deltas: Deltas | None = None
         self._lines: Lines | None = None
         self._window = Window()
-        self._collector = Collector(listened=listened)
+        self._collector = Collector(listened=True)
         scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
         self._scan = scanner.run()
         self._chunks: list[str] = []
@@ -233,12 +234,17 @@ class Stream:
         return tuple(self._collector.pieces)
 
     def _take(self, chunk: str) -> None:
-        self._wanted_open()
-        room = MAX_TEXT - self._length
-        self._keep(chunk)
+        if self._result is not None:
+            self._wanted_open()
+        length = self._length
+        self._chunks.append(chunk)
+        self._starts.append(length)
+        self._length = length + len(chunk)
+        room = MAX_TEXT - length
         if room > 0 and chunk:
-            self._window.feed(chunk[:room])
-            next(self._scan)
+            self._window.feed(chunk if len(chunk) <= room else chunk[:room])
+            if not self._collector.grows():
+                next(self._scan)
 
     def _take_delta(self, delta: Mapping[str, JsonValue]) -> None:
         self._beside().take(delta, self._length)
@@ -257,8 +263,7 @@ class Stream:
         self._wanted_open()
         if self._deltas is None:
             events = self._collector.events
-            told = [] if events is None else events
-            self._deltas = Deltas(told, self._tools, self._level)
+            self._deltas = Deltas([] if events is None else events, self._tools, self._level)
         return self._deltas
 
     def _wanted_open(self) -> None:
@@ -270,11 +275,6 @@ class Stream:
             raise AssertionError("the engine asked for more than the whole text")
         if self._length > MAX_TEXT:
             self._collector.too_long(self._length)
-
-    def _keep(self, chunk: str) -> None:
-        self._chunks.append(chunk)
-        self._starts.append(self._length)
-        self._length += len(chunk)
 
     def _told(self) -> list[Event]:
         collector = self._collector

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from tunaeval.grammar import Format
-from tunaeval.repair import Read, Unreadable
 from tunaeval.types import JsonValue, Level, Tools
 from tunaeval.window import Window
 
 from .collect import Collector
+from .judged import Judged, Objects
 from .ledger import Ledger
-
-Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
-"""What was read at an offset, in front of which texts, and where it ended: at any level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +45,8 @@ class Begun:
         self.failed = False
         self.closed = False
         self.doubtful = False
+        self.refused: Judged | None = None
+        """The whole block, where it could not be read and that is all there is to say."""
         self._setting = setting
         self._window = setting.window
         self._form = form

@@ -11,11 +11,13 @@ from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 from tunaeval.grammar import Format, Route
+from tunaeval.types import ToolCall, Tools
 from tunaeval.window import Reading, Window
 
 from .chains import start_of
 from .collect import Collector
 from .fast import addressed_reader
+from .fast.made import call_of
 from .finder import Finder
 from .tokens import HeaderReader, Token
 
@@ -64,6 +66,13 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     ahead = len(text) - start - len(token.text)
     found = next(iter(proven or fitting), None)
     return found, bool(proven) or window.final or ahead > _HEADER
+
+
+def addressed_call(text: str, start: int, header: Header, tools: Tools | None) -> ToolCall | None:
+    """The call behind a header that begins at `start` and has its tool's name, if it is sound."""
+    name = header.name or ""
+    found = header.reader.fast(text, start + header.length, name, tools)
+    return found and call_of(name, found[0], header.form.name, (start, found[1]), None)
 
 
 def is_cut(window: Window, collector: Collector, token: Token) -> bool:

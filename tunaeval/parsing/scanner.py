@@ -15,11 +15,11 @@ from typing import TypeAlias
 from tunaeval.window import Reading, Window
 
 from .collect import MAX_CALLS, Collector
-from .fast.made import call_of
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .openers import LINE_START, Blocks
-from .routing import Header, header_at, is_cut, think, unclosed
+from .plain import Plain
+from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
 from .tokens import Token
 
 
@@ -32,10 +32,12 @@ class Scanner(Blocks):
 
     __slots__ = ()
 
-    def begin(self, at: int, *, unsure: int) -> None:
-        """Begin behind a block that ends there; at `unsure` a fast reader was asked in vain."""
-        self.window.pos = self._line_at = at
-        self._unsure = unsure
+    def begin(self, plain: Plain) -> None:
+        """Begin where another pass stopped, with all that it has read."""
+        plain.hand_to(self.collector)
+        self.window.pos = self._line_at = plain.at
+        self._unsure, self._ended = plain.unsure, plain.ended
+        self.channel = "call" if plain.in_message else None
 
     def run(self) -> Reading[None]:
         """Collect everything."""
@@ -162,14 +164,11 @@ class Scanner(Blocks):
         """A call whose tool's name is in the header before it."""
         window = self.window
         start = window.pos
-        window.pos = body = start + header.length
+        window.pos = start + header.length
         if self._fast and window.final:
-            name, form = header.name or "", header.form
-            found = header.reader.fast(window.text, body, name, self.tools)
-            if found is not None:
-                call = call_of(name, found[0], form.name, (start, found[1]), None)
-                if self._taken(start, found[1], [call], bare=False):
-                    return None
+            call = addressed_call(window.text, start, header, self.tools)
+            if call and call.span and self._taken(start, call.span.end, [call], bare=False):
+                return None
         return self._read(token, header.form, window.base + start, name=header.name)
 
     def _end_message(self, token: Token) -> None:

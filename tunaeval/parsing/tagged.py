@@ -35,6 +35,7 @@ from .chains import closing_of, shows_end, stops_of
 from .closers import closers, missing
 from .elements import ElementsReader
 from .judge import judge_named, only_a_word
+from .judged import refusal
 from .live import LiveCall, LiveText
 from .live_objects import LiveObject
 from .recovering import Begun, Setting
@@ -297,9 +298,8 @@ class TaggedBlock(Begun):
         self._setting.collector.drop(self._ledger.count)
         if at_end:
             window.pos = len(window.text)
-        span = Span(self._start, window.offset)
-        self.failed = why is not None
-        self.had_body = why is not None or at_end
+        span, self.failed = Span(self._start, window.offset), why is not None
+        self.had_body = self.failed or at_end
         if not self.had_body:
             return
         if not self._quoted:
@@ -307,6 +307,7 @@ class TaggedBlock(Begun):
             code = "truncated" if cut else why.code if why else "invalid-json"
             message = why.message if why else "the text ends before the call does"
             self._ledger.refuse(code, message, span, cut=cut)
+            self.refused = None if cut else refusal(code, message, span)
         self._ledger.content(span.end)
 
 

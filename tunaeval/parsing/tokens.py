@@ -12,6 +12,7 @@ from tunaeval.grammar import Format, Literal, Name, Reasoning, Route
 from tunaeval.window import Window
 
 from .fast import AddressedReader, BlockReader, block_reader
+from .judged import JudgedReader, judged_reader
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
@@ -42,6 +43,7 @@ class Choice:
     form: Format
     follows: Match
     fast: BlockReader
+    judged: JudgedReader
     bare: bool
     excludes: bool
     wordy: bool
@@ -65,6 +67,8 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
+    addressed: bool = False
+    """Whether the header that begins with it may have a tool's name."""
     choices: tuple[Choice, ...] = ()
     headers: tuple[HeaderReader, ...] = ()
 
@@ -79,8 +83,9 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
     if not token.choices:
         probes = token.probes or ("",) * len(token.formats)
         token.choices = tuple(
-            Choice(form, re.compile(probe).match, block_reader(form), form.opener is None,
-                   form.envelope is not None, len(token.formats) > 1 and _names_first(form))
+            Choice(form, re.compile(probe).match, block_reader(form), judged_reader(form),
+                   form.opener is None, form.envelope is not None,
+                   len(token.formats) > 1 and _names_first(form))
             for form, probe in zip(token.formats, probes, strict=True)
         )  # fmt: skip
     return token.choices

@@ -42,27 +42,29 @@ def kind_of(value: JsonValue) -> str:
 
 def is_of(value: JsonValue, kind: object) -> bool:
     """Whether a value is of a schema's type. True is no number; 3.0 is no integer as it stands."""
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, dict)
-        case "null":
-            return value is None
-    return True  # a type that JSON schema does not know asks for nothing
+    accepted = _CLASSES.get(kind) if isinstance(kind, str) else None
+    if accepted is None:
+        return True  # a type that JSON schema does not know asks for nothing
+    return isinstance(value, accepted) and not (value.__class__ is bool and kind in _NO_BOOLEANS)
+
+
+_CLASSES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+_NO_BOOLEANS = ("integer", "number")
 
 
 def kinds_named(schema: Mapping[str, object]) -> list[object]:
     """What a schema's `type` names, one or several; some providers write them in capitals."""
     named = schema.get("type")
+    if type(named) is str:
+        return [named.lower()]
     several = [*named] if isinstance(named, list | tuple) else [] if named is None else [named]
     return [each.lower() if isinstance(each, str) else each for each in several]
 
@@ -113,17 +115,33 @@ def _of_word(word: str, kind: str) -> JsonValue | Unbent:
 
 
 _REPR = Repr()
-_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 60
+_SHOWN = 60
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = _SHOWN
 _REPR.maxlevel = 2
+_PLAIN = frozenset({bool, float, type(None)})
+_LARGE = 10**18
 
 
 def shown(value: object) -> str:
     """A value for people: its beginning, at a bounded cost."""
+    if _is_short(value):
+        text = repr(value)
+        if len(text) <= _SHOWN:
+            return text
     try:
         return _cut(_REPR.repr(value))
     except (ValueError, TypeError):  # an integer beyond Python's limit; keys of no order
         return f"a {type(value).__name__}"
 
 
+def _is_short(value: object) -> bool:
+    """Whether all of a value can be shown at no cost, if it has no escapes."""
+    if type(value) is str:
+        return len(value) <= _SHOWN
+    if type(value) is int:  # Python turns none into text that is beyond its limit
+        return -_LARGE < value < _LARGE
+    return type(value) in _PLAIN
+
+
 def _cut(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -12,6 +12,7 @@ from tunaeval.window import Reading, Window
 from .between import Between, first_characters
 from .dialect import Dialect
 from .mends import CutError, Draft, UnreadableError
+from .strings import StringReader
 from .values import Note, Unreadable, decode
 
 Step: TypeAlias = Callable[[], Any]
@@ -43,6 +44,8 @@ class Machine(ABC):
     """
 
     whole = False
+    string: StringReader | None = None
+    """What reads the string that the text so far ends in."""
     _exact = True
     """Whether any decoder reads the numbers so far alike."""
     _bare_key = False

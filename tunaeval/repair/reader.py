@@ -81,7 +81,13 @@ class Reader(Machine):
         """Read a string into `out`."""
         out.append('"')
         string = StringReader(self._window, self.draft, out, style, role=role, stops=self._stops)
-        return lambda: then if string.advance() else None
+
+        def read_on() -> Step | None:
+            ended = string.advance()
+            self.string = None if ended else string
+            return then if ended else None
+
+        return read_on
 
     def _behind_string(self) -> Step | None:
         return self._after()

@@ -10,7 +10,7 @@ whatever alternatives are nested in each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
@@ -52,6 +52,8 @@ def fit(
     faults: list[Fault] = []
     try:
         outcome = _Fitting(schema if root is None else root).fit(value, schema, 0)
+        if not outcome.told:
+            return Fitted(outcome.value)
         for path, code, message in _told(outcome, "$", set()):
             if code == "type":
                 repairs.append(Repair("type", f"{path}: {message}", span))
@@ -114,7 +116,8 @@ class _Fitting:
             return outcome
         if value is None and schema.get("nullable") is True:
             return outcome
-        self._typed(outcome, schema, depth)
+        if not _is_of_type_asked(value, schema):
+            self._typed(outcome, schema, depth)
         if not (outcome.wrong or _COMBINING.isdisjoint(schema)):
             self._combined(outcome, schema, depth)
             self._contradicted(outcome, schema)
@@ -122,7 +125,7 @@ class _Fitting:
             self._object(outcome, outcome.value, schema, depth)
         elif isinstance(outcome.value, list):
             self._array(outcome, outcome.value, schema, depth)
-        if not outcome.wrong:
+        if not (outcome.wrong or _CHOOSING.isdisjoint(schema)):
             _choose(outcome, choices_of(schema))
         return outcome
 
@@ -154,13 +157,16 @@ class _Fitting:
 
     def _typed(self, outcome: _Outcome, schema: Schema, depth: int) -> None:
         wanted, value = kinds_named(schema), outcome.value
-        if not wanted or any(is_of(value, kind) for kind in wanted):
-            return
+        for kind in wanted:
+            if is_of(value, kind):
+                return
         for kind in wanted:
             found = bent(value, kind)
             if found is not UNBENT:
                 outcome.repair(found, f"{shown(value)} read as {kind} {shown(found)}")
                 return
+        if not wanted:
+            return
         if "array" in wanted and self._is_lone_item(value, schema, depth):
             outcome.repair([value], f"{shown(value)} read as array {shown([value])}")
             return
@@ -193,7 +199,7 @@ class _Fitting:
 
     def _object(self, outcome: _Outcome, value: JsonObject, schema: Schema, depth: int) -> None:
         properties = schema.get("properties")
-        properties = properties if isinstance(properties, Mapping) else {}
+        properties = properties if isinstance(properties, (dict, Mapping)) else {}
         required = schema.get("required")
         for name in required if isinstance(required, list | tuple) else ():
             if isinstance(name, str) and name not in value:
@@ -233,16 +239,32 @@ class _Fitting:
 
 _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
 _COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
-_ASKING = _COMBINING | {"enum", "const"}
-_CLASSES = {"string": str, "integer": int, "number": float, "boolean": bool}
+_CHOOSING = frozenset({"enum", "const"})
+_ASKING = _COMBINING | _CHOOSING
+_CLASSES: dict[str, type] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+_LONE = frozenset({str, int, float, bool})
+
+
+def _is_of_type_asked(value: JsonValue, schema: Schema) -> bool:
+    """Whether a value is of the one type that is asked for, as nearly all are."""
+    kind = schema.get("type")
+    return type(kind) is str and _CLASSES.get(kind) is type(value)
 
 
 def _fits_plainly(value: JsonValue, schema: object) -> bool:
-    """Whether a lone value is of the one type that is asked for, as nearly all are."""
+    """Whether a lone value is of the one type that is asked for, and nothing more is asked."""
     if type(schema) is not dict:
         return schema is None
-    kind = schema.get("type")
-    return type(kind) is str and _CLASSES.get(kind) is type(value) and _ASKING.isdisjoint(schema)
+    if type(value) not in _LONE or not _ASKING.isdisjoint(schema):
+        return False
+    return _is_of_type_asked(value, schema)
 
 
 def _item_schema(schema: Schema, index: int) -> object:
@@ -276,15 +298,15 @@ def _circle(value: JsonValue) -> _Outcome:
     return outcome
 
 
-def _told(
-    outcome: _Outcome, path: str, seen: set[tuple[str, int]]
-) -> Iterator[tuple[str, str, str]]:
-    """Path, code and message of all there is to tell; what several schemas say is told once."""
+def _told(outcome: _Outcome, path: str, seen: set[tuple[str, int]]) -> list[tuple[str, str, str]]:
+    """Path, code and message of all there is to report; what several schemas say comes once."""
     if (path, id(outcome)) in seen:
-        return
+        return []
     seen.add((path, id(outcome)))
+    found: list[tuple[str, str, str]] = []
     for what, more in outcome.told:
         if isinstance(more, _Outcome):
-            yield from _told(more, path + what, seen)
+            found += _told(more, path + what, seen)
         else:
-            yield path, what, more
+            found.append((path, what, more))
+    return found

@@ -162,6 +162,17 @@ class StringReader:
             self._out.append(escaped(char))
             window.pos += 1
 
+    def grow(self) -> bool:
+        """Take all that has arrived, if no character of it needs thought; else nothing."""
+        window = self._window
+        run = self._plain.match(window.text, window.pos)
+        if run is None or run.end() != len(window.text):
+            return False
+        text = run.group()
+        self._out.append(controls_escaped(text) if self._controls else text)
+        window.pos = run.end()
+        return True
+
     def _quote_ended(self) -> bool | None:
         """Whether the quote here has ended the string; None to wait."""
         window, style = self._window, self._style

@@ -11,7 +11,7 @@ import json
 import re
 from dataclasses import dataclass
 from math import isfinite, isinf
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -77,14 +77,57 @@ def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant)
+_raw_decode = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant
+).raw_decode
+
+
+begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
+"""Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
 
 
 def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unreadable:
-    """Read the sound JSON value that begins at `start`: the value, its end and what is odd."""
+    """Read the sound JSON value that begins at `start`: the value, its end and what is odd.
+
+    An error of the decoder counts the lines before it, so what begins late in a text is looked at
+    in a piece of it, which grows as long as the value may go on behind it.
+    """
+    if start <= _NEAR:
+        return _scan(text, start)
+    size = _FIRST_LOOK
+    while True:
+        piece = text[start : start + size]
+        found = _scan(piece, 0)
+        if start + size >= len(text) or not _may_be_cut(found, piece):
+            if isinstance(found, Unreadable):
+                return Unreadable(found.code, found.message, start + found.at)
+            return found[0], start + found[1], found[2]
+        size *= 4
+
+
+_FIRST_LOOK = 1024
+_NEAR = 1024
+_LONGEST_TOKEN = 16
+"""So near to the end of a piece, a token may be cut there."""
+
+_Scanned: TypeAlias = "tuple[JsonValue, int, tuple[Note, ...]] | Unreadable"
+
+
+def _may_be_cut(found: _Scanned, piece: str) -> bool:
+    """Whether more text could change what a piece of it says."""
+    near = len(piece) - _LONGEST_TOKEN
+    if isinstance(found, Unreadable):
+        return found.at > near or found.message.startswith("Unterminated")
+    return found[1] > near and piece[found[1] - 1] not in '}]"'
+
+
+def _scan(text: str, start: int) -> _Scanned:
     notes: list[Note] = []
     try:
-        value, end = _unique_value(text, start) or _noting_decoder(notes).raw_decode(text, start)
+        try:
+            value, end = _raw_decode(text, start)
+        except _DuplicateKeyError:
+            value, end = _noting_decoder(notes).raw_decode(text, start)
     except json.JSONDecodeError as error:
         return Unreadable("invalid-json", error.msg, error.pos)
     except RecursionError:
@@ -94,14 +137,6 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
     if too_deep(text, start, end, value):
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     return value, end, (*notes, *_odd_characters(text, start, end, value))
-
-
-def _unique_value(text: str, start: int) -> tuple[JsonValue, int] | None:
-    """The value and its end; None if a key comes twice somewhere in it."""
-    try:
-        return _DECODER.raw_decode(text, start)
-    except _DuplicateKeyError:
-        return None
 
 
 def decode(text: str, *, exact: bool) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
@@ -162,7 +197,9 @@ def has_long_number(text: str, start: int, end: int) -> bool:
 
     A look at every so many characters is enough to know that there is none.
     """
-    looked = range(start, end, _STEP) if end - start > MAX_DIGITS else ()
+    if end - start <= MAX_DIGITS:
+        return False
+    looked = range(start, end, _STEP)
     if not any(_RUN.match(text, at, end) for at in looked):
         return False
     return _LONG_NUMBER.search(text, start, end) is not None

@@ -1,6 +1,6 @@
 """What a sound object says of itself: a call with nothing unusual about it, or something else.
 
-The engine's `judge` knows aliases, wrapped calls, encoded arguments and more; here is only what
+`judge` knows aliases, wrapped calls, encoded arguments and more; here is only what
 it takes without a word.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import Unreadable, has_long_number, scan
+from tunaeval.repair import begins_soundly, has_long_number, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 
 from ..fitting import fits
@@ -67,9 +67,9 @@ def claim_of(form: Format, word: CallObject) -> Claim:
 
 
 def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
-    """The value that begins there and its end, if nothing is odd about it: the engine's scanner."""
-    found = scan(text, start)
-    if isinstance(found, Unreadable) or found[2]:
+    """The object that begins there and its end, if nothing is odd about it."""
+    found = scan(text, start) if begins_soundly(text, start) else None
+    if not isinstance(found, tuple) or found[2]:
         return None
     value, end, _ = found
     return None if has_long_number(text, start, end) else (value, end)

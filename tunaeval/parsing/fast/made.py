@@ -47,16 +47,22 @@ class Result:
 
 
 def call_of(
-    name: str, arguments: JsonObject, format_name: str, where: tuple[int, int], id_: str | None
+    name: str,
+    arguments: JsonObject,
+    format_name: str,
+    where: tuple[int, int],
+    id_: str | None,
+    *,
+    repairs: tuple[Repair, ...] = (),
 ) -> ToolCall:
-    """A call without any mend, from one offset to another."""
+    """A call from one offset to another."""
     call: Any = Call()
     call.name = name
     call.arguments = arguments
     call.id = id_
     call.format = format_name
     call.span = _new_tuple(Span, where)
-    call.repairs = ()
+    call.repairs = repairs
     call.__class__ = ToolCall
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 

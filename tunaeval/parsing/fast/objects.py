@@ -19,7 +19,7 @@ from .claims import Claim, claim_of
 from .patterns import SPACE, row
 from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
-from .whole import written_reader
+from .whole import NOT_SO, written_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
@@ -44,6 +44,10 @@ def _only_space(words: tuple[Word, ...]) -> bool:
     return all(isinstance(word, Space) for word in words)
 
 
+_may_hold = re.compile(r'[ \t\r\n]*+(?:\[|\{[ \t\r\n]*+["}])').match
+"""Whether an array or an object may begin at an index: a cheap look before anything is sought."""
+
+
 def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> BlockReader:
     """The reader of one object, or an array of one, up to the closer: decoded at once.
 
@@ -54,16 +58,14 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
     written = written_reader(form) or _never
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
-        if found := written(text, start, tools):
-            calls.append(found[0])
-            return found[1]
-        end = text.find(mark, body)
+        end = written(text, start, body, tools, calls)
+        if end != NOT_SO:
+            return end
+        end = text.find(mark, body, body + MAX_FAST) if _may_hold(text, body) else -1
         if end < 0:
-            if size:
+            if size or len(text) - body > MAX_FAST:
                 return slow(text, start, body, tools, calls)
             end = len(text)
-        if end - body > MAX_FAST:
-            return slow(text, start, body, tools, calls)
         piece = text[body:end]
         try:
             value = _loads(piece)
@@ -84,8 +86,9 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
     return read
 
 
-def _never(*_: object) -> None:
+def _never(*_: object) -> int:
     """A format whose blocks have no fixed ends."""
+    return NOT_SO
 
 
 def _behind(form: Format, words: tuple[Word, ...], read: BlockReader) -> BlockReader | None:

@@ -1,6 +1,6 @@
 """Rows of words as possessive patterns: what a word matches is never given back.
 
-So a pattern walks a text as the engine does, word by word; where the engine would have to wait,
+So a pattern walks a text as recovering readers do, word by word; where they would have to wait,
 mend or try again, it does not match.
 """
 
@@ -13,7 +13,7 @@ from tunaeval.grammar import Attribute, Key, Literal, Markup, Maybe, Name, Space
 
 SPACE = r"[ \t\r\n]*+"
 NEAR_SPACE = r"[ \t\r\n]{0,40}+"
-"""So much white space the engine looks over when it decides whether a closer is one."""
+"""So much white space recovering readers look over when they decide whether a closer is one."""
 
 
 def row(words: Sequence[Word], *, space: str = SPACE) -> str | None:

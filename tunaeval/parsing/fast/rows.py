@@ -14,12 +14,12 @@ from .patterns import SPACE, row
 from .promise import UNSURE, BlockReader
 
 _skip = re.compile(SPACE).match
-_Tail = Callable[[str, int], int]
+Tail = Callable[[str, int], int]
 
 
 def row_reader(form: Format, word: CallObject, claim: Claim) -> BlockReader | None:
     """The reader of what stands from the first object on; nothing fixed may stand before it."""
-    tail = _tail(form, word)
+    tail = tail_of(form, word)
     if tail is None:
         return None
     read_one, bare = _one_reader(form, claim), bool(word.opens)
@@ -90,7 +90,7 @@ def behind_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _tail(form: Format, word: CallObject) -> _Tail | None:
+def tail_of(form: Format, word: CallObject) -> Tail | None:
     """Where a block ends whose objects end there, or `UNSURE`: behind its closer, if it has one.
 
     Without one, a bracket too many is a mend, and a quote behind a row may be.

@@ -1,8 +1,8 @@
 """Blocks whose tool name stands outside of the arguments.
 
-A value ends at its first closer if what the grammar allows next stands behind it, which the engine
+A value ends at its first closer if what the grammar allows next stands behind it, which `bare`
 asks too; here all of that is one pattern, which also reads the next key. If it does not match
-there, the engine may find a later closer.
+there, a later closer may end the value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.repair import MAX_FAST
+from tunaeval.repair import MAX_FAST, begins_soundly
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
@@ -42,7 +42,7 @@ from .values import ODD, value_of
 
 _SPACES = " \t\r\n"
 _OPTIONAL = (Arguments(optional=True),)
-"""Where such an object stands, the rest does not match, and the engine reads it."""
+"""Where such an object stands, the rest does not match, and the recovering reader reads it."""
 _Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 
@@ -82,9 +82,9 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
         if named is None:
             return UNSURE
         name, at = meant(named[1], tools), named.end()
-        stop = text.find(mark, at)
-        if stop < 0:
-            stop = len(text)
+        if not begins_soundly(text, at):
+            return UNSURE
+        stop = _found(text, mark, at)
         piece = text[at:stop]
         try:
             arguments = _decoded(piece)
@@ -104,6 +104,12 @@ def _json_reader(form: Format, before: Sequence[Word], after: Sequence[Word]) ->
         return end
 
     return read
+
+
+def _found(text: str, mark: str, at: int) -> int:
+    """Where a text comes next; the end if it does not, or far away, where nothing decodes."""
+    stop = text.find(mark, at, at + MAX_FAST)
+    return stop if stop >= 0 else min(len(text), at + MAX_FAST + 1)
 
 
 def json_behind_header(form: Format) -> AddressedReader | None:

@@ -1,4 +1,4 @@
-"""Bare text to a value: what most values are at once, anything else as the engine does it."""
+"""Bare text to a value: what most values are at once, anything else as `typed` does it."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
 from ..fitting import fits
 from .made import Call, result_of
+from .promise import UNSURE, BlockReader
 from .sound import flat_texts
 
 TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 """Reads a whole text, or answers None."""
 
-WrittenReader: TypeAlias = Callable[[str, int, Tools | None], tuple[ToolCall, int] | None]
-"""Reads a block that begins at an offset: its call and where the block ends, or None."""
+NOT_SO = UNSURE - 1
 
 _Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | None]
 
@@ -56,21 +56,28 @@ def whole_reader(form: Format) -> TextReader:
     return read
 
 
-def written_reader(form: Format) -> WrittenReader | None:
-    """The reader of such blocks wherever they are; none for formats without a closer."""
+def written_reader(form: Format) -> BlockReader | None:
+    """The reader of such blocks wherever they are; none for formats without a closer.
+
+    It is `NOT_SO` that says that the block begins in another way, or is long.
+    """
     ends, decode = _ends(form), _decoder(form)
     if ends is None or decode is None or form.closer is None:
         return None
     (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending)
 
-    def read(text: str, start: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
+    def read(text: str, start: int, _: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         if not text.startswith(beginning, start):
-            return None
-        stop = text.find(ending, start + size)
+            return NOT_SO
+        first = start + size - 1
+        stop = text.find(ending, first, first + MAX_DIGITS)
         if stop < 0:
-            return None
-        call = decode(text, start + size - 1, stop + 1, tools)
-        return None if call is None else (call, stop + behind)
+            return UNSURE if len(text) - first < MAX_DIGITS else NOT_SO
+        call = decode(text, first, stop + 1, tools)
+        if call is None:
+            return UNSURE
+        calls.append(call)
+        return stop + behind
 
     return read
 

@@ -1,0 +1,260 @@
+"""Blocks of objects, sound or damaged, in a text that is all there: each is read, and judged.
+
+Asked where a format's fast reader was not certain: of an unknown tool, an alias, a type to coerce,
+encoded arguments, a comma too many, a closer that is missing behind a whole call. Where the frame
+around the objects is not what the format says the answer is None, and the recovering reader
+(`block`) reads the block; it would say the same of what is read here: `tests/parsing/test_fast.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.grammar import CallObject, Format, Space
+from tunaeval.repair import (
+    QUOTES,
+    JsonReader,
+    Note,
+    Read,
+    Unreadable,
+    begins_soundly,
+    has_long_number,
+    scan,
+)
+from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.window import Window
+
+from .chains import missing_closer, stops_of
+from .fast import FENCE
+from .fast.made import call_of
+from .fast.patterns import SPACE, row
+from .fast.rows import Tail, behind_space, tail_of
+from .judge import Verdict, judge, unreadable
+
+Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
+"""What was read at an offset, in front of which texts, and where it ended: at any level."""
+
+
+class Judged(NamedTuple):
+    """What became of the object at a span: `failed` if it could not be read.
+
+    It is the `last` of its block if what follows cannot be a call of the same row.
+    """
+
+    span: Span
+    verdict: Verdict
+    failed: bool = False
+    last: bool = False
+
+
+def refusal(code: str, message: str, span: Span) -> Judged:
+    """What could not be read, and why."""
+    return Judged(span, Verdict(None, (Note(code, message),)), failed=True, last=True)
+
+
+class Given(NamedTuple):
+    """A text that is all there and begins at `base`; `known` is for one that is read again."""
+
+    text: str
+    base: int
+    tools: Tools | None
+    level: Level
+    known: Objects | None
+
+
+class Ended(NamedTuple):
+    """What became of each object of a block, where it ends in the text, and whether by a closer."""
+
+    found: list[Judged]
+    end: int
+    closed: bool
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last object could not be read."""
+        return self.found[-1].failed
+
+    def near(self, given: Given) -> bool:
+        """Whether nothing far behind the block decided it, as it may whether JSON is sound."""
+        first = self.found[0].span.start - given.base
+        return not (self.failed and begins_soundly(given.text, first))
+
+
+JudgedReader: TypeAlias = Callable[[Given, int], Ended | None]
+"""Reads the block whose opener ends at an index of the text."""
+
+_SPACES = frozenset(" \t\r\n")
+_GOES_ON = frozenset(f"{{}}[],;{QUOTES}")
+"""Behind objects they are part of something that was not closed in time."""
+
+
+@lru_cache(maxsize=512)
+def judged_reader(form: Format) -> JudgedReader:
+    """The reader of that format's blocks, made when it is first asked for."""
+    word = form.call
+    if word is None:
+        return _never
+    before = row(form.words[1 if form.opener else 0 : form.words.index(word)])
+    tail = tail_of(form, word)
+    if before is None or tail is None:
+        return _never
+    return _Reader(form, word, re.compile(before + SPACE).match, tail).read
+
+
+def _never(*_: object) -> None:
+    """A format whose calls are no objects, or with words that no pattern knows."""
+
+
+class _Reader:
+    """Reads the blocks of one format."""
+
+    __slots__ = ("_closer", "_form", "_head", "_lone", "_single", "_stops", "_tail", "_word")
+
+    def __init__(self, form: Format, word: CallObject, head: Match, tail: Tail) -> None:
+        behind = form.words[form.words.index(word) + 1 : -1]
+        self._form, self._word, self._head, self._tail = form, word, head, tail
+        self._stops = stops_of(form, form.words[-1:])
+        self._single = not (word.array or word.joined)
+        self._lone = bool(word.opens)
+        """An object ends by itself; nothing behind it matters."""
+        self._closer = form.closer if all(isinstance(each, Space) for each in behind) else None
+
+    def read(self, given: Given, body: int) -> Ended | None:
+        """The block whose opener ends at `body`."""
+        text, here = given.text, self._head(given.text, body)
+        if here is None:
+            return None
+        at = here.end()
+        listed = text.startswith("[", at)
+        if listed and not self._word.array:
+            return None
+        found = self._objects(given, behind_space(text, at + 1) if listed else at, listed=listed)
+        if not found:
+            return None
+        if found[-1].last:
+            return Ended(found, found[-1].span.end - given.base, closed=False)
+        return self._behind(given, found, listed=listed)
+
+    def _objects(self, given: Given, at: int, *, listed: bool) -> list[Judged]:
+        """The objects one after the other; none if anything is odd between them."""
+        text = given.text
+        found: list[Judged] = []
+        while text.startswith("{", at):
+            if self._single and found:
+                return []
+            one, at = self._object(given, at)
+            if one is None:
+                return []
+            found.append(one)
+            if one.last or (self._lone and not listed):
+                return found
+            if text[at : at + 1] in _SPACES:
+                at = behind_space(text, at)
+            if text.startswith((",", ";"), at):
+                at = behind_space(text, at + 1)
+                if not text.startswith("{", at):
+                    return []
+        return [] if listed and not text.startswith("]", at) else found
+
+    def _object(self, given: Given, at: int) -> tuple[Judged | None, int]:
+        """An object and its end; None if the text ends in it."""
+        text, base, tools, level, known = given
+        form = self._form
+        read, end = object_at(text, at, base, self._stops, known)
+        span = _new_tuple(Span, (base + at, base + end))
+        if isinstance(read, Unreadable):
+            return Judged(span, unreadable(read, form), failed=True, last=True), end
+        verdict = judge(read, word=self._word, form=form, span=span, tools=tools, level=level)
+        if verdict.truncated or read.truncated:
+            return None, end
+        last = not (verdict.call or verdict.attempt or form.marked)
+        return _new_tuple(Judged, (span, verdict, False, last)), end
+
+    def _behind(self, given: Given, found: list[Judged], *, listed: bool) -> Ended | None:
+        """What is behind the objects: the closer, or its lack, which is a repair."""
+        text, base = given.text, given.base
+        at = found[-1].span.end - base
+        if listed:
+            at = behind_space(text, at) + 1
+        if not self._lone:
+            at = behind_space(text, at) if text[at : at + 1] in _SPACES else at
+            if text[at : at + 1] in _GOES_ON:
+                return None
+        if (end := self._tail(text, at)) >= 0:
+            return _new_tuple(Ended, (found, end, True))
+        closer = self._closer
+        if listed or closer is None or closer.text == FENCE or given.level == "strict":
+            return None
+        message, end = missing_closer(text, at, closer)
+        repair = Repair("unclosed", message, Span(base + at, base + at + 1))
+        return Ended([*found[:-1], _repaired(found[-1], repair)], end, closed=at == len(text))
+
+
+_AHEAD = 320
+"""So many characters behind a block decide what comes of it, at the most."""
+
+
+class Refused(NamedTuple):
+    """A block without a call, and what follows it: where the same text is, the same comes of it."""
+
+    text: str
+    start: int
+    ended: Ended
+
+    def again(self, start: int) -> Ended:
+        """The same at another index."""
+        by, ended = start - self.start, self.ended
+        (first, last), *rest = ended.found[0]
+        judged = _new_tuple(Judged, (_new_tuple(Span, (first + by, last + by)), *rest))
+        return _new_tuple(Ended, ([judged], ended.end + by, ended.closed))
+
+
+def refused(text: str, start: int, ended: Ended) -> Refused | None:
+    """What may be met again of a block at `start`; None if more text decided it."""
+    end = ended.end + _AHEAD
+    if len(ended.found) > 1 or ended.found[0].verdict.call or end - start > 2 * _AHEAD:
+        return None
+    return Refused(text[start:end], start, ended) if end <= len(text) else None
+
+
+def _repaired(judged: Judged, repair: Repair) -> Judged:
+    """The same, with one more repair of the call if it is one."""
+    span, verdict = judged.span, judged.verdict
+    call = verdict.call
+    if call is None:
+        return judged
+    repairs = (*call.repairs, repair)
+    call = call_of(call.name, call.arguments, call.format or "", span, call.id, repairs=repairs)
+    return Judged(span, verdict._replace(call=call))
+
+
+def object_at(
+    text: str, at: int, base: int, stops: tuple[str, ...], known: Objects | None
+) -> tuple[Read | Unreadable, int]:
+    """The object at an index of a text that is all there and begins at `base`, and its end.
+
+    If it is sound JSON, no frame around it can change where it ends.
+    """
+    key = base + at, stops
+    if known is not None and (before := known.get(key)):
+        return before[0], before[1] - base
+    sound = scan(text, at) if begins_soundly(text, at) else None
+    if not isinstance(sound, tuple) or has_long_number(text, at, sound[1]):
+        window = Window(text, final=True)
+        window.pos, window.base = at, base
+        read, end = JsonReader(window, stops).advance(), window.pos
+        if read is None:
+            raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")
+    else:
+        read, end = _new_tuple(Read, (sound[0], (), sound[2], False)), sound[1]
+    if known is not None:
+        known[key] = read, base + end
+    return read, end
+
+
+_new_tuple = tuple.__new__
