@@ -209,7 +209,9 @@ def test_a_name_that_two_packages_claim_is_an_error_that_names_both(make: Make) 
     assert done.returncode == 2
     assert "is claimed by" in done.stderr
     assert all(owner in done.stderr for owner in ("acme-format 1.0", "rival 2.0"))
-    clash = [row for row in rows(acme, "plugins", "--group", "parsers") if row["status"] == "clash"]
+    listed = acme.run("-m", "tunaeval", "plugins", "--group", "parsers", "--json")
+    assert listed.returncode == 1
+    clash = [row for row in json.loads(listed.stdout)["plugins"] if row["status"] == "clash"]
     assert {row["source"] for row in clash} == {"acme-format 1.0", "rival 2.0"}
     assert '"calls"' in acme.run("-m", "tunaeval", "parse", "--json").stdout
 

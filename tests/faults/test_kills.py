@@ -1,7 +1,7 @@
 """SIGKILL at random moments, and on again: nothing that was acknowledged is lost or doubled.
 
 Twelve kills here, for each costs the start of a process, 0.7 s of CPU; `benchmarks/RESULTS.md` has
-a thousand.
+more.
 """
 
 from __future__ import annotations
