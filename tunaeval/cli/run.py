@@ -30,6 +30,28 @@ def _asked(group: argparse._ArgumentGroup) -> None:
         "--suite", default="tunacode", metavar="NAME|FILE", help="see `tunaeval suites` (tunacode)"
     )
     add_bfcl(group)
+    _chosen(group)
+    group.add_argument(
+        "--tools-from",
+        action="append",
+        default=[],
+        metavar="MODULE:NAME",
+        help="ask with the tools of an installed agent in place of the suite's: a list, a "
+        "dictionary or one of them; may be given again",
+    )
+    group.add_argument(
+        "--tools",
+        choices=("api", "prompt"),
+        help="tell the tools by the API, or write them into the prompt "
+        "(default: api; the embedded model is held to a schema of the calls)",
+    )
+    group.add_argument(
+        "--free-text", action="store_true", help="the embedded model answers without a schema"
+    )
+
+
+def _chosen(group: argparse._ArgumentGroup) -> None:
+    """Which of the suite's scenarios."""
     group.add_argument(
         "--exclude",
         action="append",
@@ -64,23 +86,6 @@ def _asked(group: argparse._ArgumentGroup) -> None:
         "be given again",
     )
     group.add_argument("--limit", type=POSITIVE, metavar="N", help="only the first N scenarios")
-    group.add_argument(
-        "--tools-from",
-        action="append",
-        default=[],
-        metavar="MODULE:NAME",
-        help="ask with the tools of an installed agent in place of the suite's: a list, a "
-        "dictionary or one of them; may be given again",
-    )
-    group.add_argument(
-        "--tools",
-        choices=("api", "prompt"),
-        help="tell the tools by the API, or write them into the prompt "
-        "(default: api; the embedded model is held to a schema of the calls)",
-    )
-    group.add_argument(
-        "--free-text", action="store_true", help="the embedded model answers without a schema"
-    )
 
 
 def _client(group: argparse._ArgumentGroup) -> None:
