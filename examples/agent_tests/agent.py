@@ -55,7 +55,7 @@ def call_tool(function: dict[str, Any], directory: Path) -> str:
         if not path.is_relative_to(directory.resolve()):
             return "Error: that path leads out of the directory"
         if function["name"] == "read_file":
-            return path.read_text("utf-8")
+            return str(path.read_text("utf-8"))
         if function["name"] == "update_file":
             text = path.read_text("utf-8")
             if arguments["old"] not in text:

@@ -102,6 +102,13 @@ def test_the_nearest_call_stands_beside_the_wish_argument_by_argument() -> None:
     ]
 
 
+def test_what_fits_is_nobody_elses_neighbour() -> None:
+    first, second = ToolCall("ls", {"path": "a"}), ToolCall("ls", {"path": "b"})
+    lines = expect(first, second).explain([second])
+    assert lines[1:3] == ["- expected ls(path='a')", "    no call comes near it"]
+    assert lines[-1] == "    path='b', as wanted"
+
+
 def test_forbidden_and_other_calls_are_shown() -> None:
     lines = expect("edit", match="superset", forbid=["bash"]).explain([READ, TEST])
     assert lines[-2:] == [

@@ -81,11 +81,12 @@ class _Collected:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
-    if hasattr(config, "workerinput") or not config.stash.get(MEASURED, []):
+    measured = config.stash[MEASURED]
+    if hasattr(config, "workerinput") or not measured:
         return
     from .gates import judged  # noqa: PLC0415 - see the top
 
-    verdicts = judged(config, config.stash[MEASURED])
+    verdicts = judged(config, measured)
     config.stash[VERDICTS] = verdicts
     if session.exitstatus == pytest.ExitCode.OK and not all(ok for ok, _ in verdicts):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -137,7 +138,7 @@ def tunaeval_workspace(tmp_path: Path) -> Workspace:
     """A new directory for an agent to work in, that knows what has changed in it."""
     from .workspace import Workspace  # noqa: PLC0415 - see the top
 
-    return Workspace(tmp_path / "workspace")
+    return Workspace(tmp_path / "files")
 
 
 @pytest.fixture

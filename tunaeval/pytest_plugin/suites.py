@@ -128,7 +128,7 @@ class Asker:
             raise
 
     def run_of(self, path: Path, suite: Suite) -> SuiteRun:
-        """The run that this session makes of a suite."""
+        """The run that is made here of a suite."""
         if path not in self._runs:
             name, client = self._made()
             usual = EMBEDDED if name == "llamacpp" else RunOptions()
