@@ -45,21 +45,19 @@ def parse_table(
     known = [tools_of(tools)] * rows_of(table)
     every = values_of(table, tools_column) if tools_column is not None else known
     rows = [_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
-    outcomes, names, arguments, repaired, broken, errors = (
-        zip(*rows, strict=True) if rows else ((),) * 6
-    )
-    return with_columns(
-        table,
-        {
-            "parse_outcome": (outcomes, "string"),
-            "parse_names": (names, "list<string>"),
-            "parse_arguments": (arguments, "list<string>"),
-            "parse_repaired": (repaired, "int32"),
-            "parse_broken": (broken, "int32"),
-            "parse_error": (errors, "string"),
-        },
-    )
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
+    made = zip(_COLUMNS.items(), columns, strict=True)
+    return with_columns(table, {name: (values, kind) for (name, kind), values in made})
 
+
+_COLUMNS = {
+    "parse_outcome": "string",
+    "parse_names": "list<string>",
+    "parse_arguments": "list<string>",
+    "parse_repaired": "int32",
+    "parse_broken": "int32",
+    "parse_error": "string",
+}
 
 _Row = tuple[str | None, list[str] | None, list[str] | None, int | None, int | None, str | None]
 

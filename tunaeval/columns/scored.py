@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from tunaeval.errors import UsageError
-from tunaeval.rewards import AnyTools, Golds, Recipe, Reward, reward, tools_of
+from tunaeval.rewards import AnyTools, Golds, Parts, Recipe, Reward, reward, tools_of
 
 from .tables import names_of, rows_of, values_of, with_columns
 
@@ -41,14 +41,17 @@ def score_table(
     """
     texts, golds = values_of(table, text), values_of(table, gold)
     known = _tools(table, tools)
-    rows = [*_rewards(texts, golds, known, recipe)]
+    return with_columns(table, _columns([*_rewards(texts, golds, known, recipe)]))
+
+
+def _columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
+    """The new columns, of each row's reward, or of the reason why it has none."""
     found = [one if isinstance(one, Reward) else None for one in rows]
-    parts = [None if one is None else one.parts for one in found]
     columns: dict[str, tuple[Sequence[Any], str]] = {
         "reward": ([None if one is None else one.value for one in found], "double"),
     }
-    for index, name in enumerate(("format", "name", "arguments", "abstention")):
-        values = [None if one is None else one[index] for one in parts]
+    for index, name in enumerate(Parts._fields):
+        values = [None if one is None else one.parts[index] for one in found]
         columns[f"reward_{name}"] = (values, "double")
     columns["reward_outcome"] = ([one and one.outcome for one in found], "string")
     columns["reward_attempts"] = ([one and one.attempts for one in found], "int32")
@@ -56,7 +59,7 @@ def score_table(
     failures = [one.failures[0].code if one and one.failures else None for one in found]
     columns["reward_failure"] = (failures, "string")
     columns["reward_error"] = ([one if isinstance(one, str) else None for one in rows], "string")
-    return with_columns(table, columns)
+    return columns
 
 
 def _tools(table: object, tools: AnyTools) -> Sequence[AnyTools]:
