@@ -1,4 +1,4 @@
-"""The house: which room stands on which floor, and that every import leads down.
+"""The layers: which package is on which, and that every import leads down.
 
 Imports are read from the source: those for type checkers count, and so do those that a string
 names to be made later ("tunaeval.formats:HERMES").
@@ -24,7 +24,7 @@ PACKAGE = ROOT / "tunaeval"
 FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
-FLOORS = (
+LAYERS = (
     ("errors", "types", "window", "turns"),
     ("wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
@@ -38,14 +38,14 @@ FLOORS = (
     ("selftest",),
     ("testing", "cli", "pytest_plugin"),
 )  # fmt: skip
-FLOOR = {room: number for number, rooms in enumerate(FLOORS, 1) for room in rooms}
+LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
 
 OPEN_MODULES = frozenset({
     "tunaeval.types.roles", "tunaeval.types.runs", "tunaeval.types.tasks",
     "tunaeval.reports.statistics",
 })  # fmt: skip
-"""Modules that other rooms import by themselves: three so that a parse never loads pydantic; the
-statistics because they are a face of their own.
+"""Modules that other packages import by themselves: three so that a parse never loads pydantic,
+the statistics because they are public by themselves.
 """
 
 HOMES = {
@@ -76,7 +76,7 @@ NEVER = (
     ("reports", "harness"),
     ("doctor", "harness"),
 )
-"""Who never imports whom, whatever the floors say."""
+"""Who never imports whom, whatever the layers say."""
 
 UPWARD = {
     ("tunaeval/grammar/format.py", "tunaeval.parsing"),
@@ -95,7 +95,7 @@ IMPURE = frozenset({
     "selectors", "shutil", "signal", "socket", "socketserver", "ssl", "subprocess", "sys",
     "tempfile", "threading", "time", "urllib", "uuid", "warnings",
 })  # fmt: skip
-"""Network, clock, disk, environment, chance, processes, logging: not in the `PURE` rooms."""
+"""Network, clock, disk, environment, chance, processes, logging: not in the `PURE` packages."""
 
 HEAVY = {"httpx", "pydantic", "tenacity", "hypothesis", "rich", "asyncio"}
 
@@ -103,7 +103,7 @@ _LATER = re.compile(r"(tunaeval(?:\.\w+)+):\w+")
 
 
 class Import(NamedTuple):
-    """One import: where it stands, of what, and whether it reaches into a room."""
+    """One import: where it stands, of what, and whether it reaches into a package."""
 
     file: str
     line: int
@@ -111,20 +111,20 @@ class Import(NamedTuple):
     module: str
 
     @property
-    def room(self) -> str | None:
-        """The room of ours that is imported; None for other packages."""
-        return room_of(self.module)
+    def package(self) -> str | None:
+        """The package of ours that is imported; None for other packages."""
+        return package_of(self.module)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} imports {self.module}"
 
 
-def room_of(module: str) -> str | None:
+def package_of(module: str) -> str | None:
     top, _, rest = module.partition(".")
     if top != "tunaeval":
         return None
-    room = rest.partition(".")[0]
-    return "tunaeval" if room in {"", *FACE} else room.replace("__main__", "cli")
+    package = rest.partition(".")[0]
+    return "tunaeval" if package in {"", *FACE} else package.replace("__main__", "cli")
 
 
 @cache
@@ -135,7 +135,7 @@ def imports() -> tuple[Import, ...]:
 
 def imports_of(path: Path) -> Iterator[Import]:
     parts = path.relative_to(ROOT).with_suffix("").parts
-    importer = room_of(".".join(parts)) or ""
+    importer = package_of(".".join(parts)) or ""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         for module in modules_of(node, parts):
             yield Import(str(path.relative_to(ROOT)), getattr(node, "lineno", 0), importer, module)
@@ -146,11 +146,11 @@ def modules_of(node: ast.AST, parts: tuple[str, ...]) -> Iterator[str]:
         case ast.Import():
             yield from (alias.name for alias in node.names)
         case ast.ImportFrom(level=0, module=str(module)):
-            # `from tunaeval import records` is the room, `from tunaeval import run` the face.
+            # `from tunaeval import records` is the package, `from tunaeval import run` the face.
             for alias in node.names if module == "tunaeval" else ():
                 inner = PACKAGE / alias.name
-                is_room = inner.is_dir() or inner.with_suffix(".py").is_file()
-                yield f"tunaeval.{alias.name}" if is_room else module
+                is_package = inner.is_dir() or inner.with_suffix(".py").is_file()
+                yield f"tunaeval.{alias.name}" if is_package else module
             if module != "tunaeval":
                 yield module
         case ast.ImportFrom(level=level, module=module):
@@ -161,27 +161,27 @@ def modules_of(node: ast.AST, parts: tuple[str, ...]) -> Iterator[str]:
             yield found[1]
 
 
-def between_rooms() -> Iterator[tuple[Import, str]]:
+def between_packages() -> Iterator[tuple[Import, str]]:
     for found in imports():
-        if found.room is not None and found.room != found.importer:
-            yield found, found.room
+        if found.package is not None and found.package != found.importer:
+            yield found, found.package
 
 
 def listed(faults: list[str]) -> str:
     return "\n" + "\n".join(faults)
 
 
-def test_every_room_stands_on_a_floor() -> None:
-    rooms = {room_of(f"tunaeval.{path.stem}") for path in PACKAGE.glob("*.py")}
-    rooms |= {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
-    assert rooms <= FLOOR.keys(), f"no floor for {rooms - FLOOR.keys()}"
+def test_every_package_is_on_a_layer() -> None:
+    packages = {package_of(f"tunaeval.{path.stem}") for path in PACKAGE.glob("*.py")}
+    packages |= {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    assert packages <= LAYER.keys(), f"no layer for {packages - LAYER.keys()}"
 
 
-def test_a_room_imports_only_from_floors_below_its_own() -> None:
+def test_a_package_imports_only_from_layers_below_its_own() -> None:
     faults = [
-        f"{found}: floor {FLOOR[found.importer]} from floor {FLOOR.get(room)}"
-        for found, room in between_rooms()
-        if FLOOR.get(room, len(FLOORS) + 1) >= FLOOR[found.importer]
+        f"{found}: layer {LAYER[found.importer]} from layer {LAYER.get(package)}"
+        for found, package in between_packages()
+        if LAYER.get(package, len(LAYERS) + 1) >= LAYER[found.importer]
         and (found.file, found.module) not in UPWARD
     ]
     assert not faults, listed(faults)
@@ -199,30 +199,30 @@ def test_a_value_alone_loads_nothing_that_reads_it() -> None:
     assert not {"tunaeval.parsing", "tunaeval.tools"} & set(python(program).split())
 
 
-@pytest.mark.parametrize(("importer", "room"), NEVER)
-def test_some_rooms_never_meet(importer: str, room: str) -> None:
-    faults = [str(f) for f, other in between_rooms() if (f.importer, other) == (importer, room)]
+@pytest.mark.parametrize(("importer", "package"), NEVER)
+def test_some_packages_never_meet(importer: str, package: str) -> None:
+    faults = [str(f) for f, other in between_packages() if (f.importer, other) == (importer, package)]
     assert not faults, listed(faults)
 
 
-def test_between_rooms_one_goes_through_the_face() -> None:
+def test_packages_import_each_other_by_their_init() -> None:
     faults = [
-        f"{found}; wanted tunaeval.{room}"
-        for found, room in between_rooms()
+        f"{found}; wanted tunaeval.{package}"
+        for found, package in between_packages()
         if found.module.count(".") > 1 and found.module not in OPEN_MODULES
     ]
     assert not faults, listed(faults)
 
 
-def test_within_a_room_imports_are_relative() -> None:
+def test_within_a_package_imports_are_relative() -> None:
     faults = [
         str(found)
         for path in sorted(PACKAGE.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and node.level == 0
         for found in [Import(str(path.relative_to(ROOT)), node.lineno, "", node.module or "")]
-        if found.room not in {None, "tunaeval"}
-        and found.room == room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        if found.package not in {None, "tunaeval"}
+        and found.package == package_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
         and path.name != "__main__.py"
     ]
     assert not faults, listed(faults)
@@ -246,7 +246,7 @@ def test_the_parser_touches_nothing_but_text() -> None:
     faults += [
         f"{path.relative_to(ROOT)}:{node.lineno} calls {node.func.id}"
         for path in PACKAGE.rglob("*.py")
-        if room_of(".".join(path.relative_to(ROOT).with_suffix("").parts)) in PURE
+        if package_of(".".join(path.relative_to(ROOT).with_suffix("").parts)) in PURE
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         if node.func.id in {"open", "print", "input", "breakpoint"}
@@ -322,7 +322,7 @@ print(missing, list(tunaeval.__all__) == sorted(tunaeval.__all__))
     assert python(program) == "[] True\n"
 
 
-def test_the_readme_shows_the_same_house() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_contributing_shows_the_same_layers() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, re.MULTILINE)
-    assert {room: int(floor) for floor, room in rows} == FLOOR
+    assert {package: int(layer) for layer, package in rows} == LAYER
