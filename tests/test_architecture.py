@@ -201,7 +201,9 @@ def test_a_value_alone_loads_nothing_that_reads_it() -> None:
 
 @pytest.mark.parametrize(("importer", "package"), NEVER)
 def test_some_packages_never_meet(importer: str, package: str) -> None:
-    faults = [str(f) for f, other in between_packages() if (f.importer, other) == (importer, package)]
+    faults = [
+        str(f) for f, other in between_packages() if (f.importer, other) == (importer, package)
+    ]
     assert not faults, listed(faults)
 
 
