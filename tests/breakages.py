@@ -77,7 +77,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a tool's definition is a call of it", "parsing",
-        "if _is_schema(value, claim.name, tools):", "if not isinstance(value, dict):",
+        'if value.get("type") == "object" and _is_schema(value, claim.name, tools):', "if False:",
         (LEVELS, MISSION),
     ),
     Breakage(
@@ -87,7 +87,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an alias of a key is no mend", "parsing",
-        "if found not in (None, wanted):", "if found != found:",
+        'repairs.append(Repair("key-alias", f"{key!r} stands for {own!r}", span))', "pass",
         (MISSION, LEVELS),
     ),
     Breakage(

@@ -55,7 +55,7 @@ HOMES = {
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
     "jinja2": ("viewer",),
-    "pyarrow": ("reports",),
+    "pyarrow": ("reports", "columns", "data"),
     "rich": ("reports", "viewer"),
     "argparse": ("cli",),
     "xllamacpp": ("clients",),

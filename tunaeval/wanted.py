@@ -22,13 +22,18 @@ T = TypeVar("T")
 
 def wanted_path(value: object, name: str) -> Path:
     """A path, of a string or of what is one. Raises UsageError."""
+    path = any_path(value, name)
+    if "\0" in str(path):
+        raise refusal(name, str(path), "a path without NUL, which no file has in its name")
+    return path
+
+
+def any_path(value: object, name: str) -> Path:
+    """The same, of a name too that no file can have: what writes there says so."""
     from pathlib import Path  # noqa: PLC0415 - a parse asks for no paths
 
     if isinstance(value, str | os.PathLike):
-        path = os.fsdecode(value)
-        if "\0" in path:
-            raise refusal(name, path, "a path without NUL, which no file has in its name")
-        return Path(path)
+        return Path(os.fsdecode(value))
     raise refusal(name, value, "a path, as a string or a Path")
 
 

@@ -22,7 +22,7 @@ def test_openai_agents_recovers_from_a_failing_request_in_each_way_of_asking() -
         pytest.skip("not installed; python tests/hosts/environments.py openai-agents")
     environment = {key: value for key, value in os.environ.items() if "_proxy" not in key.lower()}
     done = subprocess.run(
-        [python, str(ROOT / "tests" / "hosts" / "programs" / "openai_agents_endpoint.py")],
+        [python, str(ROOT / "tests" / "hosts" / "openai_agents_endpoint.py")],
         capture_output=True, text=True, timeout=300, check=False,
         env=environment | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -73,21 +73,18 @@ async def arun(
     "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` a kept one
     to go on with (see `SuiteRun`); `environment` the tools and the user of tasks of many turns.
     From `ask` on they are fields of `RunOptions`, over `options`.
-
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS}
+    kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
     async with _opened(client, client_settings) as model:
-        made = partial(
-            SuiteRun, retry_failures=retry_failures, take_over=take_over, environment=environment
-        )
-        run = made(loaded, model, parser_for(format), chosen, out=out, resume=resume)
-        return await run.run()
+        return await SuiteRun(loaded, model, parser_for(format), chosen, **kept).run()
 
 
 _FIELDS = frozenset(field.name for field in fields(RunOptions))
+_OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_over"})
 
 
 def _blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.tools import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
-from tunaeval.wanted import wanted_path
+from tunaeval.wanted import any_path
 
 from .beginnings import Beginning, beginning_of
 
@@ -81,7 +81,7 @@ class ScoringSession:
         self._given = (messages, start or 0)
         self._left: tuple[object, int] | None = None
         self._given_start = start
-        self._out = None if out is None else wanted_path(out, "out")
+        self._out = None if out is None else any_path(out, "out")
         self._settings = settings
         self._heard = self.recorder
         self._inbox = Inbox(query, own if recorder is None else None)

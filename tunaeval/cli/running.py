@@ -109,10 +109,7 @@ def _run(
         take_over=arguments.take_over,
     )
     run.info = run.info.model_copy(update={"options": begun_with})
-    if arguments.check_server:
-        run.info = checked(run.info, asked.client, output)
-    if arguments.resume:
-        output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
+    _announce(run, asked, arguments, output)
     progress = tell.progress(run.left, heading=run.info.heading)
     faults: list[str] = []
     try:
@@ -128,6 +125,14 @@ def _run(
     finally:
         for fault in faults:
             output.note(f"tunaeval: {fault}; no result is lost")
+
+
+def _announce(run: SuiteRun, asked: Asked, arguments: argparse.Namespace, output: Output) -> None:
+    """What comes before the first request: the server's examination, what is still to come."""
+    if arguments.check_server:
+        run.info = checked(run.info, asked.client, output)
+    if arguments.resume:
+        output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
 
 
 async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:

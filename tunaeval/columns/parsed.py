@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tunaeval.errors import ToolsError
@@ -36,8 +37,8 @@ def parse_table(
     | `parse_error` | string | why nothing was read: a null text, tools that cannot be understood |
 
     All but the last are null where there is an error. `tools` are given once for all rows, or
-    `tools_column` names a column of them. A text may be messages, too. Raises `UsageError` for a
-    column that is not there, and where one of these names is taken.
+    `tools_column` names a column of them. A text may be messages, too.
+    Raises `UsageError` for a column that is not there, or where one of these names is taken.
     """
     parser_for(reader)
     recipe = Recipe(reader=reader, level=level)
@@ -45,9 +46,7 @@ def parse_table(
     known = [tools_of(tools)] * rows_of(table)
     every = values_of(table, tools_column) if tools_column is not None else known
     rows = [_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
-    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
-    made = zip(_COLUMNS.items(), columns, strict=True)
-    return with_columns(table, {name: (values, kind) for (name, kind), values in made})
+    return with_columns(table, _columns(rows))
 
 
 _COLUMNS = {
@@ -60,6 +59,12 @@ _COLUMNS = {
 }
 
 _Row = tuple[str | None, list[str] | None, list[str] | None, int | None, int | None, str | None]
+
+
+def _columns(rows: Sequence[_Row]) -> dict[str, tuple[Sequence[Any], str]]:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
+    made = zip(_COLUMNS.items(), columns, strict=True)
+    return {name: (values, kind) for (name, kind), values in made}
 
 
 def _row(text: object, tools: Any, recipe: Recipe) -> _Row:

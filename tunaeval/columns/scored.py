@@ -36,8 +36,8 @@ def score_table(
 
     All but the last are null where there is an error. `text` and `gold` are columns of what
     `tunaeval.rewards.reward` takes; a null gold wants no call. `tools` is a column (if there is one
-    of that name), or the tools of all rows, which is faster. Raises `UsageError` for a column that
-    is not there, and where one of these names is taken.
+    of that name), or the tools of all rows, which is faster.
+    Raises `UsageError` for a column that is not there, and where one of these names is taken.
     """
     texts, golds = values_of(table, text), values_of(table, gold)
     known = _tools(table, tools)

@@ -23,7 +23,6 @@ from tunaeval.errors import (
 )
 from tunaeval.plugins import remember, words_of
 
-from .importing import imported
 from .shapes import Check
 
 if TYPE_CHECKING:
@@ -158,6 +157,8 @@ class Registry(Generic[T]):
     def _load(self, name: str, point: EntryPoint) -> T:
         what = f"{self.kind} {name!r} of {_distribution(point)}"
         _refuse(_name_fault(name), what)
+        from .importing import imported  # noqa: PLC0415 - signals and clocks: built-ins need none
+
         found = self._shaped(imported(point.load, what, point.value), what)
         remember(found, what)
         return found
