@@ -14,7 +14,7 @@ from .ending import ELLIPSES, tell_end
 from .finder import LEAST_CUT, Finder
 from .judged import Ended, Objects, Refused
 from .mention import Mention
-from .quoting import is_quote
+from .quoting import closes_code, is_quote
 from .recovering import Setting
 from .tokens import Token
 
@@ -135,8 +135,13 @@ class Passage:
     def _quoted(self) -> bool:
         """Whether what begins here is in inline code; if so, what follows is as well."""
         if not self._quote_open:
-            self._quote_open = is_quote(self.window)
+            self._quote_open = is_quote(self.window) and not self._closes_code()
         return self._quote_open
+
+    def _closes_code(self) -> bool:
+        """Whether the tick right before closes inline code; only what began a line is certain."""
+        line = self._line
+        return closes_code(line, whole=not self._line_at and len(line) < KEPT)
 
     def _around(self, token: Token) -> None:
         """What is around all calls of a format, if it is around any."""

@@ -15,6 +15,15 @@ def is_quote(window: Window) -> bool:
     return before.endswith("`") and before != "``"
 
 
+def closes_code(line: str, *, whole: bool) -> bool:
+    """Whether the tick that ends `line` closes inline code.
+
+    `whole`: all of the present line is there although nothing in `line` begins one.
+    """
+    start = line.rfind("\n")
+    return (whole or start >= 0) and len(_TICK.findall(line, start + 1)) % 2 == 0
+
+
 def in_ticks(line: str) -> bool:
     """Whether the present line has opened inline code; of one too long to remember, not."""
     if "`" not in line:
