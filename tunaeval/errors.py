@@ -134,8 +134,8 @@ class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as 
     """This request failed after its retries; the next may not.
 
     `kind` is one of "connect", "timeout", "status", "refused" (what a wrong key or address would
-    meet, and now and then a single request does), "body", "filter", "replay"; `status` is the HTTP
-    status if there was one.
+    meet, and now and then a single request does), "body", "filter", "lost-call" (the finish reason
+    names a call, and there is none), "replay"; `status` is the HTTP status if there was one.
     """
 
     def __init__(self, message: str, *, kind: str, status: int | None = None) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import AsyncIterator
@@ -32,13 +33,15 @@ _LOG = logging.getLogger("tunaeval.clients")
 
 _FAILURES_IN_A_ROW = 10
 _FIRST_PROBE_SECONDS = 0.5
+_TOLD_SECONDS = 30.0
+"""So often it is said that all requests wait."""
 
 
 class Breaker:
     """Whether a server is held to be down, by failures in a row of any requests to it."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
         self._in_a_row = 0
         self._opened_at = self._next_at = 0.0
         self._pause = 0.0
@@ -72,7 +75,7 @@ class Breaker:
             self._opened_at, self._pause = now, _FIRST_PROBE_SECONDS
             _LOG.warning(
                 "%s: %d requests in a row failed (%s); it is asked one at a time until it answers",
-                self._name, self._in_a_row, failure,
+                self.name, self._in_a_row, failure,
             )  # fmt: skip
         elif not is_probe:
             return
@@ -88,7 +91,7 @@ class Breaker:
             return False
         self.last = None
         down = time.monotonic() - self._opened_at
-        _LOG.warning("%s answers again, after %.0f s", self._name, down)
+        _LOG.warning("%s answers again, after %.0f s", self.name, down)
         return True
 
 
@@ -132,6 +135,7 @@ class Pace:
         self._interval = 0.0 if rpm is None else 60.0 / rpm
         self._next_at = 0.0
         self._rest = Rest()
+        self._told_at = -math.inf
         self.breaker = Breaker(name)
         # A future serves one event loop; a client may outlive one.
         self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Lane] = WeakKeyDictionary()
@@ -204,6 +208,9 @@ class Pace:
 
     def _failed(self, failure: TryFailed, started: float, *, is_probe: bool) -> None:
         self._rest.ask(failure)
+        if failure.asks_all and time.monotonic() - self._told_at > _TOLD_SECONDS:
+            self._told_at = time.monotonic()
+            _LOG.warning("%s: all requests wait, as it asks for (%s)", self.breaker.name, failure)
         # A request that was on its way when the number was cut says nothing of the new one.
         if (failure.status == 429 or failure.kind == "timeout") and started >= self._cut_at:
             self._limit = max(1.0, self._limit / 2)

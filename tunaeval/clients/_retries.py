@@ -16,7 +16,7 @@ from tunaeval.types import Deadline
 MAX_RETRY_AFTER_SECONDS = 120.0
 """A server that asks for a longer pause is not waited for that long: it is asked again sooner."""
 
-MAX_RESTING_SECONDS = 600.0
+MAX_RESTING_SECONDS = 300.0
 """So long rests in a row stop the clocks of requests, while nothing is answered between them."""
 
 _BASE_SECONDS = 0.5

@@ -25,7 +25,6 @@ from tunaeval.types import (
     Request,
     ToolCall,
     Tools,
-    is_blank,
 )
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -36,6 +35,7 @@ from tunaeval.types.runs import (
     ScenarioResult,
 )
 
+from .failed_replies import failed_reply
 from .prompts import Asking, retry_prompt, said
 
 MAX_ATTEMPTS = 2
@@ -93,7 +93,7 @@ def episode(
             repeat=repeat,
             attempt=len(attempts) + 1,
         )
-        failure = answer if isinstance(answer, TransportFailure) else filtered(answer)
+        failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
         attempts.append(_Attempt(answer, read_at_all_levels(answer, read)))
@@ -102,21 +102,6 @@ def episode(
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
-
-
-def filtered(reply: Reply) -> TransportFailure | None:
-    """The failure of a reply that a filter of the server's took: the model's words are unknown.
-
-    What a filter left is an answer, if a short one.
-    """
-    if reply.finish_reason != _FILTERED or not is_blank(reply.message):
-        return None
-    return TransportFailure(
-        f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
-    )
-
-
-_FILTERED = "content_filter"
 
 
 class Reread(NamedTuple):
@@ -144,7 +129,7 @@ def reread(
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
     for reply in replies:
-        if failed := filtered(reply):
+        if failed := failed_reply(reply, read):
             return Reread(_result(judge, attempts, failed, repeat), unasked=False)
         attempts.append(_Attempt(reply, read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):

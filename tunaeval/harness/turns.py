@@ -34,7 +34,8 @@ from tunaeval.types.runs import (
 )
 from tunaeval.types.tasks import Ending
 
-from .episode import Read, Rules, filtered, read_at_all_levels
+from .episode import Read, Rules, read_at_all_levels
+from .failed_replies import failed_reply
 from .prompts import Asking, said
 from .turn_results import Turn, task_result
 
@@ -141,7 +142,7 @@ def task_episode(
         if isinstance(answer, TransportFailure):
             ended, failure = "failure", answer
         elif isinstance(answer, Reply):
-            failure = filtered(answer)
+            failure = failed_reply(answer, read)
             if failure is not None:
                 ended = "failure"
             else:

@@ -1,0 +1,33 @@
+"""Replies that are no answer of the model's, because the server kept or lost what it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tunaeval.errors import TransportFailure
+from tunaeval.types import Level, ParseResult, Reply, is_blank
+
+_FILTERED = "content_filter"
+_CALLED = frozenset({"tool_calls", "function_call"})
+
+
+def failed_reply(
+    reply: Reply, read: Callable[[Reply, Level], ParseResult]
+) -> TransportFailure | None:
+    """The failure of a reply whose own finish reason says that the model's words are unknown.
+
+    What a filter left is an answer, if a short one. A reply that ended with calls and holds
+    nothing like one, in its text either, is neither a call nor an abstention.
+    """
+    if reply.finish_reason == _FILTERED and is_blank(reply.message):
+        return TransportFailure(
+            f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
+        )
+    lost = reply.finish_reason in _CALLED and read(reply, "lenient").outcome == "no_call"
+    if not lost:
+        return None
+    return TransportFailure(
+        f"the server says finish_reason {reply.finish_reason!r} and sends no call: it lost one; "
+        "is it the server? Ask it: tunaeval doctor",
+        kind="lost-call",
+    )
