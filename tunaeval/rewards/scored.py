@@ -159,7 +159,7 @@ def rewards(
 def gold_of(gold: object, tools: AnyTools) -> Gold:
     """The gold of a row, compiled; where it and its tools are text, once for equal ones."""
     if isinstance(gold, Gold):
-        return gold
+        return gold.with_tools(tools)
     if isinstance(gold, str | None) and isinstance(tools, str | None):
         return _gold_of_text(gold, tools)
     return Gold.of(gold, tools)
@@ -169,15 +169,18 @@ class Golds:
     """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str | None, int], tuple[Gold, AnyTools]] = {}
+        self._known: dict[tuple[str | bytes | None, int], tuple[Gold, AnyTools]] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
         """The gold of a row. Raises as `Gold.of`."""
-        if not isinstance(gold, str | None) or not isinstance(tools, Tools):
+        if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
-        key = (gold, id(tools))  # which stays its own while it is kept here
+        key = (
+            gold.key if isinstance(gold, Gold) else gold,
+            id(tools),
+        )  # which stays its own while it is kept here
         if key not in self._known:
-            self._known[key] = (Gold.of(gold, tools), tools)
+            self._known[key] = (gold_of(gold, tools), tools)
         return self._known[key][0]
 
 
