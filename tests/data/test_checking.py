@@ -23,6 +23,15 @@ def said(*replies: str) -> dict[str, Any]:
     return sharegpt(("human", ASK), *(("gpt", reply) for reply in replies))
 
 
+def toolace(reply: str) -> dict[str, Any]:
+    tool = {
+        "name": "Weather",
+        "parameters": {"type": "dict", "properties": {"city": {"type": "string"}}},
+    }
+    said = [{"from": "user", "value": ASK}, {"from": "assistant", "value": reply}]
+    return {"system": f"You have: {json.dumps([tool])}", "conversations": said}
+
+
 def found(row: dict[str, Any]) -> list[Finding]:
     (one,) = read_rows([row])
     return [*Checker().check(one)]
@@ -37,6 +46,9 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("unreadable-row", {"a": 1}),
     ("unknown-tool", said(HERMES.replace("get_weather", "rm"))),
     ("unknown-tool", openai(tools=[{**OPENAI_TOOL, "function": {"name": "f"}}])),
+    ("unknown-tool", toolace('[Weather(city="O"), Wind(city="P")]')),
+    ("unknown-tool", toolace('[Wind(city="P")]')),
+    ("unreadable-row", toolace('[Weather(city="O"), High Wind(city="P")]')),
     ("misfit", said(written(city="Oslo", days="two"))),
     ("misfit", said(written(days=2))),
     ("misfit", said(written(city="Oslo", place="x"))),

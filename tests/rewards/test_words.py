@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.rewards.table import WORDS, call
+from tests.rewards.table import TOOLS, WORDS, call
+from tunaeval import ToolCall, render
 from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, reward
 
 NONE = Gold.of(None)
@@ -47,6 +48,8 @@ def test_a_call_in_a_code_fence_is_shown_by_any_reader(mark: str, reader: str) -
     assert reward(f"a ~~~ b\n{good}", ONE, recipe=recipe).value == 1.0
 
 
-def test_a_fence_that_is_the_format_costs_nothing() -> None:
-    text = '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```'
-    assert reward(text, ONE, recipe=Recipe(reader="fence")).value == 1.0
+@pytest.mark.parametrize("reader", ["fence", "tool-code", "deepseek-v3", "hermes", "pythonic"])
+def test_a_fence_that_is_the_format_costs_nothing(reader: str) -> None:
+    text = render([ToolCall("get_weather", {"city": "Paris"})], reader)
+    gold = Gold.of([call(city="Paris")], TOOLS)
+    assert reward(text, gold, recipe=Recipe(reader=reader)).value == 1.0, text
