@@ -110,6 +110,7 @@ def _read(
         if not isinstance(message, Mapping):
             raise UnreadableRowError(f"message {index} is {type(message).__name__}, not an object")
         if message.get("role") == "assistant":
+            _refuse_empty(message, index)
             read, odd = _spoken(message, known)
             notes += [(index, note) for note in odd]
         else:
@@ -130,13 +131,30 @@ def _spoken(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, I
     return message_, result.diagnoses
 
 
+def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
+    """An answer is a text, or parts of one, or calls."""
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
+    if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
+        raise UnreadableRowError(f"message {index} is of the model, without content and calls")
+
+
+_IN_PLACE_OF_WORDS = (
+    "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking", "refusal", "audio",
+)  # fmt: skip
+
+
 def _told(message: Mapping[str, Any], index: int) -> Message:
     role = message.get("role")
-    if not isinstance(role, str):
-        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted a text")
-    content = message.get("content")
-    if isinstance(content, Mapping) or (isinstance(content, list) and role == "tool"):
+    if not isinstance(role, str) or role not in _ROLES:
+        known = "user, assistant, tool, system or developer"
+        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted {known}")
+    content, result = message.get("content"), _ROLES[role] == "tool"
+    if result and isinstance(content, Mapping | list):
         content = json.dumps(content, ensure_ascii=False)
+    if content is not None and not isinstance(content, str | list):
+        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
     id_ = message.get("tool_call_id")
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
 
