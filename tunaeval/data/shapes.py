@@ -65,9 +65,7 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
         return Fault(number, why, raw.value, raw.line)
     found = shape_of(raw.value) if shape == "auto" else shape
     if found is None:
-        keys = ", ".join(repr(str(key)[:40]) for key in [*raw.value][:8]) or "nothing"
-        why = f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
-        return Fault(number, why, raw.value, raw.line)
+        return Fault(number, _shapeless(raw.value), raw.value, raw.line)
     try:
         messages, tools, notes = _read(*SHAPES[found](raw.value))
     except (UnreadableRowError, ToolsError, UsageError, RecursionError) as error:
@@ -76,6 +74,16 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
         why = f"{found}: not of this shape ({type(error).__name__}: {error})"
         return Fault(number, why, raw.value, raw.line)
     return Row(number, found, messages, tools, notes, raw.value, raw.line)
+
+
+def _shapeless(row: JsonObject) -> str:
+    for key in ("messages", "conversations", "conversation"):
+        if key in row:
+            return f"its {key!r} is {row[key]!r:.40}, wanted a list of messages"
+    if not row:
+        return "the row is an empty object"
+    keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
+    return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
@@ -189,30 +197,32 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
                 f"message {index} is from {speaker!r:.40}, which is nobody known"
             )
         if role == "function_call":
-            yield {"role": "assistant", "content": None, "tool_calls": _written(value, index)}
+            yield {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": _written(value, f"message {index}"),
+            }
         else:
             yield {"role": role, "content": value}
 
 
-def _written(value: JsonValue, index: int) -> list[JsonObject]:
+def _written(value: JsonValue, where: str) -> list[JsonObject]:
     """The calls of a message that is nothing but calls, as an object, a list, or JSON text."""
     if isinstance(value, str):
         read = read_json(value)
         if isinstance(read, Unreadable):
-            raise UnreadableRowError(f"message {index} is a call that is no JSON: {read.message}")
+            raise UnreadableRowError(f"{where} is a call that is no JSON: {read.message}")
         value = read.value
     calls = value if isinstance(value, list) else [value]
     if not calls or not all(isinstance(call, Mapping) for call in calls):
-        raise UnreadableRowError(
-            f"message {index} is {value!r:.60}, wanted a call or a list of them"
-        )
+        raise UnreadableRowError(f"{where} is {value!r:.60}, wanted a call or a list of them")
     return [call if "function" in call else {"function": call} for call in calls]
 
 
 def _xlam(row: JsonObject) -> tuple[Said, Any]:
     answers = row["answers"]
     said: list[JsonObject] = [{"role": "user", "content": row["query"]}]
-    calls = _written(answers, 1) if answers not in ("", "[]", [], None) else []
+    calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
     said.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
     return said, row.get("tools")
 
