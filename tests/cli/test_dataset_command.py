@@ -154,3 +154,24 @@ def test_convert_says_which_rows_of_a_shape_it_cannot_read(here: Tuna, tmp_path:
     )
     assert "line 2 is left as it is: sharegpt: " in done.stderr
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "in.jsonl").read_bytes()
+
+
+def test_a_gate_on_no_rows_is_not_green(here: Tuna, tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n")
+    for strict, code in (((), 0), (("--strict",), 1)):
+        done = here("dataset", "check", str(path), *strict)
+        assert (done.returncode, done.stdout) == (code, "0 rows (none): 0 with findings\n")
+        assert "holds no rows, so nothing was checked" in done.stderr
+
+
+def test_parquet_is_neither_written_nor_converted_line_by_line(here: Tuna, tmp_path: Path) -> None:
+    path, kept = tmp_path / "in.parquet", tmp_path / "kept.parquet"
+    pq.write_table(pa.table({"a": [1]}), path)
+    done = here("convert", str(path), "--from", "hermes", "--to", "structured")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is Parquet; wanted JSON lines" in done.stderr
+    files = ("--kept", str(kept), "--rejected", str(tmp_path / "r.jsonl"))
+    done = here("dataset", "filter", str(path), *files)
+    assert (done.returncode, kept.exists()) == (2, False)
+    assert "rows are written as JSON lines" in done.stderr

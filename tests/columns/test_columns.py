@@ -124,7 +124,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"tools": "functions"}, "no column 'functions'"),
     ):
         with pytest.raises(UsageError, match=piece):
-            score_table(table, **arguments)  # type: ignore[arg-type]  # one of each
+            score_table(table, **arguments)
     with pytest.raises(UsageError, match="a column 'reward' already"):
         score_table(score_table(table))
     with pytest.raises(UsageError, match=r"builtins.list'; wanted a"):
@@ -190,3 +190,23 @@ def test_rows_do_not_know_of_each_other(rows: list[Any], data: st.DataObject) ->
             assert value == reward(text, gold, known).value
         else:
             assert value is None
+
+
+@pytest.mark.parametrize("values", [[b"x", None], [1, 2], [True, False], [1.5, None]])
+def test_a_column_of_another_type_is_an_error_of_each_row(values: list[Any]) -> None:
+    table = pa.table({"completion": values, "gold": [GOLD, GOLD]})
+    scored, parsed = score_table(table), parse_table(table)
+    assert scored["reward"].null_count == scored["reward_outcome"].null_count == 2
+    assert parsed["parse_outcome"].null_count == 2
+    for column in (scored["reward_error"], parsed["parse_error"]):
+        kind = type(values[0]).__name__
+        assert column[0].as_py() == f"the text is {kind}; wanted a text, or messages"
+
+
+def test_recipes_are_named_and_columns_are_of_one_length() -> None:
+    rows = {"completion": TEXTS[:2], "gold": [GOLD, GOLD]}
+    assert score_table(rows, recipe="EXACT")["reward"] == [1.0, 0.0]
+    with pytest.raises(UsageError, match="wanted a Recipe, or one of"):
+        score_table(rows, recipe="exact")
+    with pytest.raises(UsageError, match="column 'gold' has 1 values, and 'completion' has 2"):
+        score_table({**rows, "gold": [GOLD]})

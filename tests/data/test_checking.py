@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -23,6 +24,27 @@ def said(*replies: str) -> dict[str, Any]:
     return sharegpt(("human", ASK), *(("gpt", reply) for reply in replies))
 
 
+def answered(
+    calls: Sequence[str], results: Sequence[str | None], end: bool = True
+) -> dict[str, Any]:
+    function = {"name": "get_weather", "arguments": '{"city": "Oslo"}'}
+    made = [{"id": one, "type": "function", "function": function} for one in calls]
+    said: list[dict[str, Any]] = [{"role": "user", "content": ASK}]
+    if made:
+        said.append({"role": "assistant", "content": None, "tool_calls": made})
+    said += [{"role": "tool", "tool_call_id": one, "content": RESULT} for one in results]
+    return {"messages": [*said, *([{"role": "assistant", "content": "x"}] if end else [])]}
+
+
+def toolace(reply: str) -> dict[str, Any]:
+    tool = {
+        "name": "Weather",
+        "parameters": {"type": "dict", "properties": {"city": {"type": "string"}}},
+    }
+    said = [{"from": "user", "value": ASK}, {"from": "assistant", "value": reply}]
+    return {"system": f"You have: {json.dumps([tool])}", "conversations": said}
+
+
 def found(row: dict[str, Any]) -> list[Finding]:
     (one,) = read_rows([row])
     return [*Checker().check(one)]
@@ -37,6 +59,9 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("unreadable-row", {"a": 1}),
     ("unknown-tool", said(HERMES.replace("get_weather", "rm"))),
     ("unknown-tool", openai(tools=[{**OPENAI_TOOL, "function": {"name": "f"}}])),
+    ("unknown-tool", toolace('[Weather(city="O"), Wind(city="P")]')),
+    ("unknown-tool", toolace('[Wind(city="P")]')),
+    ("unreadable-row", toolace('[Weather(city="O"), High Wind(city="P")]')),
     ("misfit", said(written(city="Oslo", days="two"))),
     ("misfit", said(written(days=2))),
     ("misfit", said(written(city="Oslo", place="x"))),
@@ -49,6 +74,18 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("unanswered-call", said(HERMES, "It rains.")),
     ("unanswered-call", sharegpt(("human", ASK), ("gpt", HERMES + HERMES), ("tool", "sunny"),
                                  ("gpt", "x"))),
+    ("unanswered-call", answered(["c1", "c2"], ["c1"])),
+    ("stray-result", answered(["c1"], ["c1", "c1"])),
+    ("stray-result", answered(["c1"], ["c1", "c9"])),
+    ("stray-result", answered([], ["c1"])),
+    ("stray-result", answered([], [None])),
+    ("unreadable-row", {"messages": [{"role": "robot", "content": "x"}]}),
+    ("unreadable-row", {"messages": [{"role": "user", "content": 5}]}),
+    ("unreadable-row", {"messages": [{"role": "user", "content": {"a": 1}}]}),
+    ("unreadable-row", {"messages": [{"role": "assistant", "content": 5}]}),
+    ("unreadable-row", {"messages": [{"role": "assistant", "content": float("nan")}]}),
+    ("unreadable-row", {"messages": [{"role": "assistant", "content": None}]}),
+    ("unreadable-row", {"messages": [{"role": "assistant"}]}),
 ]  # fmt: skip
 
 
@@ -64,6 +101,15 @@ def test_the_last_call_may_be_unanswered_and_one_result_may_answer_several() -> 
     two = HERMES + HERMES.replace("Oslo", "Rome")
     results = json.dumps([RESULT, RESULT])
     assert found(sharegpt(("human", ASK), ("gpt", two), ("tool", results), ("gpt", "x"))) == []
+
+
+@pytest.mark.parametrize("end", [True, False])
+def test_results_are_of_the_calls_with_their_ids(end: bool) -> None:
+    assert found(answered(["c1", "c2"], ["c2", "c1"], end)) == []
+    codes = ["unanswered-call", "stray-result"]
+    for calls, results in ((["c1"], ["c9"]), (["c1", "c2"], ["c1", "c1"])):
+        assert [one.code for one in found(answered(calls, results, end))] == codes
+    assert [one.message for one in found(answered(["c1"], ["c9"], end))] == [1, 2]
 
 
 def test_duplicates_and_questions_of_a_suite_are_found() -> None:

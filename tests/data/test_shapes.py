@@ -92,8 +92,8 @@ FAULTS: list[tuple[Any, str]] = [
     (sharegpt(("alien", "x")), "message 0 is from 'alien'"),
     (sharegpt(("human", "x"), ("function_call", "no call")), "message 1 is a call that is no JSON"),
     (sharegpt(("human", "x"), ("function_call", "7")), "message 1"),
-    ({"query": "x", "answers": "[7]", "tools": "[]"}, "xlam: message 1"),
-    ({"query": "x", "answers": "[", "tools": "[]"}, "xlam: message 1"),
+    ({"query": "x", "answers": "[7]", "tools": "[]"}, "xlam: 'answers'"),
+    ({"query": "x", "answers": "[", "tools": "[]"}, "xlam: 'answers'"),
     ({"system": "", "chat": "no speaker"}, "glaive: the chat begins with 'no speaker'"),
     ({"system": "", "chat": "USER: x\nASSISTANT: <functioncall> x"}, "glaive: 'x' is no call"),
     ({"question": "x", "correct_answer": "y", "answers": {}}, "when2call: not of this shape"),
@@ -236,3 +236,17 @@ def test_a_row_of_ten_megabytes_is_a_row(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([openai(pad="x" * 10_000_000), openai()]))
     assert shapes(read_rows(path)) == ["openai", "openai"]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"messages": "hi"}, "its 'messages' is 'hi', wanted a list of messages"),
+        ({}, "the row is an empty object"),
+        ({"query": "?", "answers": "weather()"}, "xlam: 'answers' is a call that is no JSON"),
+    ],
+)
+def test_a_reason_says_what_is_wrong(row: dict[str, Any], reason: str) -> None:
+    (fault,) = read_rows([row])
+    assert isinstance(fault, Fault)
+    assert fault.reason.startswith(reason)

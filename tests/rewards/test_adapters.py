@@ -66,7 +66,7 @@ def test_columns_parts_and_recipes_may_be_named() -> None:
     part = trl_reward(part="name")
     assert as_trl(part, [WRONG], gold=[GOLD]) == ([1.0], {})
     assert (trl_reward().__name__, part.__name__) == ("tunaeval", "tunaeval_name")
-    with pytest.raises(UsageError, match=r"no column 'gold' for 1 completions; it has: .*answers"):
+    with pytest.raises(UsageError, match=r"no column 'gold'; it has: .*answers"):
         as_trl(trl_reward(), [GOOD], answers=[GOLD])
     with pytest.raises(UsageError, match="part is 'speed'; wanted 'value', or one of format"):
         trl_reward(part="speed")
@@ -112,3 +112,22 @@ def test_verl_gets_a_score_beside_its_parts() -> None:
         compute_score("x", GOOD, GOLD, recipe="x")
     with pytest.raises(UsageError, match="no 'reparied'"):
         compute_score("x", GOOD, GOLD, reparied=0.5)
+
+
+def test_a_column_that_is_named_has_to_be_there() -> None:
+    columns = {"gold": [GOLD]}
+    assert as_trl(trl_reward(), [GOOD], **columns)[0] == [1.0]
+    for option, named in (("gold", trl_reward(gold="a")), ("tools", trl_reward(tools="a"))):
+        with pytest.raises(UsageError, match=rf"no column 'a'.*trl_reward\({option}=\.\.\.\)"):
+            as_trl(named, [GOOD], **columns)
+    with pytest.raises(UsageError, match="column 'gold' has 1 values for 2 completions"):
+        as_trl(trl_reward(), [GOOD, GOOD], **columns)
+
+
+def test_verl_refuses_a_recipe_in_a_sentence() -> None:
+    for wrong in ({"format": 1}, ["EXACT"], "exact"):
+        with pytest.raises(UsageError, match="wanted a Recipe, or one of"):
+            compute_score("x", GOOD, GOLD, recipe=wrong)  # type: ignore[arg-type]  # refused
+    for changes in ({"reader": ["hermes"]}, {"format": {"a": 1}}):
+        with pytest.raises(UsageError, match="wanted"):
+            compute_score("x", GOOD, GOLD, **changes)

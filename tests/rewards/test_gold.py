@@ -160,3 +160,15 @@ def test_a_gold_is_met_by_its_own_calls(cities: list[str]) -> None:
     made = [ToolCall("get_weather", {"city": city}) for city in cities]
     assert gold.is_met_by(made)
     assert not gold.is_met_by([*made, ToolCall("get_weather", {})])
+
+
+def test_tools_of_a_row_count_beside_a_gold_that_is_compiled() -> None:
+    gold, other = Gold.of([PARIS]), [{"name": "bash", "parameters": {"properties": {}}}]
+    text = written(PARIS)
+    assert reward(text, gold, other).value == 0.0
+    for golds in (gold, [gold]):
+        assert [one.value for one in rewards([text], golds, [other])] == [0.0]
+        assert [one.value for one in rewards([text], golds, to_tools(other))] == [0.0]
+    assert [one.value for one in rewards([text], gold, TOOLS)] == [1.0]
+    assert gold.with_tools(other) == Gold.of([PARIS], other) != gold
+    assert gold.with_tools(None) is gold

@@ -11,7 +11,7 @@ import pytest
 
 from tests.rewards.table import GOLDS, TOOLS, WORDS, call, written
 from tunaeval.errors import UsageError
-from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, reward
+from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, recipe_of, reward, rewards
 
 GOOD, BROKEN = WORDS["GOOD"], WORDS["BROKEN"]
 
@@ -101,3 +101,16 @@ def test_a_text_of_one_turn_holds_no_observation() -> None:
 def test_a_marker_inside_of_a_call_is_its_text() -> None:
     made = call(city="<tool_response>```\n")
     assert reward(written(made), Gold.of([made])).value == 1.0
+
+
+def test_a_recipe_may_be_named() -> None:
+    gold = [call(city="Paris")]
+    for name, recipe in (("EXACT", EXACT), ("TOOLRL", TOOLRL), ("default", Recipe())):
+        assert recipe_of(name) == recipe_of(recipe) == recipe
+        assert reward(GOOD + BROKEN, gold, recipe=name) == reward(
+            GOOD + BROKEN, gold, recipe=recipe
+        )
+        assert rewards([GOOD], [gold], recipe=name)[0].recipe == recipe.digest
+    for wrong in ("exact", None, 1, {"format": 1}):
+        with pytest.raises(UsageError, match="wanted a Recipe, or one of default, EXACT, TOOLRL"):
+            reward(GOOD, gold, recipe=wrong)  # type: ignore[arg-type]  # what is refused here

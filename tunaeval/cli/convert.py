@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tunaeval.types import JsonObject, JsonValue
 
 _NOT_CONVERTED = 1
+_PARQUET = b"PAR1"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -139,7 +141,14 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield iter(sys.stdin.buffer)
         return
     with _opened(Path(file), "rb") as opened:
-        yield iter(opened)
+        first = opened.readline()
+        if first.startswith(_PARQUET):
+            from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
+
+            raise UsageError(
+                f"{file} is Parquet; wanted JSON lines (`tunaeval dataset filter` writes them)"
+            )
+        yield chain([first] if first else [], opened)
 
 
 @contextmanager

@@ -48,7 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="a finding that is no fault (repaired-call, say); may be given several times",
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 when anything is found")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 when anything is found, or no row"
+    )
     parser.add_argument(
         "--examples", type=any_whole_number, default=3, help="rows shown of each kind (default: 3)"
     )
@@ -59,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """1 when `--strict` is asked for and anything was found, or when rows could not be read."""
+    """1 when rows could not be read, or `--strict` is given and anything was found, or no row."""
     from tunaeval.data import FINDINGS, SHAPES, Checker, Report, read_rows  # noqa: PLC0415 - not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
     from tunaeval.wanted import wanted_name  # noqa: PLC0415 - as above
@@ -73,6 +75,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         raise UsageError(
             "filter wants --kept FILE and --rejected FILE, two other files, and check wants neither"
         )
+    for name in filter(None, wanted):
+        if Path(name).suffix in {".parquet", ".pq", ".arrow", ".csv"}:
+            raise UsageError(f"{name}: rows are written as JSON lines; name a file .jsonl")
     checker, report = _checker(arguments.against, Checker), Report()
     rows = read_rows(arguments.file, arguments.shape)
     with ExitStack() as stack:
@@ -85,8 +90,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             else:
                 kept(_line(row))
     _show(report, arguments, output)
+    if not report.rows:
+        output.note(f"{arguments.file} holds no rows, so nothing was checked")
     unread = report.counts["unreadable-row"]
-    return _FOUND if unread or (arguments.strict and report.faulty) else 0
+    return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
 
 
 def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:

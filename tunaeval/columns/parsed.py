@@ -11,7 +11,7 @@ from tunaeval.parsing import parser_for
 from tunaeval.rewards import AnyTools, Recipe, attempts_of, tools_of
 from tunaeval.types import JsonValue, Tools
 
-from .tables import rows_of, values_of, with_columns
+from .tables import fault_of, rows_of, values_of, with_columns
 
 T = TypeVar("T")
 
@@ -29,12 +29,12 @@ def parse_table(
 
     | column | type | |
     |---|---|---|
-    | `parse_outcome` | string | "calls", "no_call", "malformed", "truncated" |
+    | `parse_outcome` | string | "calls", "no_call", "malformed", "truncated", "no_completion" |
     | `parse_names` | list of string | the tools that are called |
     | `parse_arguments` | list of string | their arguments, each as JSON text |
     | `parse_repaired` | int32 | calls that had to be repaired |
     | `parse_broken` | int32 | attempts that are no call |
-    | `parse_error` | string | why nothing was read: a null text, tools that cannot be understood |
+    | `parse_error` | string | why nothing was read: no text, tools that cannot be understood |
 
     All but the last are null where there is an error. `tools` are given once for all rows, or
     `tools_column` names a column of them. A text may be messages, too.
@@ -68,8 +68,8 @@ def _columns(rows: Sequence[_Row]) -> dict[str, tuple[Sequence[Any], str]]:
 
 
 def _row(text: object, tools: Any, recipe: Recipe) -> _Row:
-    if text is None:
-        return None, None, None, None, None, "the text is null"
+    if (fault := fault_of(text)) is not None:
+        return None, None, None, None, None, fault
     try:
         known = tools if tools is None or isinstance(tools, Tools) else tools_of(tools)
     except ToolsError as error:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from tunaeval.errors import UsageError
-from tunaeval.rewards import AnyTools, Golds, Parts, Recipe, Reward, reward, tools_of
+from tunaeval.rewards import AnyTools, Golds, Parts, Recipe, Reward, recipe_of, reward, tools_of
 
-from .tables import names_of, rows_of, values_of, with_columns
+from .tables import fault_of, names_of, rows_of, values_of, with_columns
 
 T = TypeVar("T")
-
-_DEFAULT = Recipe()
 
 
 def score_table(
@@ -21,7 +19,7 @@ def score_table(
     text: str = "completion",
     gold: str = "gold",
     tools: AnyTools = "tools",
-    recipe: Recipe = _DEFAULT,
+    recipe: Recipe | str = "default",
 ) -> T:
     """The table with a reward for each row, in the same order.
 
@@ -29,10 +27,11 @@ def score_table(
     |---|---|---|
     | `reward` | double | the value |
     | `reward_format`, `_name`, `_arguments`, `_abstention` | double | its parts, from 0 to 1 |
-    | `reward_outcome` | string | "calls", "no_call", "malformed", "truncated", "too_long" |
+    | `reward_outcome` | string | "calls", "no_call", "malformed", "truncated", "too_long",
+    | | | "no_completion" |
     | `reward_attempts`, `reward_broken` | int32 | attempts at a call, and those that are none |
     | `reward_failure` | string | the code of the first thing that is wrong; null for nothing |
-    | `reward_error` | string | why there is none: a null text, a gold or tools nobody can read |
+    | `reward_error` | string | why there is none: no text, a gold or tools that cannot be read |
 
     All but the last are null where there is an error. `text` and `gold` are columns of what
     `tunaeval.rewards.reward` takes; a null gold wants no call. `tools` is a column (if there is one
@@ -40,8 +39,8 @@ def score_table(
     Raises `UsageError` for a column that is not there, and where one of these names is taken.
     """
     texts, golds = values_of(table, text), values_of(table, gold)
-    known = _tools(table, tools)
-    return with_columns(table, _columns([*_rewards(texts, golds, known, recipe)]))
+    found = [*_rewards(texts, golds, _tools(table, tools), recipe_of(recipe))]
+    return with_columns(table, _columns(found))
 
 
 def _columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
@@ -79,8 +78,8 @@ def _rewards(
     """The reward of each row, or why there is none."""
     compiled = Golds()
     for text, gold, known in zip(texts, golds, tools, strict=True):
-        if text is None:
-            yield "the text is null"
+        if (fault := fault_of(text)) is not None:
+            yield fault
             continue
         try:
             wanted = compiled(gold, known)

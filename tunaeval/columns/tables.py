@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any, TypeVar
 
 from tunaeval.errors import UsageError
+from tunaeval.types import ParseResult
 from tunaeval.wanted import refusal
 
 T = TypeVar("T")
@@ -53,7 +54,25 @@ def values_of(table: Any, name: str) -> list[Any]:
             return table[name].to_list()  # type: ignore[no-any-return]  # nor has Polars here
         case "pandas":
             return [None if _is_missing(value) else value for value in table[name].tolist()]
-    return list(table[name])
+    values = list(table[name])
+    if isinstance(table, dict) and len(values) != rows_of(table):
+        raise UsageError(
+            f"column {name!r} has {len(values)} values, and {next(iter(table))!r} has "
+            f"{rows_of(table)}; wanted as many in each"
+        )
+    return values
+
+
+def fault_of(completion: object) -> str | None:
+    """Why the value of a row is no completion; None where it is a text, or may be messages."""
+    if completion is None:
+        return "the text is null"
+    readable = isinstance(completion, str | Mapping | ParseResult | Sequence)
+    if readable and not isinstance(completion, bytes | bytearray):
+        return None
+    if hasattr(completion, "content") or hasattr(completion, "tool_calls"):
+        return None
+    return f"the text is {type(completion).__name__}; wanted a text, or messages"
 
 
 def _is_missing(value: Any) -> bool:

@@ -23,6 +23,7 @@ FINDINGS: Mapping[str, str] = {
     "broken-call": "a call that cannot be read, and no other beside it",
     "repaired-call": "a call that was read only after a repair",
     "unanswered-call": "a call without a result, although the conversation goes on",
+    "stray-result": "a result of no call of the message before it",
     "duplicate-row": "the same conversation as an earlier row",
     "contaminated": "a question that a suite asks, word for word",
 }
@@ -60,7 +61,7 @@ class Checker:
         """All that is wrong with the row."""
         if isinstance(row, Fault):
             return (Finding("unreadable-row", row.reason),)
-        return (*_calls(row), *_unanswered(row.messages), *self._repeated(row), *self._known(row))
+        return (*_calls(row), *_answers(row), *self._repeated(row), *self._known(row))
 
     def _repeated(self, row: Row) -> Iterator[Finding]:
         first = self._seen.setdefault(_digest(row), row.number)
@@ -149,20 +150,42 @@ def _call(row: Row, call: ToolCall, index: int) -> Iterator[Finding]:
         yield Finding("misfit", f"{call.name}{why}", index)
 
 
-def _unanswered(messages: Sequence[Message]) -> Iterator[Finding]:
-    """Calls of the last message are left open by every row that teaches to call."""
-    for index, message in enumerate(messages):
-        if not message.tool_calls or index + 1 == len(messages):
-            continue
-        results = 0
-        for following in messages[index + 1 :]:
-            if not following.is_result:
-                break
-            results += 1
-        together = results == 1 and index + 2 < len(messages)
-        if results < len(message.tool_calls) and not (together and _joined(messages[index + 1])):
-            missing = len(message.tool_calls) - results
-            yield Finding("unanswered-call", f"{missing} calls have no result", index)
+def _answers(row: Row) -> Iterator[Finding]:
+    """Calls without results, but for those of the last message; and results without calls.
+
+    Behind calls that cannot be read, nobody knows whose results they are.
+    """
+    messages, odd, at = row.messages, {index for index, _ in row.notes}, 0
+    while at < len(messages):
+        calls = messages[at].tool_calls
+        first = at if messages[at].is_result else at + 1
+        end = first
+        while end < len(messages) and messages[end].is_result:
+            end += 1
+        results = messages[first:end]
+        open_, stray = _unpaired(calls, results, goes_on=end < len(messages))
+        if open_ and first < len(messages):
+            yield Finding("unanswered-call", f"{open_} calls have no result", at)
+        for index in () if at in odd else stray:
+            yield Finding("stray-result", "a result of no call before it", first + index)
+        at = max(end, at + 1)
+
+
+def _unpaired(
+    calls: Sequence[ToolCall], results: Sequence[Message], *, goes_on: bool
+) -> tuple[int, Sequence[int]]:
+    """How many calls have no result, and which results are of none: by ids where all have them."""
+    if calls and all(call.id for call in calls) and all(one.tool_call_id for one in results):
+        waiting = Counter(call.id for call in calls)
+        stray = []
+        for index, result in enumerate(results):
+            if not waiting[result.tool_call_id]:
+                stray.append(index)
+            waiting[result.tool_call_id] -= waiting[result.tool_call_id] > 0
+        return waiting.total(), stray
+    if len(results) == 1 and calls and goes_on and _joined(results[0]):
+        return 0, ()
+    return max(len(calls) - len(results), 0), range(len(calls), len(results))
 
 
 def _joined(result: Message) -> bool:

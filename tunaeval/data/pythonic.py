@@ -71,12 +71,15 @@ def pythonic_calls(said: Iterable[JsonObject], listed: list[Any] | None) -> Iter
 
 def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: int) -> JsonObject:
     text = _renamed(content, odd)
-    result = parse(text, "llama4-pythonic", None if tools is None else _also(tools, odd))
+    known = None if tools is None else _with_called(_also(tools, odd), text)
+    result = parse(text, "llama4-pythonic", known)
     if not result.calls:
         if result.outcome == "no_call" and "(" not in content:
             return {"role": "assistant", "content": content}
         why = result.diagnoses[0].message if result.diagnoses else "its calls cannot be read"
         raise UnreadableRowError(f"message {index}, {content!r:.60}: {why}")
+    if result.content.lstrip()[:1] == ",":
+        raise UnreadableRowError(f"message {index}: {result.content!r:.60} is no call")
     own = {short: name for name, short in odd.items()}
     calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
     return {"role": "assistant", "content": result.content, "tool_calls": calls}
@@ -86,6 +89,12 @@ def _also(tools: Tools, odd: Mapping[str, str]) -> Tools:
     short = [replace(tools[name], name=one) for name, one in odd.items()]
     kept: list[ToolSpec] = [spec for name, spec in tools.items() if name not in odd]
     return Tools([*kept, *short])
+
+
+def _with_called(tools: Tools, text: str) -> Tools:
+    """These tools, and those that a text calls beside them, so that no call is taken for prose."""
+    called = {call.name for call in parse(text, "llama4-pythonic").calls} - tools.keys()
+    return Tools([*tools.values(), *(ToolSpec(name) for name in sorted(called))])
 
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:

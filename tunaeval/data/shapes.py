@@ -65,9 +65,7 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
         return Fault(number, why, raw.value, raw.line)
     found = shape_of(raw.value) if shape == "auto" else shape
     if found is None:
-        keys = ", ".join(repr(str(key)[:40]) for key in [*raw.value][:8]) or "nothing"
-        why = f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
-        return Fault(number, why, raw.value, raw.line)
+        return Fault(number, _shapeless(raw.value), raw.value, raw.line)
     try:
         messages, tools, notes = _read(*SHAPES[found](raw.value))
     except (UnreadableRowError, ToolsError, UsageError, RecursionError) as error:
@@ -76,6 +74,16 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
         why = f"{found}: not of this shape ({type(error).__name__}: {error})"
         return Fault(number, why, raw.value, raw.line)
     return Row(number, found, messages, tools, notes, raw.value, raw.line)
+
+
+def _shapeless(row: JsonObject) -> str:
+    for key in ("messages", "conversations", "conversation"):
+        if key in row:
+            return f"its {key!r} is {row[key]!r:.40}, wanted a list of messages"
+    if not row:
+        return "the row is an empty object"
+    keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
+    return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
@@ -110,6 +118,7 @@ def _read(
         if not isinstance(message, Mapping):
             raise UnreadableRowError(f"message {index} is {type(message).__name__}, not an object")
         if message.get("role") == "assistant":
+            _refuse_empty(message, index)
             read, odd = _spoken(message, known)
             notes += [(index, note) for note in odd]
         else:
@@ -130,13 +139,30 @@ def _spoken(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, I
     return message_, result.diagnoses
 
 
+def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
+    """An answer is a text, or parts of one, or calls."""
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
+    if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
+        raise UnreadableRowError(f"message {index} is of the model, without content and calls")
+
+
+_IN_PLACE_OF_WORDS = (
+    "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking", "refusal", "audio",
+)  # fmt: skip
+
+
 def _told(message: Mapping[str, Any], index: int) -> Message:
     role = message.get("role")
-    if not isinstance(role, str):
-        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted a text")
-    content = message.get("content")
-    if isinstance(content, Mapping) or (isinstance(content, list) and role == "tool"):
+    if not isinstance(role, str) or role not in _ROLES:
+        known = "user, assistant, tool, system or developer"
+        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted {known}")
+    content, result = message.get("content"), _ROLES[role] == "tool"
+    if result and isinstance(content, Mapping | list):
         content = json.dumps(content, ensure_ascii=False)
+    if content is not None and not isinstance(content, str | list):
+        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
     id_ = message.get("tool_call_id")
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
 
@@ -171,30 +197,32 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
                 f"message {index} is from {speaker!r:.40}, which is nobody known"
             )
         if role == "function_call":
-            yield {"role": "assistant", "content": None, "tool_calls": _written(value, index)}
+            yield {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": _written(value, f"message {index}"),
+            }
         else:
             yield {"role": role, "content": value}
 
 
-def _written(value: JsonValue, index: int) -> list[JsonObject]:
+def _written(value: JsonValue, where: str) -> list[JsonObject]:
     """The calls of a message that is nothing but calls, as an object, a list, or JSON text."""
     if isinstance(value, str):
         read = read_json(value)
         if isinstance(read, Unreadable):
-            raise UnreadableRowError(f"message {index} is a call that is no JSON: {read.message}")
+            raise UnreadableRowError(f"{where} is a call that is no JSON: {read.message}")
         value = read.value
     calls = value if isinstance(value, list) else [value]
     if not calls or not all(isinstance(call, Mapping) for call in calls):
-        raise UnreadableRowError(
-            f"message {index} is {value!r:.60}, wanted a call or a list of them"
-        )
+        raise UnreadableRowError(f"{where} is {value!r:.60}, wanted a call or a list of them")
     return [call if "function" in call else {"function": call} for call in calls]
 
 
 def _xlam(row: JsonObject) -> tuple[Said, Any]:
     answers = row["answers"]
     said: list[JsonObject] = [{"role": "user", "content": row["query"]}]
-    calls = _written(answers, 1) if answers not in ("", "[]", [], None) else []
+    calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
     said.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
     return said, row.get("tools")
 

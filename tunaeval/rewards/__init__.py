@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from .gold import AnyTools, Gold, GoldMatch, tools_of
 from .reading import BrokenSpan, attempts_of
-from .recipe import EXACT, TOOLRL, Parts, Recipe
+from .recipe import EXACT, TOOLRL, Parts, Recipe, recipe_of
 from .scored import Golds, Reward, reward, rewards
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Recipe",
     "Reward",
     "attempts_of",
+    "recipe_of",
     "reward",
     "rewards",
     "tools_of",

@@ -12,7 +12,7 @@ Each of these may be JSON text, and so may arguments be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -91,8 +91,18 @@ class Gold:
         wanted_name(match, "match", MATCHES)
         known = tools_of(tools)
         calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(_decoded(gold)))
-        key = (calls, [spec.as_bare() for spec in (known or {}).values()], literal, match)
-        return cls(_canonical(key) or repr(key).encode(), calls, known, literal, match)
+        return cls(_key(calls, known, literal, match), calls, known, literal, match)
+
+    def with_tools(self, tools: AnyTools) -> Gold:
+        """The same calls, beside these tools; itself where none are given, or they are its own.
+
+        Raises `ToolsError` for tools that cannot be understood.
+        """
+        known = tools_of(tools)
+        if known is None or known is self.tools:
+            return self
+        key = _key(self.calls, known, self.literal, self.match)
+        return replace(self, key=key, tools=known)
 
     @property
     def wants_none(self) -> bool:
@@ -129,6 +139,11 @@ def _tools_of_text(text: str) -> Tools | None:
     if text.strip() in {"", "null", "[]"}:
         return None
     return to_tools(text)
+
+
+def _key(calls: Sequence[Wanted], tools: Tools | None, literal: bool, match: GoldMatch) -> bytes:
+    key = (calls, [spec.as_bare() for spec in (tools or {}).values()], literal, match)
+    return _canonical(key) or repr(key).encode()
 
 
 def _canonical(value: object) -> bytes | None:

@@ -18,6 +18,7 @@ from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, text_o
 
 from .observed import has_observations, observations, without
 from .recipe import Recipe
+from .words import has_words
 
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
 _ODD = frozenset({
@@ -104,7 +105,7 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
 
 def has_others(text: str) -> bool:
     """Whether a text may hold more than a result says: turns of others, or code fences."""
-    return "```" in text or has_observations(text)
+    return "```" in text or "~~~" in text or has_observations(text)
 
 
 def of_result(
@@ -112,7 +113,7 @@ def of_result(
 ) -> Attempts:
     """What a text's result says of its attempts; with the text, which calls are in a fence."""
     calls = [*result.calls]
-    found = Attempts(calls, set(), outcome=result.outcome, speaks=bool(result.content.strip()))
+    found = Attempts(calls, set(), outcome=result.outcome, speaks=has_words(result.content))
     if result.diagnoses:
         found.diagnoses = result.diagnoses
         spans = [*_broken(result.diagnoses, calls)]
@@ -120,12 +121,14 @@ def of_result(
         found.broken = len(spans)
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
-    if "```" in text:
-        inside = [*_fences(text, [call.span for call in calls if call.span])]
-        found.fenced = {
+    for mark in _FENCES:
+        if mark not in text:
+            continue
+        inside = [*_fences(text, mark, [call.span for call in calls if call.span])]
+        found.fenced |= {
             index
             for index, call in enumerate(calls)
-            if call.span and call.format != recipe.reader
+            if call.span and not (call.format == recipe.reader and call.format in _OF_A_FENCE)
             if any(start < call.span.start < end for start, end in inside)
         }
     return found
@@ -148,12 +151,17 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
         yield span
 
 
-def _fences(text: str, calls: Sequence[Span]) -> Iterator[Span]:
-    """Code fences: from a line that begins with three backticks to the next one."""
+_FENCES = ("```", "~~~")
+_OF_A_FENCE = frozenset({"fence", "tool-code"})
+"""Formats that are a code fence themselves: nothing is lost by it where they are asked for."""
+
+
+def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
+    """Code fences: from a line that begins with such a mark to the next one."""
     start, at = -1, 0
     inside = sorted(calls)
     call = 0
-    while (found := text.find("```", at)) >= 0:
+    while (found := text.find(mark, at)) >= 0:
         at = found + 3
         while call < len(inside) and inside[call].end <= found:
             call += 1
@@ -216,7 +224,7 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
     found.diagnoses += text.diagnoses
-    found.speaks = bool(said.strip())
+    found.speaks = has_words(said)
     return found
 
 

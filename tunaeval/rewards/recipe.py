@@ -141,3 +141,21 @@ Of our own are the factors (there nothing is lost by a broken call beside a good
 call or an argument too many, beyond the format), that a call counts in either name set as often as
 it is made, and that an abstention where it is wanted earns the 4 of a right call.
 """
+
+NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
+"""The recipes that have a name."""
+
+
+def recipe_of(recipe: object) -> Recipe:
+    """The recipe of this name; one that is a recipe already comes back as it is.
+
+    >>> recipe_of("EXACT") is EXACT
+    True
+
+    Raises `UsageError` for what is neither.
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, str) and recipe in NAMED:
+        return NAMED[recipe]
+    raise refusal("recipe", recipe, f"a Recipe, or one of {', '.join(NAMED)}")

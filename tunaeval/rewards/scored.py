@@ -26,7 +26,7 @@ from .reading import (
     has_others,
     of_result,
 )
-from .recipe import Parts, Recipe
+from .recipe import Parts, Recipe, recipe_of
 
 _DEFAULT = Recipe()
 
@@ -56,7 +56,7 @@ class Reward:
 
 
 def reward(
-    completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
+    completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe | str = _DEFAULT
 ) -> Reward:
     """What a completion is worth beside the calls that are wanted.
 
@@ -73,6 +73,8 @@ def reward(
     Deterministic and thread-safe. Never raises on a completion; raises `UsageError` for a gold and
     `ToolsError` for tools that cannot be understood.
     """
+    if type(recipe) is not Recipe:
+        recipe = recipe_of(recipe)
     if tools is not None and type(tools) is not Tools:
         tools = tools_of(tools)
     if type(gold) is not Gold:
@@ -134,7 +136,7 @@ def rewards(
     golds: Sequence[object] | Gold,
     tools: Sequence[AnyTools] | Tools | None = None,
     *,
-    recipe: Recipe = _DEFAULT,
+    recipe: Recipe | str = _DEFAULT,
 ) -> list[Reward]:
     """A reward for each completion, in order.
 
@@ -159,7 +161,7 @@ def rewards(
 def gold_of(gold: object, tools: AnyTools) -> Gold:
     """The gold of a row, compiled; where it and its tools are text, once for equal ones."""
     if isinstance(gold, Gold):
-        return gold
+        return gold.with_tools(tools)
     if isinstance(gold, str | None) and isinstance(tools, str | None):
         return _gold_of_text(gold, tools)
     return Gold.of(gold, tools)
@@ -169,15 +171,16 @@ class Golds:
     """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str | None, int], tuple[Gold, AnyTools]] = {}
+        self._known: dict[tuple[str | bytes | None, int], tuple[Gold, AnyTools]] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
         """The gold of a row. Raises as `Gold.of`."""
-        if not isinstance(gold, str | None) or not isinstance(tools, Tools):
+        if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
-        key = (gold, id(tools))  # which stays its own while it is kept here
+        text = gold.key if isinstance(gold, Gold) else gold
+        key = (text, id(tools))  # which stays its own while it is kept here
         if key not in self._known:
-            self._known[key] = (Gold.of(gold, tools), tools)
+            self._known[key] = (gold_of(gold, tools), tools)
         return self._known[key][0]
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 
-from .recipe import Parts, Recipe
+from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
 
 __all__ = ["TrlReward", "trl_reward"]
@@ -41,8 +41,11 @@ class TrlReward:
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
         """A number for each completion; None where the row's own gold or tools are unreadable."""
-        golds = _column(columns, self.gold, len(completions))
-        tools = columns.get(self.tools) or [None] * len(completions)
+        rows = len(completions)
+        golds = _column(columns, "gold", self.gold, rows)
+        tools: Sequence[Any] = [None] * rows
+        if self.tools != "tools" or columns.get("tools"):
+            tools = _column(columns, "tools", self.tools, rows)
         found: list[Reward | None] = []
         for completion, gold, known in zip(completions, golds, tools, strict=True):
             try:
@@ -62,7 +65,11 @@ class TrlReward:
 
 
 def trl_reward(
-    recipe: Recipe | None = None, *, gold: str = "gold", tools: str = "tools", part: str = "value"
+    recipe: Recipe | str | None = None,
+    *,
+    gold: str = "gold",
+    tools: str = "tools",
+    part: str = "value",
 ) -> TrlReward:
     """The reward function for a data set whose columns `gold` and `tools` are called so.
 
@@ -77,7 +84,7 @@ def trl_reward(
     if part not in {"value", *Parts._fields}:
         raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
     name = "tunaeval" if part == "value" else f"tunaeval_{part}"
-    return TrlReward(recipe or Recipe(), gold, tools, part, name)
+    return TrlReward(recipe_of("default" if recipe is None else recipe), gold, tools, part, name)
 
 
 def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
@@ -96,13 +103,18 @@ def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
     return [(f"tool_calls/{name}", number) for name, number in counts.items()]
 
 
-def _column(columns: dict[str, Any], name: str, rows: int) -> Sequence[object]:
+_HOLDS = {"gold": "calls that are wanted", "tools": "tools"}
+
+
+def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Sequence[Any]:
     column = columns.get(name)
-    if column is None or len(column) != rows:
+    if column is None:
         known = ", ".join(key for key, value in columns.items() if isinstance(value, list))
         raise UsageError(
-            f"the data set has no column {name!r} for {rows} completions; it has: {known}. "
-            "Name the one with the calls that are wanted: trl_reward(gold=...)"
+            f"the data set has no column {name!r}; it has: {known}. "
+            f"Name the one with the {_HOLDS[option]}: trl_reward({option}=...)"
         )
-    found: Sequence[object] = column
+    if len(column) != rows:
+        raise UsageError(f"column {name!r} has {len(column)} values for {rows} completions")
+    found: Sequence[Any] = column
     return found

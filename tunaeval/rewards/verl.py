@@ -20,12 +20,10 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 
-from .recipe import EXACT, TOOLRL, Recipe
+from .recipe import Recipe, recipe_of
 from .scored import gold_of, reward
 
 __all__ = ["compute_score"]
-
-_NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
 
 
 def compute_score(
@@ -33,7 +31,7 @@ def compute_score(
     solution_str: str,
     ground_truth: object,
     extra_info: Mapping[str, Any] | None = None,
-    recipe: str = "default",
+    recipe: Recipe | str = "default",
     **changes: Any,
 ) -> dict[str, float]:
     """The reward as "score", its parts, and what became of the calls, as numbers.
@@ -45,7 +43,7 @@ def compute_score(
     """
     del data_source
     tools = extra_info.get("tools") if isinstance(extra_info, Mapping) else None
-    chosen = _recipe(recipe, tuple(sorted(changes.items())))
+    chosen = _changed(recipe_of(recipe), changes)
     found = reward(solution_str, gold_of(ground_truth, tools), recipe=chosen)
     return {
         "score": found.value,
@@ -56,12 +54,16 @@ def compute_score(
     }
 
 
+def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+    try:
+        return _made(recipe, tuple(sorted(changes.items())))
+    except TypeError:  # a list or an object, which no field is: its own refusal is worth more
+        return _made.__wrapped__(recipe, tuple(changes.items()))
+
+
 @lru_cache(maxsize=64)
-def _recipe(name: str, changes: tuple[tuple[str, Any], ...]) -> Recipe:
-    if name not in _NAMED:
-        raise UsageError(f"recipe is {name!r}; wanted one of {', '.join(_NAMED)}")
-    named = _NAMED[name]
-    known = {one.name: getattr(named, one.name) for one in fields(named) if one.init}
+def _made(recipe: Recipe, changes: tuple[tuple[str, Any], ...]) -> Recipe:
+    known = {one.name: getattr(recipe, one.name) for one in fields(recipe) if one.init}
     if unknown := [key for key, _ in changes if key not in known]:
         raise UsageError(f"a recipe has no {unknown[0]!r}; it has {', '.join(known)}")
     return Recipe(**{**known, **dict(changes)})

@@ -1,0 +1,55 @@
+"""What is an answer in words, and what is shown rather than made."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.rewards.table import TOOLS, WORDS, call
+from tunaeval import ToolCall, render
+from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, reward
+
+NONE = Gold.of(None)
+ONE = Gold.of([call(city="Paris")])
+TOKENS = [
+    "<|im_end|>", "</s>", "<s>", "<|endoftext|>", "<end_of_turn>", "<pad>", "<eos>", "[PAD]",
+    "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<｜end▁of▁sentence｜>",
+    "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    "\u200b", "\ufeff", "\u2060", "\u00ad", "\u3164", "\n", " ",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=4), st.sampled_from(["auto", "hermes"]))
+def test_special_tokens_and_invisible_characters_are_no_words(made: list[str], reader: str) -> None:
+    text = "".join(made)
+    for recipe in (Recipe(reader=reader), EXACT):
+        assert reward(text, NONE, recipe=recipe).value == 0.0
+        said = [{"role": "assistant", "content": text}]
+        assert reward(said, NONE, recipe=recipe).value == 0.0
+    assert reward(f"<think>hm</think>\n\n{text}", NONE).value == 0.0
+    assert reward(text, NONE, recipe=TOOLRL).value == -3.0
+
+
+@pytest.mark.parametrize("said", ["No.", "42", "👍", "晴れ", "<b>", "a < b", "[1]", "?"])
+@pytest.mark.parametrize("end", ["", "<|im_end|>", "</s>", "\u200b"])
+def test_words_before_a_special_token_are_words(said: str, end: str) -> None:
+    assert reward(said + end, NONE).value == 1.0
+
+
+@pytest.mark.parametrize("mark", ["```", "~~~", "````"])
+@pytest.mark.parametrize("reader", ["auto", "hermes"])
+def test_a_call_in_a_code_fence_is_shown_by_any_reader(mark: str, reader: str) -> None:
+    good = WORDS["GOOD"]
+    recipe = Recipe(reader=reader)
+    fenced = reward(f"{mark}\n{good}\n{mark}", ONE, recipe=recipe)
+    assert (fenced.value, fenced.failures[0].code) == (0.8, "repaired")
+    assert reward(f"{mark}\nx\n{mark}\n{good}", ONE, recipe=recipe).value == 1.0
+    assert reward(f"a ~~~ b\n{good}", ONE, recipe=recipe).value == 1.0
+
+
+@pytest.mark.parametrize("reader", ["fence", "tool-code", "deepseek-v3", "hermes", "pythonic"])
+def test_a_fence_that_is_the_format_costs_nothing(reader: str) -> None:
+    text = render([ToolCall("get_weather", {"city": "Paris"})], reader)
+    gold = Gold.of([call(city="Paris")], TOOLS)
+    assert reward(text, gold, recipe=Recipe(reader=reader)).value == 1.0, text
