@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,51 @@ def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
         f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
         "written, and the score is as reported"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "did"),
+    [
+        ("e-raises", "raised ValueError: no such thing"),
+        ("e-leaves", "raised SystemExit: 3"),
+        ("e-number", "returned 0.5; wanted a bool or (bool, reason)"),
+    ],
+)
+def test_a_check_that_misbehaves_is_named_and_says_nothing_of_the_model(
+    rogue: Rogue, tmp_path: Path, name: str, did: str
+) -> None:
+    task = {"files": {"a.txt": ""}, "checks": [{"python": name}]}
+    scenario = {"id": "one", "prompt": "Go.", "task": task}
+    suite = {
+        "name": "tasks",
+        "catalogue": "tunacode-2025-12",
+        "tools": ["bash"],
+        "scenarios": [scenario],
+    }
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(suite))
+    done = rogue("run", "--suite", str(path), "--quiet", "--client", "c-sound")
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "outcomes: judge_failure 1" in done.out
+    said = f"the check itself failed: check {name!r} of {rogues.NAME} {did}"
+    assert f"1 x check: python {name}: {said}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "why"),
+    [
+        ("checks", "e-async", "it is async: async def later(state); wanted"),
+        ("scorers", "s-minus", "its weight is -1; wanted a number from 0 up"),
+    ],
+)
+def test_what_could_never_be_used_is_listed_as_broken(
+    rogue: Rogue, group: str, name: str, why: str
+) -> None:
+    done = rogue("plugins", "--group", group, "--json")
+    (row,) = [one for one in json.loads(done.out)["plugins"] if one["name"] == name]
+    assert (done.code, row["status"]) == (1, "broken")
+    assert f"{name!r} of {rogues.NAME} is refused: {why}" in row["reason"]
 
 
 def test_a_group_that_there_is_not_is_listed_with_what_was_meant(rogue: Rogue) -> None:
