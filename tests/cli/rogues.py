@@ -17,7 +17,7 @@ NAME = "tuna-rogue 2.0"
 
 ENTRY_POINTS = {
     "parsers": {"p-returns": "P_RETURNS", "p-raises": "P_RAISES", "p-leaves": "P_LEAVES",
-                "p-listed": "P_LISTED"},
+                "p-listed": "P_LISTED", "mimo": "P_RETURNS"},
     "clients": {"c-returns": "make_number", "c-unmade": "Unmade", "c-leaves": "Leaves",
                 "c-unclosed": "Unclosed", "c-needs": "Needs", "c-details": "Details",
                 "c-dies": "Dies", "c-usage": "NoUsage", "c-sound": "Sound"},

@@ -5,6 +5,9 @@ which says that a score is below the bar.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +16,20 @@ import pytest
 from tests.cli import rogues
 
 RUN = ("run", "--suite", "smoke", "--quiet", "--attempts", "1")
+CLAIMED = """
+import tunaeval
+from tunaeval.errors import PluginClashError
+def tried(what, work, *args, **settings):
+    try:
+        work(*args, **settings)
+    except PluginClashError:
+        print(f"{what}: clash")
+print(tunaeval.parse("hello", format="mimo").outcome)
+settings = {"client": "c-sound", "attempts": 1}
+tried("run", tunaeval.run, "smoke", format="mimo", out=None, **settings)
+kept = tunaeval.run("smoke", out="kept", **settings)
+tried("rescore", tunaeval.rescore, kept.directory, format="mimo")
+"""
 Rogue = Callable[..., rogues.Done]
 
 
@@ -43,6 +60,43 @@ def test_a_parser_that_misbehaves_is_named(
     assert done.code == 2
     said = done.err.splitlines()[-1]
     assert said.startswith(f"tunaeval: format or parser {name!r} of {rogues.NAME} {did}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("parse", "a.txt", "--format", "mimo"),
+        ("parse", "a.txt", "--jsonl", "--format", "mimo"),
+        (*RUN, "--client", "c-sound", "--format", "mimo"),
+        ("convert", "a.txt", "--from", "mimo", "--to", "structured"),
+        ("convert", "a.txt", "--from", "structured", "--to", "mimo"),
+        ("formats", "mimo"),
+    ],
+)
+def test_a_name_of_ours_that_a_package_claims_is_an_error_that_names_both(
+    rogue: Rogue, command: tuple[str, ...]
+) -> None:
+    done = rogue(*command)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        f"tunaeval: format or parser 'mimo' is claimed by tunaeval, which brings it, and by "
+        f"{rogues.NAME}; uninstall {rogues.NAME}"
+    )
+
+
+def test_a_claimed_name_is_an_error_in_a_run_and_its_rescore_and_ours_in_a_parse(
+    tmp_path: Path,
+) -> None:
+    rogues.install(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", CLAIMED],
+        env={**os.environ, "PYTHONPATH": rogues.path(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["no_call", "run: clash", "rescore: clash"]
 
 
 @pytest.mark.parametrize(

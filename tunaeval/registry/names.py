@@ -96,6 +96,15 @@ class Registry(Generic[T]):
             self._added[name] = thing
         return thing
 
+    def refuse_clash(self, name: str) -> None:
+        """Raise PluginClashError for a name of ours that a package claims, too. `get` asks this."""
+        if (name in self._builtins or name in self._aliases) and name in self._entry_points():
+            owners = " and ".join(map(_distribution, self._entry_points()[name]))
+            raise PluginClashError(
+                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
+                f"uninstall {owners}, or have it choose another name"
+            )
+
     def names(self) -> tuple[str, ...]:
         """All names but aliases, sorted; nothing is imported for it."""
         return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
@@ -131,12 +140,7 @@ class Registry(Generic[T]):
     def _find(self, name: str) -> T:
         if not isinstance(name, str):
             raise UnknownNameError(self.kind, name, self)
-        if (name in self._builtins or name in self._aliases) and name in self._entry_points():
-            owners = " and ".join(map(_distribution, self._entry_points()[name]))
-            raise PluginClashError(
-                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
-                f"uninstall {owners}, or have it choose another name"
-            )
+        self.refuse_clash(name)
         name = self._aliases.get(name, name)
         if name in self._added:
             return self._added[name]
