@@ -69,6 +69,7 @@ formats: Registry[Parser] = Registry(
     },
     refused=REFUSED,
     check=instance_of(Parser),
+    command="tunaeval formats",
 )
 """Formats and parsers by name."""
 
