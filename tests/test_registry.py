@@ -199,6 +199,30 @@ def test_an_unknown_name_gets_its_near_misses() -> None:
         registry.get("hermse")
 
 
+def test_an_unknown_name_that_is_like_none_gets_a_few_names_and_where_all_are() -> None:
+    registry = parsers()
+    for number in range(10):
+        registry.add(f"reader-{number}", Reader())
+    with pytest.raises(UnknownNameError) as few:
+        registry.get("zzz")
+    assert str(few.value).endswith("reader-8, reader-9")
+    registry.add("reader-x", Reader())
+    with pytest.raises(UnknownNameError) as many:
+        registry.get("zzz")
+    assert str(many.value).endswith(
+        "reader-8, reader-9 and 1 more; `tunaeval plugins --group parsers` lists all"
+    )
+
+
+def test_an_unknown_format_is_refused_in_a_short_line() -> None:
+    with pytest.raises(UnknownNameError) as unknown:
+        tunaeval.parse("", format="zzzzzz")
+    said = str(unknown.value)
+    assert said.endswith("more; `tunaeval formats` lists all")
+    assert said.count(",") == 9
+    assert len(said) < 250
+
+
 def test_an_added_thing_is_had_back() -> None:
     registry, reader = parsers(), Reader()
     assert registry.add("reader", reader) is reader

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_MOST_LISTED = 60
+_MOST_LISTED, _FEW = 60, 10
 _NEAR = 0.61
 """From which likeness on a name may have been meant: `nope` is like `openai` by 0.6."""
 
@@ -50,19 +50,32 @@ class UsageError(TunaevalError):
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing is registered under; the message has the near misses, or `instead`."""
+    """A name that nothing is registered under; the message has the near misses, or `instead`.
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], instead: str = "") -> None:
+    Where it has neither, it has the names that are known: a few of them where there is a `command`
+    that lists all.
+    """
+
+    def __init__(
+        self, kind: str, name: object, known: Iterable[str], instead: str = "", command: str = ""
+    ) -> None:
         names = sorted(known)
         near = _near(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-        listed = (
-            f"known: {', '.join(names[:_MOST_LISTED])}{more}" if names else "none is registered"
-        )
-        super().__init__(f"no {kind} is called {name!r:.60}; {instead or hint or listed}")
+        said = instead or hint or _listed(names, command)
+        super().__init__(f"no {kind} is called {name!r:.60}; {said}")
         self.name = name
         self.near = near
+
+
+def _listed(names: list[str], command: str) -> str:
+    if not names:
+        return "none is registered"
+    most = _FEW if command else _MOST_LISTED
+    listed = f"known: {', '.join(names[:most])}"
+    if len(names) <= most:
+        return listed
+    return f"{listed} and {len(names) - most} more" + (command and f"; `{command}` lists all")
 
 
 def _near(name: str, names: list[str]) -> list[str]:

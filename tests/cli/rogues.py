@@ -17,13 +17,15 @@ NAME = "tuna-rogue 2.0"
 
 ENTRY_POINTS = {
     "parsers": {"p-returns": "P_RETURNS", "p-raises": "P_RAISES", "p-leaves": "P_LEAVES",
-                "p-listed": "P_LISTED"},
+                "p-listed": "P_LISTED", "mimo": "P_RETURNS"},
     "clients": {"c-returns": "make_number", "c-unmade": "Unmade", "c-leaves": "Leaves",
                 "c-unclosed": "Unclosed", "c-needs": "Needs", "c-details": "Details",
                 "c-dies": "Dies", "c-usage": "NoUsage", "c-sound": "Sound"},
     "writers": {"w-raises": "W_RAISES", "w-leaves": "W_LEAVES", "w-nothing": "W_NOTHING"},
-    "scorers": {"s-raises": "S_RAISES", "s-text": "S_TEXT"},
+    "scorers": {"s-raises": "S_RAISES", "s-text": "S_TEXT", "s-minus": "S_MINUS"},
     "scorer": {"s-lost": "S_RAISES"},
+    "checks": {"e-raises": "boom", "e-leaves": "leave_with", "e-number": "number",
+               "e-async": "later"},
     "classifiers": {"k-raises": "K_RAISES", "k-number": "K_NUMBER"},
 }  # fmt: skip
 
@@ -53,12 +55,24 @@ class Thing:
         return self.does()
 
 
-def boom():
+def boom(*_):
     raise ValueError("no such\\nthing")
 
 
 def leave():
     raise SystemExit(0)
+
+
+def leave_with(state):
+    raise SystemExit(3)
+
+
+def number(state):
+    return 0.5
+
+
+async def later(state):
+    return True
 
 
 P_RETURNS, P_RAISES = Thing("p-returns", lambda: 0.5), Thing("p-raises", boom)
@@ -67,6 +81,7 @@ P_LISTED = Thing("p-listed", lambda: ParseResult([{"name": "ls"}]))
 W_RAISES, W_LEAVES = Thing("w-raises", boom), Thing("w-leaves", leave)
 W_NOTHING = Thing("w-nothing", lambda: None)
 S_RAISES, S_TEXT = Thing("s-raises", boom), Thing("s-text", lambda: None, weight="0.1")
+S_MINUS = Thing("s-minus", boom, weight=-1)
 K_RAISES, K_NUMBER = Thing("k-raises", boom), Thing("k-number", lambda: 0.5)
 
 

@@ -5,13 +5,31 @@ which says that a score is below the bar.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.cli import rogues
 
 RUN = ("run", "--suite", "smoke", "--quiet", "--attempts", "1")
+CLAIMED = """
+import tunaeval
+from tunaeval.errors import PluginClashError
+def tried(what, work, *args, **settings):
+    try:
+        work(*args, **settings)
+    except PluginClashError:
+        print(f"{what}: clash")
+print(tunaeval.parse("hello", format="mimo").outcome)
+settings = {"client": "c-sound", "attempts": 1}
+tried("run", tunaeval.run, "smoke", format="mimo", out=None, **settings)
+kept = tunaeval.run("smoke", out="kept", **settings)
+tried("rescore", tunaeval.rescore, kept.directory, format="mimo")
+"""
 Rogue = Callable[..., rogues.Done]
 
 
@@ -42,6 +60,43 @@ def test_a_parser_that_misbehaves_is_named(
     assert done.code == 2
     said = done.err.splitlines()[-1]
     assert said.startswith(f"tunaeval: format or parser {name!r} of {rogues.NAME} {did}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("parse", "a.txt", "--format", "mimo"),
+        ("parse", "a.txt", "--jsonl", "--format", "mimo"),
+        (*RUN, "--client", "c-sound", "--format", "mimo"),
+        ("convert", "a.txt", "--from", "mimo", "--to", "structured"),
+        ("convert", "a.txt", "--from", "structured", "--to", "mimo"),
+        ("formats", "mimo"),
+    ],
+)
+def test_a_name_of_ours_that_a_package_claims_is_an_error_that_names_both(
+    rogue: Rogue, command: tuple[str, ...]
+) -> None:
+    done = rogue(*command)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(
+        f"tunaeval: format or parser 'mimo' is claimed by tunaeval, which brings it, and by "
+        f"{rogues.NAME}; uninstall {rogues.NAME}"
+    )
+
+
+def test_a_claimed_name_is_an_error_in_a_run_and_its_rescore_and_ours_in_a_parse(
+    tmp_path: Path,
+) -> None:
+    rogues.install(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", CLAIMED],
+        env={**os.environ, "PYTHONPATH": rogues.path(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["no_call", "run: clash", "rescore: clash"]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +160,51 @@ def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
         f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
         "written, and the score is as reported"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "did"),
+    [
+        ("e-raises", "raised ValueError: no such thing"),
+        ("e-leaves", "raised SystemExit: 3"),
+        ("e-number", "returned 0.5; wanted a bool or (bool, reason)"),
+    ],
+)
+def test_a_check_that_misbehaves_is_named_and_says_nothing_of_the_model(
+    rogue: Rogue, tmp_path: Path, name: str, did: str
+) -> None:
+    task = {"files": {"a.txt": ""}, "checks": [{"python": name}]}
+    scenario = {"id": "one", "prompt": "Go.", "task": task}
+    suite = {
+        "name": "tasks",
+        "catalogue": "tunacode-2025-12",
+        "tools": ["bash"],
+        "scenarios": [scenario],
+    }
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(suite))
+    done = rogue("run", "--suite", str(path), "--quiet", "--client", "c-sound")
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "outcomes: judge_failure 1" in done.out
+    said = f"the check itself failed: check {name!r} of {rogues.NAME} {did}"
+    assert f"1 x check: python {name}: {said}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "why"),
+    [
+        ("checks", "e-async", "it is async: async def later(state); wanted"),
+        ("scorers", "s-minus", "its weight is -1; wanted a number from 0 up"),
+    ],
+)
+def test_what_could_never_be_used_is_listed_as_broken(
+    rogue: Rogue, group: str, name: str, why: str
+) -> None:
+    done = rogue("plugins", "--group", group, "--json")
+    (row,) = [one for one in json.loads(done.out)["plugins"] if one["name"] == name]
+    assert (done.code, row["status"]) == (1, "broken")
+    assert f"{name!r} of {rogues.NAME} is refused: {why}" in row["reason"]
 
 
 def test_a_group_that_there_is_not_is_listed_with_what_was_meant(rogue: Rogue) -> None:

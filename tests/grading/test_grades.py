@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.errors import UsageError
+from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.grading import FinalState, checks, grade, read_checks
 from tunaeval.harness import load_catalogue
 from tunaeval.types import ToolCall
@@ -139,9 +140,30 @@ def raises(_: FinalState) -> bool:
     raise ValueError("the database is gone")
 
 
+def leaves(_: FinalState) -> bool:
+    raise SystemExit(3)
+
+
+async def late(state: FinalState) -> bool:
+    return state.turns == 1
+
+
+class Late:
+    async def __call__(self, state: FinalState) -> bool:
+        return await late(state)
+
+
+@pytest.mark.parametrize("check", [late, Late(), functools.partial(late)])
+def test_a_check_that_has_to_be_awaited_is_refused(check: Any) -> None:
+    with pytest.raises(PluginShapeError, match="'later' is refused: it is async: async def"):
+        checks.add("later", check)
+
+
 checks.add("some-calls", plug_in)
 checks.add("raises-always", raises)
 checks.add("says-maybe", lambda _: "maybe")
+checks.add("leaves", leaves)
+checks.add("is-late", lambda _: late(FinalState("", "")))
 
 
 def test_a_python_check_is_called_by_its_name_with_its_settings(workspace: Workspace) -> None:
@@ -153,8 +175,13 @@ def test_a_python_check_is_called_by_its_name_with_its_settings(workspace: Works
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        ({"python": "raises-always"}, "the check itself failed: ValueError: the database is gone"),
-        ({"python": "says-maybe"}, "it returned 'maybe'; wanted a bool or (bool, reason)"),
+        (
+            {"python": "raises-always"},
+            "the check itself failed: check 'raises-always' raised ValueError: the database",
+        ),
+        ({"python": "leaves"}, "the check itself failed: check 'leaves' raised SystemExit: 3"),
+        ({"python": "says-maybe"}, "check 'says-maybe' returned 'maybe'; wanted a bool or (bool,"),
+        ({"python": "is-late"}, "check 'is-late' returned <coroutine object"),
         ({"python": "nobody-has-it"}, "no check is called 'nobody-has-it'"),
         ({"python": "some-calls", "settings": {"most": 1}}, "TypeError"),
         ({"command": ["no-such-program"]}, "no program 'no-such-program'"),
@@ -219,3 +246,11 @@ def test_a_check_that_fails_itself_leaves_no_total(workspace: Workspace) -> None
     score = tunaeval.score(MESSAGES, "Repair add", check=broken)
     assert score.weighted_total is None
     assert "the database is gone" in score.categories["goal-completion"].reason
+
+
+def test_a_check_that_leaves_is_named_in_a_score(workspace: Workspace) -> None:
+    leaving = tunaeval.Checks([{"python": "leaves"}], workspace)
+    reason = (
+        tunaeval.score(MESSAGES, "Repair add", check=leaving).categories["goal-completion"].reason
+    )
+    assert "check 'leaves' raised SystemExit: 3" in reason

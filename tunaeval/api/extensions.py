@@ -8,7 +8,7 @@ from tunaeval.grading import checks
 from tunaeval.parsing import formats
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.reports import WRITERS
-from tunaeval.scoring import SCORERS
+from tunaeval.scoring import SCORERS, is_weight
 from tunaeval.tools import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
@@ -22,8 +22,19 @@ _CLIENTS = {
     "scripted": "tunaeval.clients:ScriptedClient",
 }
 
+_no_scorer = instance_of(Scorer)
+
+
+def _scorer_fault(thing: Any) -> str | None:
+    """What is wrong with its shape, or else with its weight."""
+    if fault := _no_scorer(thing):
+        return fault
+    weight = thing.weight
+    return None if is_weight(weight) else f"its weight is {weight!r:.60}; wanted a number from 0 up"
+
+
 scorers: Registry[Scorer] = Registry(
-    "tunaeval.scorers", "scoring category", builtins=SCORERS, check=instance_of(Scorer)
+    "tunaeval.scorers", "scoring category", builtins=SCORERS, check=_scorer_fault
 )
 clients: Registry[Any] = Registry(  # what makes a Client: its class, or a callable
     "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar import Format
 from tunaeval.harness import Ask, Environment, RunOptions, SuiteRun, load_suite
-from tunaeval.parsing import parser_for
+from tunaeval.parsing import sole_parser_for
 from tunaeval.registry import closed, made_client
 from tunaeval.types import Level
 from tunaeval.types.roles import Client, Parser
@@ -80,7 +80,7 @@ async def arun(
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
     async with _opened(client, client_settings) as model:
-        return await SuiteRun(loaded, model, parser_for(format), chosen, **kept).run()
+        return await SuiteRun(loaded, model, sole_parser_for(format), chosen, **kept).run()
 
 
 _FIELDS = frozenset(field.name for field in fields(RunOptions))

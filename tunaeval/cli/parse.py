@@ -60,6 +60,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = read_tools(arguments.tools) if arguments.tools else None
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
+    from tunaeval.parsing import sole_parser_for  # noqa: PLC0415 - as above
+    from tunaeval.registry import guarded  # noqa: PLC0415 - as above
+
+    parser = guarded(sole_parser_for(arguments.format))
     if arguments.jsonl or _is_lines(arguments.file):
         from .parse_rows import parse_rows  # noqa: PLC0415 - as above
         from .rows import Setting  # noqa: PLC0415 - as above
@@ -68,11 +72,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         setting = Setting(arguments.format, tools, arguments.level, arguments.field, as_json)
         return parse_rows(arguments, setting, output)
     _refuse_options_of_lines(arguments)
-    from tunaeval.parsing import parser_for  # noqa: PLC0415 - as above
-    from tunaeval.registry import guarded  # noqa: PLC0415 - as above
-
     text = _read(arguments.file, output)
-    parser = guarded(parser_for(arguments.format))
     result = parser.parse(text, tools=tools, level=arguments.level)
     if arguments.json:
         from tunaeval.reports import json_text  # noqa: PLC0415 - as above

@@ -11,7 +11,7 @@ from pathlib import Path
 from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
-from tunaeval.parsing import parser_for
+from tunaeval.parsing import sole_parser_for
 from tunaeval.registry import closed
 from tunaeval.reports import (
     INFRASTRUCTURE,
@@ -99,7 +99,7 @@ def _run(
     run = SuiteRun(
         suite,
         asked.client,
-        parser_for(arguments.format),
+        sole_parser_for(arguments.format),
         options,
         out=arguments.out,
         on_result=None if arguments.quiet else tell,

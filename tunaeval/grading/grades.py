@@ -7,14 +7,15 @@ done, in the last turn.
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching import match
-from tunaeval.plugins import shown, words_of
-from tunaeval.registry import Registry
+from tunaeval.plugins import shown, who, words_of
+from tunaeval.registry import Registry, head, is_async
 from tunaeval.types import ToolCall
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
 from tunaeval.types.tasks import (
@@ -32,11 +33,16 @@ from tunaeval.types.tasks import (
 from .state import FinalState, fitting
 from .texts import text_faults
 
+_SHAPE = "a function of a FinalState that returns a bool or (bool, reason), and is not async"
+
 
 def _callable(thing: object) -> str | None:
-    if callable(thing) and not isinstance(thing, type):
-        return None
-    return f"{shown(thing)} is no function; wanted one of a FinalState that returns (ok, reason)"
+    if not callable(thing) or isinstance(thing, type):
+        return f"{shown(thing)} is no function; wanted {_SHAPE}"
+    if is_async(thing):
+        name = getattr(thing, "__name__", "__call__")
+        return f"it is async: {head(name, thing)}; wanted {_SHAPE}"
+    return None
 
 
 checks: Registry[Callable[..., Any]] = Registry(
@@ -167,14 +173,21 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
         function = checks.get(check.python)
     except (PluginError, UnknownNameError) as error:
         return _Grade(None, str(error))
-    match function(state, **check.settings):
+    this = f"the check itself failed: {who(function, 'check', check.python)}"
+    try:
+        answer = function(state, **check.settings)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+        return _Grade(None, f"{this} raised {words_of(error)}")
+    match answer:
         case bool() as ok:
             return _Grade(ok, "it holds" if ok else "it does not hold", state.turns)
         case (bool() as ok, str() as words):
             return _Grade(ok, words, state.turns)
         case other:
+            if inspect.iscoroutine(other):
+                other.close()  # or Python warns that nobody awaited it
             wanted = "wanted a bool or (bool, reason)"
-            return _Grade(None, f"the check itself failed: it returned {shown(other)}; {wanted}")
+            return _Grade(None, f"{this} returned {shown(other)}; {wanted}")
 
 
 def _said(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:

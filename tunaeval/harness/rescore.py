@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
-from tunaeval.parsing import parser_for
+from tunaeval.parsing import sole_parser_for
 from tunaeval.reports import summarise
 from tunaeval.types import Level
 from tunaeval.types.roles import Parser
@@ -79,7 +79,7 @@ def rescore(
     """
     source = wanted_path(run, "run")
     old = read_info(source)
-    parser = parser_for(old.format if format is None else format)
+    parser = sole_parser_for(old.format if format is None else format)
     options = _options(old, level, profile, calls)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
     tools = run_tools(source, old) if gold is None else tools_of(gold)

@@ -69,6 +69,7 @@ formats: Registry[Parser] = Registry(
     },
     refused=REFUSED,
     check=instance_of(Parser),
+    command="tunaeval formats",
 )
 """Formats and parsers by name."""
 
@@ -96,6 +97,7 @@ __all__ = [
     "render",
     "render_calls",
     "route_between",
+    "sole_parser_for",
     "stream",
     "structured_only",
 ]
@@ -111,7 +113,7 @@ def parse(
 
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
     convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
-    that fails, that is a `PluginError`.
+    that fails, that is a `PluginError`. A built-in name is always the built-in one here.
     """
     if tools is not None and type(tools) is not Tools:
         tools = to_tools(tools)
@@ -229,6 +231,8 @@ def route_between(
     "structured" (or its alias "openai") on either side means structured calls, which stand in
     messages. The wire format that vLLM calls "openai" is "harmony" here.
     """
+    if isinstance(source, str):
+        formats.refuse_clash(source)
     target_format = None if target in _STRUCTURED else _format(target)
     reader = None if source in _STRUCTURED else _reader(source)
     if target_format is None and reader is None:
@@ -254,6 +258,16 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
     if isinstance(format, Parser):
         return format
     raise UsageError(f"{format!r} is no format: wanted a name, a Format or a Parser")
+
+
+def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
+    """The same for a whole run: raises PluginClashError for a name of ours that a package claims.
+
+    That reads the entry points of what is installed, which takes longer than thousands of parses.
+    """
+    if isinstance(format, str):
+        formats.refuse_clash(format)
+    return parser_for(format)
 
 
 def _reader(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `parse`

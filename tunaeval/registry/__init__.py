@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .calling import closed, guarded, made_client, reply_of
 from .names import Entry, Registry, strays
-from .shapes import Check, instance_of, maker_of
+from .shapes import Check, head, instance_of, is_async, maker_of
 
 __all__ = [
     "Check",
@@ -12,7 +12,9 @@ __all__ = [
     "Registry",
     "closed",
     "guarded",
+    "head",
     "instance_of",
+    "is_async",
     "made_client",
     "maker_of",
     "reply_of",

@@ -50,7 +50,8 @@ class Entry:
 class Registry(Generic[T]):
     """The things of one entry-point group by name; `aliases` are further names of built-ins.
 
-    Built-ins are "module.path:attribute", imported when asked for; `refused`: why a name is none.
+    Built-ins are "module.path:attribute", imported when asked for; `refused`: why a name is none;
+    `command`: what lists all, if it is not `tunaeval plugins --group GROUP`.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Registry(Generic[T]):
         aliases: Mapping[str, str] | None = None,
         refused: Mapping[str, str] | None = None,
         check: Check | None = None,
+        command: str = "",
     ) -> None:
         self.group = group
         self.kind = kind
@@ -69,6 +71,7 @@ class Registry(Generic[T]):
         self._aliases = dict(aliases or {})
         self._refused = dict(refused or {})
         self._check = check
+        self._command = command or f"{_OURS} plugins --group {group.rpartition('.')[2]}"
         self._added: dict[str, T] = {}
         self._loaded: dict[str, T] = {}
         self._plugins: dict[str, list[EntryPoint]] | None = None
@@ -95,6 +98,15 @@ class Registry(Generic[T]):
                 )
             self._added[name] = thing
         return thing
+
+    def refuse_clash(self, name: str) -> None:
+        """Raise PluginClashError for a name of ours that a package claims, too. `get` asks this."""
+        if (name in self._builtins or name in self._aliases) and name in self._entry_points():
+            owners = " and ".join(map(_distribution, self._entry_points()[name]))
+            raise PluginClashError(
+                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
+                f"uninstall {owners}, or have it choose another name"
+            )
 
     def names(self) -> tuple[str, ...]:
         """All names but aliases, sorted; nothing is imported for it."""
@@ -131,12 +143,7 @@ class Registry(Generic[T]):
     def _find(self, name: str) -> T:
         if not isinstance(name, str):
             raise UnknownNameError(self.kind, name, self)
-        if (name in self._builtins or name in self._aliases) and name in self._entry_points():
-            owners = " and ".join(map(_distribution, self._entry_points()[name]))
-            raise PluginClashError(
-                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
-                f"uninstall {owners}, or have it choose another name"
-            )
+        self.refuse_clash(name)
         name = self._aliases.get(name, name)
         if name in self._added:
             return self._added[name]
@@ -145,7 +152,8 @@ class Registry(Generic[T]):
         match self._entry_points().get(name, []):
             case []:
                 known = [*self.names(), *self._aliases]
-                raise UnknownNameError(self.kind, name, known, self._refused.get(name, ""))
+                instead = self._refused.get(name, "")
+                raise UnknownNameError(self.kind, name, known, instead, self._command)
             case [point]:
                 return self._load(name, point)
             case points:

@@ -38,6 +38,24 @@ def maker_of(role: type) -> Check:
     return check
 
 
+def head(name: str, function: Callable[..., object]) -> str:
+    """A function's first line, without annotations."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return f"{name}(...)"
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
+    return f"{'async ' if is_async(function) else ''}def {name}{shown}"
+
+
+def is_async(function: Callable[..., object]) -> bool:
+    """Whether what it gives back has to be awaited: a coroutine function, or an object like one."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(type(function), "__call__", None)  # noqa: B004 - its code is asked for
+    )
+
+
 def _attribute_fault(thing: object, role: type) -> str | None:
     for name, wanted in _attributes(role).items():
         found = getattr(thing, name)
@@ -50,10 +68,10 @@ def _method_fault(thing: object, role: type, *, bound: bool) -> str | None:
     for name, wanted in _methods(role).items():
         found = getattr(thing, name, None)
         if not callable(found):
-            return f"{_called(thing)} has no method {name}; wanted {_head(name, wanted)}"
+            return f"{_called(thing)} has no method {name}; wanted {head(name, wanted)}"
         fault = _signature_fault(found, wanted, has_self=not bound and inspect.isfunction(found))
         if fault:
-            return f"{fault}: {_head(name, found)}; wanted {_head(name, wanted)}"
+            return f"{fault}: {head(name, found)}; wanted {head(name, wanted)}"
     return None
 
 
@@ -61,8 +79,8 @@ def _signature_fault(
     found: Callable[..., object], wanted: Callable[..., object], *, has_self: bool
 ) -> str | None:
     """Whether `found` can be called just as a method of the role is called."""
-    if inspect.iscoroutinefunction(wanted) != inspect.iscoroutinefunction(found):
-        return "it is not async" if inspect.iscoroutinefunction(wanted) else "it is async"
+    if is_async(wanted) != is_async(found):
+        return "it is not async" if is_async(wanted) else "it is async"
     parameters = list(inspect.signature(wanted).parameters.values())[1:]
     keyword = {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
     positional = [None] * (len(parameters) - len(keyword) + has_self)
@@ -94,19 +112,8 @@ def _methods(role: type) -> dict[str, Callable[..., object]]:
 
 
 def _outline(role: type) -> str:
-    parts = [*_attributes(role), *(_head(*item) for item in _methods(role).items())]
+    parts = [*_attributes(role), *(head(*item) for item in _methods(role).items())]
     return f"a {role.__name__} with {', '.join(parts)}"
-
-
-def _head(name: str, function: Callable[..., object]) -> str:
-    """A function's first line, without annotations."""
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        return f"{name}(...)"
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
-    return f"{'async ' if inspect.iscoroutinefunction(function) else ''}def {name}{shown}"
 
 
 def _called(thing: object) -> str:

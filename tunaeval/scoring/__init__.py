@@ -1,6 +1,6 @@
 """Scores from transcripts."""
 
-from .assess import assess, weighted_total
+from .assess import assess, is_weight, weighted_total
 from .categories import Category, Finding
 from .goal import GOAL, is_decided
 from .history import CallRun, History, history_of
@@ -48,6 +48,7 @@ __all__ = [
     "assess",
     "history_of",
     "is_decided",
+    "is_weight",
     "scorers_of",
     "weighted_total",
 ]

@@ -238,14 +238,15 @@ def _check(scorers: Sequence[Scorer]) -> None:
             raise UsageError(f"a scoring category is called {name!r}; wanted a text")
         if names.count(name) > 1:
             raise UsageError(f"two scoring categories are called {name!r}; leave one out")
-        if not _is_weight(scorer.weight):
+        if not is_weight(scorer.weight):
             raise UsageError(
                 f"scoring category {name!r} has the weight {scorer.weight!r}; "
                 "wanted a number from 0 up"
             )
 
 
-def _is_weight(weight: Any) -> bool:
+def is_weight(weight: Any) -> bool:
+    """Whether a category can have this weight: a finite number from 0 up."""
     try:
         return math.isfinite(weight) and bool(weight >= 0)
     except (TypeError, ValueError, OverflowError):  # what is no number
