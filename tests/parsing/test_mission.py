@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.parsing.samples import LS, TOOLS, WHERE, call_of, call_with, codes, said, tagged
-from tunaeval import parse, stream
+from tunaeval import parse
 from tunaeval.types import LEVELS, JsonValue, Level, ParseResult
 
 LS_CALL = [("bash", {"command": "ls"})]
@@ -327,31 +327,3 @@ def test_parsing_normalises_nothing(value: str) -> None:
 )
 def test_outcomes_are_told_apart(text: str, outcome: str) -> None:
     assert parse(text, tools=TOOLS).outcome == outcome
-
-
-# --- inline code ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("before", ["I use `ls`", "`a` `b`", "one\n`ls`", "``"])
-def test_a_call_right_behind_inline_code_is_a_call(before: str) -> None:
-    text = before + tagged(LS)
-    result = parse(text, tools=TOOLS)
-    assert said(result) == [("bash", {"command": "ls"})]
-    assert result.content == before
-    assert streamed(text) == result
-
-
-@pytest.mark.parametrize("before", ["`", "Use `<tool_call>` and `", "`a` and `"])
-def test_a_call_inside_of_inline_code_is_only_quoted(before: str) -> None:
-    text = f"{before}{tagged(LS)}`"
-    result = parse(text, tools=TOOLS)
-    assert codes(result) == ["quoted"]
-    assert streamed(text) == result
-
-
-def streamed(text: str) -> ParseResult:
-    """The same, a character at a time."""
-    reading = stream(tools=TOOLS)
-    for character in text:
-        reading.feed(character)
-    return reading.finish()
