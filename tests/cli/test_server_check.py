@@ -8,6 +8,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import pytest
+
 from tests.doctor.loopback import Loopback
 from tests.faults import Answer, FaultServer, chat, completion
 
@@ -41,6 +43,26 @@ def test_invalid_arguments_beside_tool_calls_name_the_doctor(here: Tuna, suite: 
     with FaultServer(then=call("bash", '{"command": "ls')) as server:
         said = asked(here, server, suite)
     assert "invalid arguments beside the finish reason tool_calls (4 scenarios)" in said
+
+
+@pytest.mark.parametrize("text", [None, "", "Let me look."])
+def test_the_finish_reason_tool_calls_without_a_call_names_the_doctor(
+    here: Tuna, suite: str, text: str | None
+) -> None:
+    lost = completion({"role": "assistant", "content": text}, "tool_calls")
+    with FaultServer(call("bash", '{"command": "ls"}'), then=lost) as server:
+        said = asked(here, server, suite)
+        assert f"Ask it: tunaeval doctor --base-url {server.base_url} --model m" in said
+    assert "the finish reason tool_calls without a call (3 scenarios)" in said
+
+
+def test_an_error_that_says_that_calls_are_lost_names_the_doctor(here: Tuna, suite: str) -> None:
+    words = "the reply says finish_reason 'tool_calls' and sends no call"
+    error = Answer(json.dumps({"error": {"message": words}}).encode(), 400)
+    with FaultServer(call("bash", '{"command": "ls"}'), error, then=chat("Hi.")) as server:
+        options = ("--suite", suite, "--attempts", "1", "--quiet", "--concurrency", "1")
+        said = here("run", "--base-url", server.base_url, "--model", "m", *options).stdout
+    assert "the finish reason tool_calls without a call (1 scenarios)" in said
 
 
 def test_calls_from_two_sources_name_the_doctor(here: Tuna, suite: str) -> None:

@@ -45,7 +45,7 @@ def answer(served: Served, body: dict[str, Any]) -> Reply:
         return refusal
     written = _constrained(served, body) or served.model(body["messages"])
     made = _made(served, body, written)
-    if body.get("stream"):
+    if body.get("stream") and served.defect != "stream-answered-whole":
         data = body_of(made, served, body)
         return Reply(200, {"Content-Type": "text/event-stream; charset=utf-8"}, data)
     return Reply.json(_whole(made, served, body))
@@ -62,6 +62,8 @@ def _refusal(defect: str, body: dict[str, Any]) -> Reply | None:
     strict = any(t["function"].get("strict") for t in tools)
     if strict:
         return Reply.error(400, "strict is not supported")
+    if defect == "stream-refused" and body.get("stream"):
+        return Reply.error(400, "stream is not supported")
     if defect == "no-flags" and tools:
         return Reply.error(400, _FLAGS)
     if defect == "boolean-subschema-400" and '"anything": true' in json.dumps(tools):

@@ -14,6 +14,8 @@ from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 from .output import Output
 
 _STRUCTURED = "structured"
+_LOST = "says finish_reason 'tool_calls' and sends no call"
+"""What the error of a scenario says whose reply announced calls and had none."""
 
 
 def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
@@ -48,6 +50,7 @@ def suspicion(report: Report, client: Client) -> str | None:
         "invalid arguments beside the finish reason tool_calls": sum(
             map(_has_broken_arguments, report.results)
         ),
+        "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
         "calls from two sources": _of_two_sources(report),
     }
     seen = [f"{what} ({count} scenarios)" for what, count in counts.items() if count]
@@ -75,6 +78,13 @@ def _server_of(client: Client) -> tuple[str | None, str | None]:
 def _has_broken_arguments(result: ScenarioResult) -> bool:
     return any(
         attempt.finish_reason == "tool_calls" and any(map(_is_broken, _calls_of(attempt.message)))
+        for attempt in result.attempts
+    )
+
+
+def _lost_its_calls(result: ScenarioResult) -> bool:
+    return _LOST in (result.error or "") or any(
+        attempt.finish_reason == "tool_calls" and not _calls_of(attempt.message)
         for attempt in result.attempts
     )
 

@@ -42,6 +42,9 @@ TOOLS_ACCEPTED = "tools-accepted"
 TOOLS_IN_PROMPT = "tools-in-prompt"
 """The check without which no model can be asked for a call."""
 
+STREAM_FRAMES = "stream-frames"
+"""The check that says that a server does not stream; others judge what came whole."""
+
 _GATE = tuple(ask for pair in asks.GATE for ask in pair)
 _CALLING = (*_GATE, *asks.EMPTY, *asks.TWO)
 _PAIRED = (*_CALLING, *asks.TYPES, *(ask for pair in asks.HOSTILE for ask in pair))
@@ -104,7 +107,7 @@ CHECKS: tuple[Check, ...] = (
         "parallel-ignored",
     ),
     Check(
-        "stream-frames", "stream", (*_streams(_CALLING), *asks.HELLO[1:]),
+        STREAM_FRAMES, "stream", (*_streams(_CALLING), *asks.HELLO[1:]),
         rules_stream.frames_sound, "nothing", "frame",
     ),
     Check(

@@ -14,7 +14,7 @@ from tunaeval.reports import wilson
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .checks import CHECKS, REPEATED, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
+from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
 from .seen import CASES, Seen, worst
@@ -98,7 +98,7 @@ def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
 def _examined(
     seen: Seen, checks: Sequence[Check], runner: Runner, connection: Connection
 ) -> Examination:
-    judged = [(check, judge(check, seen)) for check in checks]
+    judged = [(check, judge(check, seen)) for check in _with_cause(checks, seen)]
     findings = [_finding(check, told, seen) for check, told in judged if told.verdict != "pass"]
     if seen.stopped is not None:
         findings.insert(0, _stopped(seen))
@@ -117,15 +117,28 @@ def _examined(
     )
 
 
+def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
+    """The checks, with the one that says why streams are missing, of a group without it."""
+    missing = any(seen.streams_nothing(ask) for check in checks for ask in check.asks)
+    if not missing or any(check.name == STREAM_FRAMES for check in checks):
+        return checks
+    return (*checks, _named(STREAM_FRAMES))
+
+
 def judge(check: Check, seen: Seen) -> Judgement:
     """What a check comes to. What needs copying is not asked of a model that cannot copy."""
     if seen.nobody:
         return Judgement("not tested", seen.stopped or "not asked")
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
+    wanted = check.asks
+    if check.name != STREAM_FRAMES:
+        wanted = tuple(ask for ask in wanted if not seen.streams_nothing(ask))
+    if not wanted:
+        return Judgement("not tested", f"the server does not stream ({STREAM_FRAMES})")
     if check.needs == "nothing" or seen.capable:
-        return check.rule(seen, check.asks)
-    answers = [answer for ask in check.asks for answer in seen.all(ask)]
+        return check.rule(seen, wanted)
+    answers = [answer for ask in wanted for answer in seen.all(ask)]
     plain = [found for answer in answers if (found := _model_free(answer)) is not None]
     if plain and (found := worst(plain)).verdict == "server":
         return found
@@ -138,8 +151,12 @@ def judge(check: Check, seen: Seen) -> Judgement:
 
 
 def _drops_tools(seen: Seen) -> bool:
-    check = next(check for check in CHECKS if check.name == TOOLS_IN_PROMPT)
+    check = _named(TOOLS_IN_PROMPT)
     return check.rule(seen, check.asks).verdict == "server"
+
+
+def _named(name: str) -> Check:
+    return next(check for check in CHECKS if check.name == name)
 
 
 def _model_free(answer: Answer) -> Judgement | None:

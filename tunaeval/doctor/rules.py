@@ -191,7 +191,8 @@ def thought_apart(seen: Seen, answer: Answer) -> Judgement:
 
 def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Every pair of asks is answered alike, whole and streamed."""
-    return worst(compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted))
+    judged = [compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted)]
+    return worst(judged) if judged else Judgement("not tested", "the server does not stream")
 
 
 def pairs(wanted: Sequence[Ask]) -> Iterator[tuple[Ask, Ask]]:

@@ -81,6 +81,21 @@ class Seen:
         good = [a for found in self.answers.values() for a in found if a.ok]
         return sum(answer.raw is not None for answer in good), len(good)
 
+    def streams_nothing(self, ask: Ask) -> bool:
+        """Whether this ask was to be streamed, and the server does not: one cause for all of them.
+
+        It answers whole all the same, or no stream is answered where whole asks are.
+        """
+        answered = [answer for answer in self.all(ask) if not answer.skipped]
+        if not ask.streamed or not answered:
+            return False
+        return all(map(_came_whole, answered)) or self._never_streams
+
+    @cached_property
+    def _never_streams(self) -> bool:
+        good = [a.ask.streamed for found in self.answers.values() for a in found if a.ok]
+        return bool(good) and not any(good)
+
     def blame(self, answer: Answer) -> Judgement:
         return blame(answer, self.native)
 
@@ -88,6 +103,12 @@ class Seen:
 def names_flags(answer: Answer) -> bool:
     """Whether a refusal names the flags that the server has to be started with."""
     return FLAGS in (answer.error or "")
+
+
+def _came_whole(answer: Answer) -> bool:
+    return answer.streamed is not None and any(
+        code == "frame-none" for code, _ in answer.streamed.faults
+    )
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:
