@@ -12,7 +12,10 @@ from .numbers import share, whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    from tunaeval.reports import Comparison
+    from tunaeval.reports import Comparison, RunFigures
+
+INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
+"""Why a run has fewer results than it asked for."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,10 +73,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     failed = [
         is_over(
             arguments,
-            one.causes,
+            _failures(one),
             output,
             gate=margin,
-            of=one.answers + one.failures,
+            of=one.answers + one.failures + one.missing,
             whose=f"run {one.run_id}: ",
         )
         for one in (found[0].a, *(comparison.b for comparison in found))
@@ -87,6 +90,11 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             f"interval of the difference begins at {100 * one.overall.low:+.1f} points"
         )
     return 1 if worse else 0
+
+
+def _failures(run: RunFigures) -> dict[str, int]:
+    """By cause; a result that an interrupted run has not got is as unknown as one that failed."""
+    return {**run.causes, INTERRUPTED: run.missing} if run.missing else run.causes
 
 
 def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:

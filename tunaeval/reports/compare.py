@@ -237,9 +237,12 @@ def _nothing_in_common(a: RunInfo, b: RunInfo, left_out: Counter[str]) -> Compar
 
 
 def _interrupted(side: Side) -> Iterator[str]:
-    info = side.source.info
-    if (finished := sum(side.outcomes.values())) < info.scenarios * info.repeats:
-        yield f"run {info.run_id} has {finished} of {info.scenarios * info.repeats} results"
+    if side.missing:
+        finished = sum(side.outcomes.values())
+        yield (
+            f"run {side.source.info.run_id} was interrupted: it has {finished} of "
+            f"{finished + side.missing} results"
+        )
 
 
 def _leaking(side: Side) -> Iterator[str]:

@@ -105,6 +105,12 @@ class Side:
     answers: int = 0
     first_attempts: int = 0
 
+    @property
+    def missing(self) -> int:
+        """How many results an interrupted run has not got."""
+        info = self.source.info
+        return max(0, info.scenarios * info.repeats - sum(self.outcomes.values()))
+
     def figures(self) -> RunFigures:
         info, answers = self.source.info, self.answers
         means = {kind: total / answers for kind, total in self.tokens.items() if answers}
@@ -117,6 +123,7 @@ class Side:
             answers=answers,
             failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
             causes=by_cause(self.causes),
+            missing=self.missing,
             formats=dict(sorted(self.formats.items())),
             sources=_sources(self.formats),
             leaked_calls=self.leaked,
@@ -141,6 +148,8 @@ class RunFigures:
     failures: int
     causes: dict[str, int]
     """How many results infrastructure failed, by cause."""
+    missing: int
+    """How many results the run has not got, because it was interrupted."""
     formats: dict[str, int]
     sources: dict[str, int]
     """How many answers have structured calls, and how many calls in the text."""
