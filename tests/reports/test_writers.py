@@ -69,6 +69,16 @@ def test_junit_is_what_the_schema_wants(tmp_path: Path) -> None:
     assert text.count("<failure ") == text.count("<error ") == 1
 
 
+def test_junit_of_a_run_that_was_interrupted_is_not_green(tmp_path: Path) -> None:
+    good = [result(str(number), ok=True) for number in range(6)]
+    half = report(*good, scenarios=10).model_copy(update={"interrupted": True})
+    text = written(junit_writer, tmp_path, half)
+    SCHEMA.validate(text)
+    assert re.search('tests="7" failures="0" errors="1" skipped="0"', text)
+    assert 'message="the run was interrupted: 6 of 10 results"' in text
+    assert "<error" not in written(junit_writer, tmp_path, report(*good))
+
+
 def test_the_schema_refuses_what_is_not_junit(tmp_path: Path) -> None:
     text = written(junit_writer, tmp_path, hostile())
     assert not SCHEMA.is_valid(text.replace(' failures="1"', ""))

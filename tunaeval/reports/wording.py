@@ -64,8 +64,7 @@ def remarks(report: Report) -> list[str]:
     """What a reader must not miss besides the scores."""
     summary, said = report.summary, []
     if report.interrupted:
-        wanted = report.run.scenarios * report.run.repeats
-        said.append(f"interrupted: {summary.scenarios} of {wanted} scenarios were finished")
+        said.append(interruption(report))
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
@@ -83,6 +82,12 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             said.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*said, *gaps(summary)]
+
+
+def interruption(report: Report) -> str:
+    """How far a run came that was interrupted."""
+    wanted = report.run.scenarios * report.run.repeats
+    return f"the run was interrupted: {report.summary.scenarios} of {wanted} results"
 
 
 def leaked(scenarios: int, of: int) -> str:
