@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         intersect=arguments.intersect,
     )
     _tell(found, arguments, output)
+    runs = (found[0].a, *(comparison.b for comparison in found))
+    _warn(runs, output)
     margin = arguments.fail_if_worse
     failed = [
         is_over(
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             of=one.answers + one.failures + one.missing,
             whose=f"run {one.run_id}: ",
         )
-        for one in (found[0].a, *(comparison.b for comparison in found))
+        for one in runs
     ]
     if any(failed):
         return TOO_MANY_FAILURES
@@ -90,6 +93,14 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             f"interval of the difference begins at {100 * one.overall.low:+.1f} points"
         )
     return 1 if worse else 0
+
+
+def _warn(runs: Sequence[RunFigures], output: Output) -> None:
+    from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
+
+    for run in runs:
+        for words in run.warnings:
+            output.note(f"tunaeval: warning: run {visible(run.run_id)}: {words}")
 
 
 def _failures(run: RunFigures) -> dict[str, int]:

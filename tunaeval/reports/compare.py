@@ -29,7 +29,6 @@ from .statistics import (
     sign_flip,
 )
 from .weights import Weighed
-from .wording import leaked
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -246,8 +245,8 @@ def _interrupted(side: Side) -> Iterator[str]:
 
 
 def _leaking(side: Side) -> Iterator[str]:
-    if side.leaked:
-        yield f"run {side.source.info.run_id}: {leaked(side.leaked, side.answers)}"
+    for words in side.figures().warnings:
+        yield f"run {side.source.info.run_id}: {words}"
 
 
 def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, object]]]:

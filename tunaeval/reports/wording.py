@@ -68,10 +68,7 @@ def remarks(report: Report) -> list[str]:
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
-    if summary.leaked_calls:
-        said.append(f"warning: {leaked(summary.leaked_calls, summary.scenarios)}")
-    if summary.empty_replies:
-        said.append(f"warning: {empty(summary.empty_replies, summary.scenarios)}")
+    said += [f"warning: {words}" for words in warnings(summary)]
     if summary.weighted is not None:
         said.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
@@ -82,6 +79,16 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             said.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*said, *gaps(summary)]
+
+
+def warnings(summary: Summary) -> list[str]:
+    """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
+    found = []
+    if summary.leaked_calls:
+        found.append(leaked(summary.leaked_calls, summary.scenarios))
+    if summary.empty_replies:
+        found.append(empty(summary.empty_replies, summary.scenarios))
+    return found
 
 
 def interruption(report: Report) -> str:
