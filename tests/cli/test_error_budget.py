@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,6 +160,28 @@ def test_the_gate_of_a_comparison_has_a_budget_too(
     done = here("compare", *directories, "--fail-if-worse", "70%", *more)
     assert done.returncode == code, done.stdout + done.stderr
     assert (WORDS in done.stderr) == (code == 3)
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [(("--fail-if-worse", "70%"), 3), (("--fail-if-worse", "70%", "--max-errors", "3"), 3),
+     (("--fail-if-worse", "70%", "--max-errors", "4"), 0), (("--max-errors", "3"), 3), ((), 0)],
+)  # fmt: skip
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_comparison_does_not_open_on_a_run_that_was_interrupted(
+    here: Tuna, directories: list[str], more: tuple[str, ...], code: int, cut: int
+) -> None:
+    """Of two runs that are the same, one has only the first four of its eight results."""
+    whole = Path(directories[0])
+    interrupted = whole.with_name("interrupted")
+    shutil.copytree(whole, interrupted)
+    results = interrupted / "results.jsonl"
+    results.write_text("".join(results.read_text().splitlines(keepends=True)[:4]))
+    both = [str(whole), str(interrupted)]
+    done = here("compare", *(reversed(both) if cut == 0 else both), *more)
+    assert done.returncode == code, done.stdout + done.stderr
+    sentence = "4 of 8 results failed, more than --max-errors"
+    assert (sentence in done.stderr) == ("the run was interrupted" in done.stderr) == (code == 3)
 
 
 # --- the budget itself ---------------------------------------------------------------------------

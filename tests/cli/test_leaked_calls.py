@@ -141,6 +141,17 @@ def test_compare_says_that_sources_differ(
     assert strict.overall.value == -1
 
 
+def test_the_command_warns_of_each_run_that_leaks(
+    here: Tuna, suite: Path, servers: dict[str, str], tmp_path: Path
+) -> None:
+    runs = [asked(suite, servers[name], tmp_path / name) for name in ("healthy", "leaking")]
+    done = here("compare", *(str(one.directory) for one in runs), "--json")
+    (warning,) = done.stderr.splitlines()
+    assert warning.startswith(
+        f"tunaeval: warning: run {runs[1].run.run_id}: in 4 of 4 scenarios the server left calls"
+    )
+
+
 def test_a_kept_run_is_read_again_by_the_same_rule(
     suite: Path, servers: dict[str, str], tmp_path: Path
 ) -> None:

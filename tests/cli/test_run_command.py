@@ -253,7 +253,7 @@ def test_a_run_that_is_ended_keeps_what_was_finished_and_goes_on_when_asked(
     assert child.returncode == code
     assert finished == 2
     assert f"tunaeval: {word}; {finished} finished scenarios are kept in runs/{kept.name}" in err
-    assert f"interrupted: {finished} of 4 scenarios were finished" in out
+    assert f"the run was interrupted: {finished} of 4 results" in out
     assert "Traceback" not in err
 
     server.patience = 1_000

@@ -240,7 +240,7 @@ def test_an_empty_intersection_is_refused() -> None:
 
 def test_an_interrupted_run_is_said() -> None:
     b = report(result("s0", ok=True), scenarios=2, run_id="r2")
-    assert "run r2 has 1 of 2 results" in page(compare(run(True, True), b))
+    assert "run r2 was interrupted: it has 1 of 2 results" in page(compare(run(True, True), b))
 
 
 def test_a_margin_is_cleared_by_the_lower_bound() -> None:

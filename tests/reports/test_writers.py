@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tunaeval.harness.directory import RunDirectory
 from tunaeval.reports import COLUMNS, WRITERS, try_to_write
 from tunaeval.reports.csv import cell, csv_writer
 from tunaeval.reports.github import github_writer
+from tunaeval.reports.json import json_writer
 from tunaeval.reports.junit import junit_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.parquet import parquet_writer
@@ -67,6 +69,30 @@ def test_junit_is_what_the_schema_wants(tmp_path: Path) -> None:
     assert re.search('tests="3" failures="1" errors="1" skipped="0"', text)
     assert text.count("<testcase ") == 4
     assert text.count("<failure ") == text.count("<error ") == 1
+
+
+def test_junit_of_a_run_that_was_interrupted_is_not_green(tmp_path: Path) -> None:
+    good = [result(str(number), ok=True) for number in range(6)]
+    half = report(*good, scenarios=10).model_copy(update={"interrupted": True})
+    text = written(junit_writer, tmp_path, half)
+    SCHEMA.validate(text)
+    assert re.search('tests="7" failures="0" errors="1" skipped="0"', text)
+    assert 'message="the run was interrupted: 6 of 10 results"' in text
+    assert "<error" not in written(junit_writer, tmp_path, report(*good))
+
+
+def test_junit_and_json_have_the_warnings(tmp_path: Path) -> None:
+    leaking = result("leaks", ok=True, leaked_calls=1)
+    made = report(leaking, result("fine", ok=True))
+    text = written(junit_writer, tmp_path, made)
+    SCHEMA.validate(text)
+    warning = "in 1 of 2 scenarios the server left calls in the text"
+    assert f'<property name="warning" value="{warning}' in text
+    json_writer.write(made, tmp_path / "report.json")
+    (said,) = json.loads((tmp_path / "report.json").read_text())["warnings"]
+    assert said.startswith(warning)
+    json_writer.write(report(result("fine", ok=True)), tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["warnings"] == []
 
 
 def test_the_schema_refuses_what_is_not_junit(tmp_path: Path) -> None:

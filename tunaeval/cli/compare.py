@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,10 @@ from .numbers import share, whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    from tunaeval.reports import Comparison
+    from tunaeval.reports import Comparison, RunFigures
+
+INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
+"""Why a run has fewer results than it asked for."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,17 +70,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         intersect=arguments.intersect,
     )
     _tell(found, arguments, output)
+    runs = (found[0].a, *(comparison.b for comparison in found))
+    _warn(runs, output)
     margin = arguments.fail_if_worse
     failed = [
         is_over(
             arguments,
-            one.causes,
+            _failures(one),
             output,
             gate=margin,
-            of=one.answers + one.failures,
+            of=one.answers + one.failures + one.missing,
             whose=f"run {one.run_id}: ",
         )
-        for one in (found[0].a, *(comparison.b for comparison in found))
+        for one in runs
     ]
     if any(failed):
         return TOO_MANY_FAILURES
@@ -87,6 +93,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             f"interval of the difference begins at {100 * one.overall.low:+.1f} points"
         )
     return 1 if worse else 0
+
+
+def _warn(runs: Sequence[RunFigures], output: Output) -> None:
+    from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
+
+    for run in runs:
+        for words in run.warnings:
+            output.note(f"tunaeval: warning: run {visible(run.run_id)}: {words}")
+
+
+def _failures(run: RunFigures) -> dict[str, int]:
+    """By cause; a result that an interrupted run has not got is as unknown as one that failed."""
+    return {**run.causes, INTERRUPTED: run.missing} if run.missing else run.causes
 
 
 def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:

@@ -29,7 +29,6 @@ from .statistics import (
     sign_flip,
 )
 from .weights import Weighed
-from .wording import leaked
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -237,14 +236,17 @@ def _nothing_in_common(a: RunInfo, b: RunInfo, left_out: Counter[str]) -> Compar
 
 
 def _interrupted(side: Side) -> Iterator[str]:
-    info = side.source.info
-    if (finished := sum(side.outcomes.values())) < info.scenarios * info.repeats:
-        yield f"run {info.run_id} has {finished} of {info.scenarios * info.repeats} results"
+    if side.missing:
+        finished = sum(side.outcomes.values())
+        yield (
+            f"run {side.source.info.run_id} was interrupted: it has {finished} of "
+            f"{finished + side.missing} results"
+        )
 
 
 def _leaking(side: Side) -> Iterator[str]:
-    if side.leaked:
-        yield f"run {side.source.info.run_id}: {leaked(side.leaked, side.answers)}"
+    for words in side.figures().warnings:
+        yield f"run {side.source.info.run_id}: {words}"
 
 
 def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, object]]]:

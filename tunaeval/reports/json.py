@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 from tunaeval.records import decode, encode
-from tunaeval.types import JsonObject
+from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Report
 
 from .files import write_text
+from .wording import warnings
 
 
 def summary_object(report: Report) -> JsonObject:
@@ -17,6 +18,7 @@ def summary_object(report: Report) -> JsonObject:
     return {
         "heading": report.run.heading,
         "summary": report.summary.model_dump(),
+        "warnings": list[JsonValue](warnings(report.summary)),
         "interrupted": report.interrupted,
         "directory": report.directory,
         "run": report.run.model_dump(),

@@ -20,7 +20,7 @@ from tunaeval.types.runs import Report, ScenarioResult
 from .files import new_file
 from .results_as_rows import verdict_of
 from .visible import visible
-from .wording import calls_words, expected_words
+from .wording import calls_words, expected_words, interruption, warnings
 
 LIMIT = 2000
 """Characters of a text that are shown: CI servers keep every report that they are given."""
@@ -64,6 +64,7 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
     for result in report.results:  # counts stand before what they count
         verdicts[verdict_of(result)] += 1
         seconds += result.latency_seconds or 0.0
+    verdicts["ERROR"] += report.interrupted
     attributes = {
         "name": visible(f"{run.suite}: {run.model or run.client}", LIMIT),
         "tests": str(verdicts.total()),
@@ -76,15 +77,35 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
         attributes["timestamp"] = timestamp
     with _element(xml, "testsuite", **attributes):
         with _element(xml, "properties"):
-            for name in _PROPERTIES:
-                if value := getattr(run, name):
-                    with _element(xml, "property", name=name, value=visible(str(value), LIMIT)):
-                        pass
+            for name, value in _properties(report):
+                with _element(xml, "property", name=name, value=visible(value, LIMIT)):
+                    pass
         for result in report.results:
             _case(xml, visible(run.suite, LIMIT), result)
+        if report.interrupted:
+            _interrupted(xml, report)
 
 
-_PROPERTIES = ("run_id", "format", "level", "profile", "heading")
+def _interrupted(xml: XMLGenerator, report: Report) -> None:
+    """An error of its own, so that what was never asked keeps a CI server from being green."""
+    suite = visible(report.run.suite, LIMIT)
+    with (
+        _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
+        _element(xml, "error", message=interruption(report), type="interrupted"),
+    ):
+        xml.characters("tunaeval run --resume DIR finishes it")
+
+
+_OF_THE_RUN = ("run_id", "format", "level", "profile", "heading")
+
+
+def _properties(report: Report) -> Iterator[tuple[str, str]]:
+    """How it was asked, and what makes the scores doubtful."""
+    for name in _OF_THE_RUN:
+        if value := getattr(report.run, name):
+            yield name, str(value)
+    for words in warnings(report.summary):
+        yield "warning", words
 
 
 def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:

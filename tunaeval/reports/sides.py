@@ -14,6 +14,7 @@ from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
 from .summary import INFRASTRUCTURE, by_cause, cause_of, expected_tools, source_of_format
+from .wording import leaked
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """How a row fails that is not what a run writes: rows are read as they are, for speed."""
@@ -105,6 +106,12 @@ class Side:
     answers: int = 0
     first_attempts: int = 0
 
+    @property
+    def missing(self) -> int:
+        """How many results an interrupted run has not got."""
+        info = self.source.info
+        return max(0, info.scenarios * info.repeats - sum(self.outcomes.values()))
+
     def figures(self) -> RunFigures:
         info, answers = self.source.info, self.answers
         means = {kind: total / answers for kind, total in self.tokens.items() if answers}
@@ -117,6 +124,8 @@ class Side:
             answers=answers,
             failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
             causes=by_cause(self.causes),
+            missing=self.missing,
+            warnings=(leaked(self.leaked, answers),) if self.leaked else (),
             formats=dict(sorted(self.formats.items())),
             sources=_sources(self.formats),
             leaked_calls=self.leaked,
@@ -141,6 +150,10 @@ class RunFigures:
     failures: int
     causes: dict[str, int]
     """How many results infrastructure failed, by cause."""
+    missing: int
+    """How many results the run has not got, because it was interrupted."""
+    warnings: tuple[str, ...]
+    """What makes the answers doubtful: calls that the server left in the text."""
     formats: dict[str, int]
     sources: dict[str, int]
     """How many answers have structured calls, and how many calls in the text."""

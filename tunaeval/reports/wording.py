@@ -64,15 +64,11 @@ def remarks(report: Report) -> list[str]:
     """What a reader must not miss besides the scores."""
     summary, said = report.summary, []
     if report.interrupted:
-        wanted = report.run.scenarios * report.run.repeats
-        said.append(f"interrupted: {summary.scenarios} of {wanted} scenarios were finished")
+        said.append(interruption(report))
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
-    if summary.leaked_calls:
-        said.append(f"warning: {leaked(summary.leaked_calls, summary.scenarios)}")
-    if summary.empty_replies:
-        said.append(f"warning: {empty(summary.empty_replies, summary.scenarios)}")
+    said += [f"warning: {words}" for words in warnings(summary)]
     if summary.weighted is not None:
         said.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
@@ -83,6 +79,22 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             said.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*said, *gaps(summary)]
+
+
+def warnings(summary: Summary) -> list[str]:
+    """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
+    found = []
+    if summary.leaked_calls:
+        found.append(leaked(summary.leaked_calls, summary.scenarios))
+    if summary.empty_replies:
+        found.append(empty(summary.empty_replies, summary.scenarios))
+    return found
+
+
+def interruption(report: Report) -> str:
+    """How far a run came that was interrupted."""
+    wanted = report.run.scenarios * report.run.repeats
+    return f"the run was interrupted: {report.summary.scenarios} of {wanted} results"
 
 
 def leaked(scenarios: int, of: int) -> str:
