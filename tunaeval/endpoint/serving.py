@@ -52,14 +52,12 @@ def model_endpoint(
     and sent as structured ones where tools are offered; `ToolCall`s; an assistant's message; or a
     callable of the `ModelRequest` that returns one, sync or async), or one callable for all turns.
     Else it plays the `cassette`, or passes on to the `upstream` (a base URL); with `record=True`
-    what that answers is put into the cassette in the place of what was there.
+    what that answers replaces the cassette, unless the block raises.
 
     `faults` are of `tunaeval.faults`, `format` is that of a script's texts; `model` is listed, and
     asked of an upstream; `masks` are patterns of what differs, by what stands in its place.
 
-    Raises UsageError for what cannot be served, RecordError for a cassette that cannot be played,
-    and at the end of the block for one that was not recorded, as the upstream gave no answer; a
-    block that raises leaves the cassette as it was, too.
+    Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
