@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.faults import CANARY_KEY
 from tunaeval.endpoint import ModelRequest
 from tunaeval.endpoint.masking import MASKS, Masker, key_of
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.faults import Cut, Fail, Fault, Garbage
 
 
 @pytest.fixture
@@ -220,6 +222,58 @@ def test_an_upstream_that_fails_is_passed_on() -> None:
         reply = chat(model.url)
     assert reply.status_code == 502
     assert "the upstream 127.0.0.1 was not reached" in refusal(reply)
+
+
+FAULTS = (Fail(at=2), Garbage(at=2), Cut(at=2))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: type(one).__name__)
+def test_an_upstream_that_fails_leaves_the_old_cassette(cassette: Path, fault: Fault) -> None:
+    recorded(cassette, question("One."), question("Two."))
+    before = cassette.read_bytes()
+    with (  # noqa: PT012 - the block's end raises
+        tunaeval.model_endpoint(["Other."] * 3, faults=[fault]) as upstream,
+        pytest.raises(RecordError, match="was not recorded and is as it was: the upstream"),
+        tunaeval.model_endpoint(upstream=upstream.url, cassette=cassette, record=True) as model,
+    ):
+        chat(model.url, question("One."))
+        chat(model.url, question("Two."))
+    assert cassette.read_bytes() == before
+    assert len(model.unanswered) == 1
+
+
+def test_a_request_that_is_answered_when_sent_again_is_recorded(cassette: Path) -> None:
+    with (
+        tunaeval.model_endpoint(["Yes."], faults=[Fail(at=1)]) as upstream,
+        tunaeval.model_endpoint(upstream=upstream.url, cassette=cassette, record=True) as model,
+    ):
+        assert refusal(chat(model.url, question("One.")))
+        assert said(chat(model.url, question("One.")))["content"] == "Yes."
+    assert model.unanswered == ()
+    with tunaeval.model_endpoint(cassette=cassette) as played:
+        assert said(chat(played.url, question("One.")))["content"] == "Yes."
+
+
+def test_a_block_that_raises_leaves_the_old_cassette(cassette: Path) -> None:
+    recorded(cassette, question("One."))
+    before = cassette.read_bytes()
+    with (  # noqa: PT012 - it raises after it was answered
+        tunaeval.model_endpoint(["Other."]) as upstream,
+        pytest.raises(ZeroDivisionError),
+        tunaeval.model_endpoint(upstream=upstream.url, cassette=cassette, record=True) as model,
+    ):
+        said(chat(model.url, question("One.")))
+        _ = 1 / 0
+    assert cassette.read_bytes() == before
+
+
+def test_what_is_no_file_is_not_replaced_by_a_cassette(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(UsageError, match="which is no file"):
+            tunaeval.model_endpoint(upstream="http://127.0.0.1:9", cassette=path, record=True)
+    assert pipe.is_fifo()
 
 
 def test_responses_are_recorded_with_their_items(cassette: Path) -> None:

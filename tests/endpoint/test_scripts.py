@@ -71,6 +71,16 @@ def test_a_script_that_has_run_out_says_so() -> None:
     assert model.left == 0
 
 
+def test_a_callable_that_exits_is_an_answer() -> None:
+    def leaves(_: ModelRequest) -> str:
+        raise SystemExit(0)
+
+    with tunaeval.model_endpoint(leaves) as model:
+        for _ in range(2):
+            assert "the script raised SystemExit: 0" in refusal(chat(model.url))
+    assert [turn.code for turn in model.turns] == ["script_failed"] * 2
+
+
 def test_a_callable_that_raises_or_returns_nonsense_is_an_answer() -> None:
     def raises(_: ModelRequest) -> str:
         raise ValueError("no idea")

@@ -208,6 +208,20 @@ def test_a_check_of_files_without_a_workspace_fails_itself() -> None:
         ([{"file": "a", "absent": "b"}], "with one of the keys"),
         ([{"file": "a", "contain": "b"}], "checks[0].contain"),
         ([{"answer": {}}], "any answer would do"),
+        ([], "wanted one check or more"),
+        ([{"forbid": {}}], "it forbids nothing"),
+        ([{"forbid": {"calls": [], "paths": []}}], "it forbids nothing"),
+        ([{"unchanged": []}], "it names no path"),
+        ([{"absent": []}], "it names no path"),
+        ([{"unchanged": "**", "but": "**"}], "leaves out what is to be unchanged"),
+        ([{"file": "a", "contains": []}], "any text would do"),
+        ([{"file": "a", "contains": ""}], "contains has the empty text"),
+        ([{"answer": {"contains": ""}}], "contains has the empty text"),
+        ([{"answer": {"any_of": ["a", ""]}}], "any_of has the empty text"),
+        ([{"file": "../x"}], "leads out of the workspace"),
+        ([{"file": "/x"}], "leads out of the workspace"),
+        ([{"file": "a", "fits": {"$regx": "a"}}], "there is no matcher '$regx'"),
+        ([{"answer": {"fits": {"$regx": "a"}}}], "there is no matcher '$regx'"),
         ([{"calls": {}}], "nothing is expected"),
         ([{"command": []}], "checks[0].command"),
         ({"file": "a"}, "wanted a list of checks"),
@@ -254,3 +268,13 @@ def test_a_check_that_leaves_is_named_in_a_score(workspace: Workspace) -> None:
         tunaeval.score(MESSAGES, "Repair add", check=leaving).categories["goal-completion"].reason
     )
     assert "check 'leaves' raised SystemExit: 3" in reason
+
+
+def test_one_call_may_be_forbidden_without_a_list(workspace: Workspace) -> None:
+    call = {"name": "bash", "arguments": {"command": "rm -rf ."}}
+    for one in ("bash", call):
+        assert read_checks([{"forbid": {"calls": one}}]) == read_checks(
+            [{"forbid": {"calls": [one]}}]
+        )
+        (record,) = grade(read_checks([{"forbid": {"calls": one}}]), state(workspace))
+        assert record.ok is False

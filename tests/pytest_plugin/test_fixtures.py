@@ -11,6 +11,7 @@ import pytest
 import tunaeval
 from tests.pytest_plugin.children import run
 from tunaeval import ModelRequest, ToolCall
+from tunaeval.faults import Fail
 
 ASK = """\
 import httpx, pytest
@@ -84,6 +85,31 @@ def test_a_missing_cassette_or_server_is_said_in_a_sentence(tmp_path: Path) -> N
     assert "--tunaeval-record" in missing.said
     unnamed = run(tmp_path, "--tunaeval-record")
     assert "name it with --tunaeval-base-url" in unnamed.said
+
+
+HIDING = f"""{ASK}
+def test_it(tunaeval_model, tunaeval_expected):
+    for name in ("a.py", "b.py"):
+        try:
+            ask(tunaeval_model.url, f"Read {{name}}")
+        except Exception:
+            pass
+    assert tunaeval_model.calls == tunaeval_expected
+"""
+
+
+def test_an_upstream_that_fails_fails_the_test_and_leaves_both_files(tmp_path: Path) -> None:
+    recorded(tmp_path, HIDING, "--tunaeval-update")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("test_it.json*")}
+    assert len(before) == 2
+    both = ("--tunaeval-record", "--tunaeval-update", "--tunaeval-base-url")
+    with tunaeval.model_endpoint(read, faults=[Fail(at=2)]) as upstream:
+        failing = run(tmp_path, *both, upstream.url)
+    dead = run(tmp_path, *both, upstream.url)
+    for child in (failing, dead):
+        assert child.counts == {"passed": 1, "error": 1}, child.said
+        assert "was not recorded and is as it was: the upstream" in child.said
+    assert {path: path.read_bytes() for path in before} == before
 
 
 BROKEN = f"""{ASK}

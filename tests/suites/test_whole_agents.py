@@ -54,6 +54,23 @@ def two() -> Any:
     return tunaeval.load_suite("repair-tasks", exclude=rest)
 
 
+def leaves(*_: str) -> str:
+    sys.exit(0)
+
+
+async def leaves_a_loop(*_: str) -> str:
+    sys.exit(0)
+
+
+@pytest.mark.parametrize("agent", [leaves, leaves_a_loop])
+def test_an_agent_that_exits_ends_its_episodes_and_no_run(agent: Any) -> None:
+    report = report_of(tunaeval.AgentClient(agent), two())
+    assert (report.passed, report.total) == (0, 2)
+    assert {one.task.ended for one in report.results if one.task is not None} == {"error"}
+    said = report.results[0].attempts[0].message["content"]
+    assert "raised SystemExit: 0" in said
+
+
 def test_a_function_is_an_agent_and_what_passes_its_model_is_known(tmp_path: Path) -> None:
     def agent(prompt: str, workspace: str, base_url: str) -> str:
         here = Path.cwd()

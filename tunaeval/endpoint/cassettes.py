@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -137,7 +137,13 @@ class CassetteWriter:
             }
         self._lines.append(line)
 
-    def close(self) -> None:
+    def close(self, unanswered: Sequence[str] = ()) -> None:
+        """Put the file in place. Raises RecordError where a request was `unanswered`."""
+        if unanswered:
+            raise RecordError(
+                f"the cassette {str(self._path)!r} was not recorded and is as it was: "
+                f"{unanswered[0]}; record it when the upstream answers"
+            )
         if not self._lines:
             return
         header = {"cassette": VERSION, "masks": self._masks}

@@ -55,7 +55,7 @@ class Scripted:
                 said = await said if inspect.isawaitable(said) else said
             except Refused:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 words = f"the script raised {type(error).__name__}: {str(error)[:300]}"
                 raise Refused(words, code="script_failed") from error
             try:

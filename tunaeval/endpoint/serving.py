@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tunaeval import records
 from tunaeval.errors import UsageError
 from tunaeval.faults import Fault
 from tunaeval.types import JsonObject, Usage
@@ -20,7 +21,7 @@ from tunaeval.wanted import wanted_path, wanted_seconds
 from .answering import Answering, Source
 from .cassettes import Cassette, CassetteWriter
 from .connections import Loopback
-from .exchange import Answer, EndpointTurn, MadeCalls, ModelRequest
+from .exchange import Answer, EndpointTurn, MadeCalls, ModelRequest, Refused
 from .playing import Faults
 from .scripts import Script, Scripted
 from .upstream import Upstream
@@ -51,12 +52,12 @@ def model_endpoint(
     and sent as structured ones where tools are offered; `ToolCall`s; an assistant's message; or a
     callable of the `ModelRequest` that returns one, sync or async), or one callable for all turns.
     Else it plays the `cassette`, or passes on to the `upstream` (a base URL); with `record=True`
-    what that answers is put into the cassette in the place of what was there.
+    what that answers replaces the cassette, unless the block raises.
 
     `faults` are of `tunaeval.faults`, `format` is that of a script's texts; `model` is listed, and
     asked of an upstream; `masks` are patterns of what differs, by what stands in its place.
 
-    Raises UsageError for what cannot be served, RecordError for a cassette that cannot be played.
+    Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
@@ -76,6 +77,7 @@ class _Passing:
 
     def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
         self._server, self._writer = server, writer
+        self._lost: dict[bytes, str] = {}
 
     @classmethod
     def of(
@@ -91,6 +93,8 @@ class _Passing:
             raise UsageError("record=True wants a cassette to write and an upstream to ask")
         if upstream is None:
             raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
+        if record and path is not None and path.exists() and not path.is_file():
+            raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
         server = Upstream(upstream, model=asked[0], timeout_seconds=asked[1])
         return cls(server, None if path is None else CassetteWriter(path, masks))
 
@@ -98,15 +102,27 @@ class _Passing:
         return await self._server.models()
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
-        answer = await self._server.answer(request, authorization)
+        asked = records.encode(request.body)
+        try:
+            answer = await self._server.answer(request, authorization)
+        except Refused as refused:
+            self._lost[asked] = str(refused)
+            raise
+        self._lost.pop(asked, None)
         if self._writer is not None:
             self._writer.add(request, answer, self._server.secrets(authorization))
         return answer
 
-    async def close(self) -> None:
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Why there was no answer, for each request that got none when sent again either."""
+        return tuple(self._lost.values())
+
+    async def close(self, *, keeps: bool) -> None:
+        """End; the cassette is replaced where it `keeps` and nothing is missing in it."""
         await self._server.close()
-        if self._writer is not None:
-            self._writer.close()
+        if self._writer is not None and keeps:
+            self._writer.close(self.unanswered)
 
 
 class ModelEndpoint:
@@ -124,6 +140,7 @@ class ModelEndpoint:
         self._stop: asyncio.Event | None = None
         self._failure: BaseException | None = None
         self._port = 0
+        self._raised = False
 
     @property
     def url(self) -> str:
@@ -151,6 +168,11 @@ class ModelEndpoint:
     def errors(self) -> tuple[str, ...]:
         """What was answered with an error, in the words of the error."""
         return tuple(self._answering.errors)
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The errors of requests that the upstream did not answer, when sent again either."""
+        return self._source.unanswered if isinstance(self._source, _Passing) else ()
 
     @property
     def left(self) -> int | None:
@@ -203,6 +225,7 @@ class ModelEndpoint:
         assert self._loop is not None  # noqa: S101 - it was entered
         assert self._stop is not None  # noqa: S101 - as above
         assert self._thread is not None  # noqa: S101 - as above
+        self._raised = error is not None
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         if self._failure is not None and error is None:
@@ -219,6 +242,7 @@ class ModelEndpoint:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._raised = error is not None
         await self._end()
 
     def _check_new(self) -> None:
@@ -252,4 +276,4 @@ class ModelEndpoint:
         assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
         if isinstance(self._source, _Passing):
-            await self._source.close()
+            await self._source.close(keeps=not self._raised)

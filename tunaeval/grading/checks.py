@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,8 +11,18 @@ from pydantic import TypeAdapter, ValidationError
 from tunaeval.errors import UsageError
 from tunaeval.matching import check_expectation
 from tunaeval.types import Conversation, Tools
+from tunaeval.types.expected import Expectation, ExpectedCall
 from tunaeval.types.runs import CheckRecord
-from tunaeval.types.tasks import AnswerCheck, CallsCheck, Check, FileCheck
+from tunaeval.types.tasks import (
+    AbsentCheck,
+    AnswerCheck,
+    CallsCheck,
+    Check,
+    FileCheck,
+    ForbidCheck,
+    TextWish,
+    UnchangedCheck,
+)
 from tunaeval.wanted import refusal
 from tunaeval.workspace import Workspace
 
@@ -26,7 +37,10 @@ def read_checks(written: Iterable[Mapping[str, Any] | Check]) -> tuple[Check, ..
     """Checks from dictionaries, as a suite has them. Raises UsageError naming what is none."""
     if isinstance(written, str | bytes | Mapping) or not isinstance(written, Iterable):
         raise refusal("checks", written, 'a list of checks such as {"file": "a.py", "equals": ""}')
-    return tuple(_read(one, index) for index, one in enumerate(written))
+    read = tuple(_read(one, index) for index, one in enumerate(written))
+    if not read:
+        raise refusal("checks", [], "one check or more")
+    return read
 
 
 def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
@@ -46,15 +60,47 @@ def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
 def check_fault(check: Check) -> str | None:
     """Why nothing could come of a check; None for a good one."""
     match check:
-        case FileCheck() if check.model_fields_set <= {"file", "ignore_case"}:
-            return None  # that it is there is all
+        case FileCheck():
+            return _file_fault(check)
         case AnswerCheck(answer=wish) if says_nothing(wish):
             return "any answer would do; say what it equals, contains, lacks, any_of or fits"
+        case AnswerCheck(answer=wish):
+            return _wish_fault(wish)
         case CallsCheck(calls=expect):
-            try:
-                check_expectation(expect)
-            except ValueError as error:
-                return str(error)
+            return _expectation_fault(expect)
+        case ForbidCheck(forbid=forbidden) if not (forbidden.calls or forbidden.paths):
+            return "it forbids nothing; name calls or paths"
+        case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
+            return "it names no path; name one, such as 'tests/'"
+        case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
+            return f"but={left_out!r:.60} leaves out what is to be unchanged; name less there"
+    return None
+
+
+def _file_fault(check: FileCheck) -> str | None:
+    if ".." in PurePosixPath(check.file).parts or check.file.startswith("/"):
+        return f"file is {check.file!r:.60}, which leads out of the workspace; wanted a path in it"
+    if not says_nothing(check) or check.model_fields_set <= {"file", "ignore_case"}:
+        return _wish_fault(check)  # that it is there may be all
+    return "any text would do; say what it equals, contains, lacks, any_of or fits, or leave it out"
+
+
+def _wish_fault(wish: TextWish) -> str | None:
+    """Why any text fits a wish, or none can."""
+    empty = [name for name in ("contains", "any_of") if "" in getattr(wish, name)]
+    if empty:
+        return f"{empty[0]} has the empty text, which is in every text; name what is to be there"
+    if wish.fits is None:
+        return None
+    fits = ExpectedCall(name="text", arguments={"text": wish.fits})
+    return _expectation_fault(Expectation(calls=(fits,)))
+
+
+def _expectation_fault(expect: Expectation) -> str | None:
+    try:
+        check_expectation(expect)
+    except ValueError as error:
+        return str(error)
     return None
 
 

@@ -72,7 +72,7 @@ async def _work(agent: Agent, task: AgentTask) -> AgentRun:
         return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
     except TransportFailure:
         raise
-    except Exception as error:  # noqa: BLE001 - an agent may raise what it likes
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise what it likes
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
 
 

@@ -27,7 +27,6 @@ def failed_reply(
     if not lost:
         return None
     return TransportFailure(
-        f"the server says finish_reason {reply.finish_reason!r} and sends no call: it lost one; "
-        "is it the server? Ask it: tunaeval doctor",
+        f"the server says finish_reason {reply.finish_reason!r} and sends no call: it lost one",
         kind="lost-call",
     )

@@ -13,12 +13,13 @@ import pytest
 
 import tunaeval
 from tunaeval.endpoint import MASKS, ModelEndpoint
-from tunaeval.errors import TunaevalError
+from tunaeval.errors import RecordError, TunaevalError
 
 from .options import option
 from .places import beside
 
 _KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
+_FAILING = frozenset({"not_in_cassette"})
 
 
 def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
@@ -28,12 +29,20 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
         made = _made(node, request.config)
     except TunaevalError as error:
         pytest.fail(str(error), pytrace=False)
-    with made as model:
-        yield model
-        _keep(node, model)
-    missing = [turn.error for turn in model.turns if turn.code == "not_in_cassette"]
-    if missing:
-        pytest.fail(f"{missing[0]}", pytrace=False)
+    try:
+        with made as model:
+            yield model
+            _keep(node, model)
+    except RecordError as error:
+        pytest.fail(str(error), pytrace=False)
+    if fault := fault_of(model):
+        pytest.fail(fault, pytrace=False)
+
+
+def fault_of(model: ModelEndpoint) -> str | None:
+    """What fails a test though its agent hides it; None where all is well."""
+    missing = [turn.error or "" for turn in model.turns if turn.code in _FAILING]
+    return next(iter((*missing, *model.unanswered)), None)
 
 
 def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:

@@ -22,6 +22,10 @@ def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _several_calls(value: object) -> object:
+    return (value,) if isinstance(value, str | Mapping | ExpectedCall) else value
+
+
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of them."""
 
@@ -87,7 +91,7 @@ class Forbidden(Data):
     paths (patterns) that no call may name and that may not change.
     """
 
-    calls: tuple[str | ExpectedCall, ...] = ()
+    calls: Annotated[tuple[str | ExpectedCall, ...], BeforeValidator(_several_calls)] = ()
     paths: Texts = ()
 
 
