@@ -112,6 +112,27 @@ def test_an_upstream_that_fails_fails_the_test_and_leaves_both_files(tmp_path: P
     assert {path: path.read_bytes() for path in before} == before
 
 
+SCRIPTED = f"""{ASK}
+def fails(request):
+    raise KeyError("name")
+
+@pytest.mark.tunaeval(script=["One."])
+def test_over(tunaeval_model):
+    ask(tunaeval_model.url, "a"), ask(tunaeval_model.url, "b")
+
+@pytest.mark.tunaeval(script=fails)
+def test_failing(tunaeval_model):
+    ask(tunaeval_model.url, "a")
+"""
+
+
+def test_a_script_that_is_over_or_fails_fails_the_test_that_hides_it(tmp_path: Path) -> None:
+    child = run(tmp_path, files={"test_it.py": SCRIPTED})
+    assert child.counts == {"passed": 2, "errors": 2}, child.said
+    assert "the script is over: it has 1 turns" in child.said
+    assert "the script raised KeyError: 'name'" in child.said
+
+
 BROKEN = f"""{ASK}
 @pytest.mark.tunaeval(script=[[ToolCall("read_file", {{"path": "cal.py", "limit": 3}})], "Done."])
 def test_it(tunaeval_model):

@@ -19,7 +19,7 @@ from .options import option
 from .places import beside
 
 _KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
-_FAILING = frozenset({"not_in_cassette"})
+_FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
 def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
