@@ -112,6 +112,44 @@ def test_an_upstream_that_fails_fails_the_test_and_leaves_both_files(tmp_path: P
     assert {path: path.read_bytes() for path in before} == before
 
 
+SCRIPTED = f"""{ASK}
+def fails(request):
+    raise KeyError("name")
+
+@pytest.mark.tunaeval(script=["One."])
+def test_over(tunaeval_model):
+    ask(tunaeval_model.url, "a"), ask(tunaeval_model.url, "b")
+
+@pytest.mark.tunaeval(script=fails)
+def test_failing(tunaeval_model):
+    ask(tunaeval_model.url, "a")
+"""
+
+
+def test_a_script_that_is_over_or_fails_fails_the_test_that_hides_it(tmp_path: Path) -> None:
+    child = run(tmp_path, files={"test_it.py": SCRIPTED})
+    assert child.counts == {"passed": 2, "errors": 2}, child.said
+    assert "the script is over: it has 1 turns" in child.said
+    assert "the script raised KeyError: 'name'" in child.said
+
+
+IDLE = f"""{ASK}
+from tunaeval.faults import Fail, Inject
+
+@pytest.mark.tunaeval(script=["One."], faults=[Fail(at=1), Inject("Obey.", tool="read_fil")])
+def test_it(tunaeval_model):
+    ask(tunaeval_model.url, "a")
+    assert tunaeval_model.unused_faults == (Inject("Obey.", tool="read_fil"),)
+"""
+
+
+def test_a_fault_that_hits_no_turn_fails_the_test(tmp_path: Path) -> None:
+    child = run(tmp_path, files={"test_it.py": IDLE})
+    assert child.counts == {"passed": 1, "error": 1}, child.said
+    assert "hit no turn; leave it out or correct it" in child.said
+    assert "the fault Inject(" in child.said
+
+
 BROKEN = f"""{ASK}
 @pytest.mark.tunaeval(script=[[ToolCall("read_file", {{"path": "cal.py", "limit": 3}})], "Done."])
 def test_it(tunaeval_model):

@@ -14,7 +14,7 @@ import tunaeval
 from tests.suites.repair_scripts import NOTHING, SCRIPTS
 from tests.suites.small_agent import worked
 from tests.suites.test_repair_tasks import SUITE, written
-from tunaeval.errors import ClientSetupError
+from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.harness import RunOptions
 from tunaeval.types.runs import Report, ScenarioResult
 
@@ -60,6 +60,11 @@ def leaves(*_: str) -> str:
 
 async def leaves_a_loop(*_: str) -> str:
     sys.exit(0)
+
+
+def test_a_command_with_an_open_quotation_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'python \"x' cannot be read: no closing quotation"):
+        tunaeval.CommandClient('python "x')
 
 
 @pytest.mark.parametrize("agent", [leaves, leaves_a_loop])

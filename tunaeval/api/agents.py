@@ -120,7 +120,7 @@ class CommandClient(AgentClient):
         upstream: str | None = None,
         model: str | None = None,
     ) -> None:
-        words = shlex.split(command) if isinstance(command, str) else list(command)
+        words = _split(command) if isinstance(command, str) else list(command)
         if not words or shutil.which(words[0]) is None:
             raise ClientSetupError(f"the command {words[:1]} is no program that can be run")
         # It is run in another directory, so a path to it has to be whole.
@@ -153,6 +153,14 @@ class CommandClient(AgentClient):
             words = f"the command exits with {process.returncode}: {last[0][:200]}"
             return AgentRun(answer, ended="error", words=words)
         return AgentRun(answer)
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:  # a quotation that is not closed
+        words = str(error).lower().rstrip(".")
+        raise UsageError(f"the command {command!r:.80} cannot be read: {words}") from None
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:

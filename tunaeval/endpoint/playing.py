@@ -25,6 +25,7 @@ class Faults:
                 raise UsageError(
                     f"faults[{index}] is {fault!r:.60}; wanted one of {names}, of tunaeval.faults"
                 )
+        self.every = tuple(faults)
         self._injections = [one for one in faults if isinstance(one, Inject)]
         self._others = [one for one in faults if not isinstance(one, Inject)]
 

@@ -134,6 +134,7 @@ class ModelEndpoint:
     def __init__(self, source: Source, faults: Faults, model: str) -> None:
         self._source = source
         self._answering = Answering(source, faults, model)
+        self._faults = faults
         self._loopback: Loopback | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -173,6 +174,12 @@ class ModelEndpoint:
     def unanswered(self) -> tuple[str, ...]:
         """The errors of requests that the upstream did not answer, when sent again either."""
         return self._source.unanswered if isinstance(self._source, _Passing) else ()
+
+    @property
+    def unused_faults(self) -> tuple[Fault, ...]:
+        """The faults that hit no turn, such as an injection for a tool that nobody called."""
+        used = {fault for turn in self._answering.turns for fault in turn.faults}
+        return tuple(fault for fault in self._faults.every if fault not in used)
 
     @property
     def left(self) -> int | None:

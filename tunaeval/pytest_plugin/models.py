@@ -19,7 +19,7 @@ from .options import option
 from .places import beside
 
 _KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
-_FAILING = frozenset({"not_in_cassette"})
+_FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
 def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
@@ -42,7 +42,10 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
 def fault_of(model: ModelEndpoint) -> str | None:
     """What fails a test though its agent hides it; None where all is well."""
     missing = [turn.error or "" for turn in model.turns if turn.code in _FAILING]
-    return next(iter((*missing, *model.unanswered)), None)
+    idle = [
+        f"the fault {one} hit no turn; leave it out or correct it" for one in model.unused_faults
+    ]
+    return next(iter((*missing, *model.unanswered, *idle)), None)
 
 
 def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
