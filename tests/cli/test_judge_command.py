@@ -79,3 +79,10 @@ def test_replies_are_kept(here: Tuna, tmp_path: Path) -> None:
     (tmp_path / "replies.jsonl").write_text("")
     again = here(*CALIBRATE, "--cache", "kept.jsonl", "--json")
     assert json.loads(once.stdout)["categories"] == json.loads(again.stdout)["categories"]
+
+
+def test_labels_that_are_not_there_are_said_before_any_model_is_sought(here: Tuna) -> None:
+    done = here("judge", "calibrate", "nope.jsonl")
+    assert done.returncode == 2
+    assert "found no file 'nope.jsonl'; wanted JSON lines" in done.stderr
+    assert "embedded" not in done.stderr

@@ -23,7 +23,8 @@ from tunaeval.reports.json import json_writer
 from tunaeval.reports.junit import junit_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.parquet import parquet_writer
-from tunaeval.types.runs import Report
+from tunaeval.types.runs import Expectation, Report
+from tunaeval.viewer.html import page_writer
 
 MANY = (csv_writer, github_writer, junit_writer, markdown_writer)
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
@@ -93,6 +94,26 @@ def test_junit_and_json_have_the_warnings(tmp_path: Path) -> None:
     assert said.startswith(warning)
     json_writer.write(report(result("fine", ok=True)), tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["warnings"] == []
+
+
+def test_what_was_not_answered_is_no_answer_and_not_no_call(tmp_path: Path) -> None:
+    wanted = Expectation(none=True)
+    lost = result("lost", outcome="transport_failure", expected=wanted, error="HTTP 400")
+    silent = result("silent", outcome="no_call", expected=wanted, ok=True)
+    made = report(lost, silent)
+    assert "got: no answer" in written(junit_writer, tmp_path, made)
+    rows = csv.DictReader(written(csv_writer, tmp_path, made).splitlines())
+    assert [row["got"] for row in rows] == ["no answer", "no call"]
+    assert "got `no answer`" in written(markdown_writer, tmp_path, made)
+
+
+def test_the_page_knows_unanswered_from_unasked(tmp_path: Path) -> None:
+    lost = result("lost", outcome="transport_failure", error="HTTP 400", tags=("hard",))
+    good = result("lost", ok=True, tags=("hard",))
+    other = result("more", ok=True, expected=Expectation(tools=("glob",)))
+    text = written(page_writer, tmp_path, report(good, other), report(lost))
+    assert text.count('<span class="quiet">no answer</span>') == 2
+    assert text.count('<span class="quiet">not asked</span>') == 1
 
 
 def test_the_schema_refuses_what_is_not_junit(tmp_path: Path) -> None:

@@ -46,6 +46,11 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
     if arguments.out and Path(arguments.out).exists():
         raise UsageError(f"--out {arguments.out!r} is there already; choose another file")
+    if not Path(arguments.labels).exists():
+        raise UsageError(
+            f"found no file {arguments.labels!r}; wanted JSON lines, a transcript with its labels "
+            "on each"
+        )
     found = tunaeval.calibrate(
         arguments.labels,
         _judge_of(arguments),

@@ -14,7 +14,7 @@ from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
 from .summary import INFRASTRUCTURE, expected_tools, source_of_format, summarise
 from .visible import visible
-from .wording import call_words, calls_words, expected_words, remarks, share
+from .wording import call_words, calls_words, expected_words, got_words, remarks, share
 
 WRITERS = {
     "csv": "tunaeval.reports.csv:csv_writer",
@@ -48,6 +48,7 @@ __all__ = [
     "expected_tools",
     "expected_words",
     "failed_lines",
+    "got_words",
     "json_text",
     "new_file",
     "new_text",

@@ -20,7 +20,7 @@ from tunaeval.types.runs import Report, ScenarioResult
 from .files import new_file
 from .results_as_rows import verdict_of
 from .visible import visible
-from .wording import calls_words, expected_words, interruption, warnings
+from .wording import expected_words, got_words, interruption, warnings
 
 LIMIT = 2000
 """Characters of a text that are shown: CI servers keep every report that they are given."""
@@ -123,7 +123,7 @@ def _words(result: ScenarioResult) -> list[str]:
     lines = [
         f"prompt: {visible(result.prompt, LIMIT)}",
         f"expected: {expected_words(result.expected, LIMIT)}",
-        f"got: {calls_words(result.got, LIMIT)}",
+        f"got: {got_words(result, LIMIT)}",
     ]
     if result.attempts:
         lines.append(

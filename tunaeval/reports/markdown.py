@@ -16,10 +16,10 @@ from .files import write_text
 from .visible import visible
 from .wording import (
     Row,
-    calls_words,
     counts,
     effort,
     expected_words,
+    got_words,
     interval,
     percent,
     remarks,
@@ -129,5 +129,5 @@ def _missed(result: ScenarioResult) -> str:
         said.append(f"(repeat {result.repeat})")
     said.append(f"{result.outcome}: {code(result.error or result.reason)};")
     said.append(f"expected {code(expected_words(result.expected, LIMIT))},")
-    said.append(f"got {code(calls_words(result.got, LIMIT))}")
+    said.append(f"got {code(got_words(result, LIMIT))}")
     return " ".join(said)

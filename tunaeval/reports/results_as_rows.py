@@ -6,7 +6,7 @@ from tunaeval.types import JsonObject, text_of
 from tunaeval.types.runs import RunInfo, ScenarioResult
 
 from .summary import INFRASTRUCTURE, expected_tools, source_of_format
-from .wording import calls_words, expected_words
+from .wording import expected_words, got_words
 
 COLUMNS = (
     "run_id", "suite", "model", "scenario", "repeat", "verdict", "ok", "first_attempt_ok",
@@ -42,7 +42,7 @@ def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
         list(result.repairs), result.leaked_calls, len(result.attempts), result.latency_seconds,
         result.prompt_tokens, result.completion_tokens, result.weight, result.group,
         list(result.tags), list(expected_tools(result.expected)), result.prompt,
-        expected_words(result.expected), calls_words(result.got), _reply(result),
+        expected_words(result.expected), got_words(result), _reply(result),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -15,6 +15,7 @@ from tunaeval.types.runs import (
     Rate,
     Repeats,
     Report,
+    ScenarioResult,
     Summary,
 )
 
@@ -192,6 +193,13 @@ def expected_words(expected: Expectation, limit: int | None = None) -> str:
         return calls_words(expected.calls, limit)
     words = ", ".join(expected_tools(expected))
     return visible({NO_TOOL: "no call", ANY_TOOL: "any call"}.get(words, words), limit)
+
+
+def got_words(result: ScenarioResult, limit: int | None = None) -> str:
+    """The calls of a result, on a line; silence is no call, and a failed request no answer."""
+    if result.outcome == "transport_failure" and not result.got:
+        return "no answer"
+    return calls_words(result.got, limit)
 
 
 def calls_words(calls: Iterable[CallRecord | ExpectedCall], limit: int | None = None) -> str:

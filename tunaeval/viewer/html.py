@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import ComparisonError
-from tunaeval.reports import Comparison, compare_runs, new_text, remarks, source_of, visible
+from tunaeval.reports import (
+    INFRASTRUCTURE,
+    Comparison,
+    compare_runs,
+    expected_tools,
+    new_text,
+    remarks,
+    source_of,
+    visible,
+)
 from tunaeval.types import LEVELS
 from tunaeval.types.runs import Rate, Report
 
@@ -121,10 +130,10 @@ class RunOnPage:
 
 @dataclass(frozen=True, slots=True)
 class RatesTable:
-    """Rates by name, one of each run; None where a run has none of that name."""
+    """Rates by name, one of each run; words where it got no answer, None where it did not ask."""
 
     title: str
-    rows: tuple[tuple[str, tuple[Whisker | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[Whisker | str | None, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,23 +208,43 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
+    lost = [_unanswered(report) for report in reports]
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),
         ("By tag", [report.summary.tags for report in reports]),
     ):
-        rows = tuple(_rows(rates))
+        rows = tuple(_rows(rates, [one[title] for one in lost]))
         if rows:
             yield RatesTable(title, rows)
 
 
-def _rows(rates: Sequence[Mapping[str, Rate]]) -> Iterator[tuple[str, tuple[Whisker | None, ...]]]:
+def _unanswered(report: Report) -> dict[str, set[str]]:
+    """The tools and tags of the scenarios that infrastructure failed."""
+    found: dict[str, set[str]] = {"By tool": set(), "By tag": set()}
+    if report.summary.infrastructure_failures:
+        for result in report.results:
+            if result.outcome in INFRASTRUCTURE:
+                found["By tool"].update(expected_tools(result.expected))
+                found["By tag"].update(result.tags)
+    return found
+
+
+def _rows(
+    rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
+) -> Iterator[tuple[str, tuple[Whisker | str | None, ...]]]:
     """The names with the most results first."""
     names = sorted(
         {name for one in rates for name in one},
         key=lambda name: (-max(one[name].total for one in rates if name in one), name),
     )
     for name in names:
-        yield _said(name), tuple(whisker(one[name]) if name in one else None for one in rates)
+        yield (
+            _said(name),
+            tuple(
+                whisker(one[name]) if name in one else "no answer" if name in failed else None
+                for one, failed in zip(rates, lost, strict=True)
+            ),
+        )
 
 
 def _comparisons(reports: Sequence[Report]) -> Iterator[ComparisonOnPage]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from tunaeval.reports import (
-    calls_words,
     expected_tools,
     expected_words,
+    got_words,
     source_of_format,
     verdict_of,
     visible,
@@ -98,7 +98,7 @@ def _row(run: int, view: ScenarioView, names: Names) -> list[JsonValue]:
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
         visible(hidden(expected_words(result.expected)), CALL_CHARACTERS),
-        visible(hidden(calls_words(result.got)), CALL_CHARACTERS),
+        visible(hidden(got_words(result)), CALL_CHARACTERS),
         len(result.repairs),
     ]
 
