@@ -13,10 +13,9 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import PluginClashError, PluginShapeError, UnknownNameError
-from tunaeval.registry import Registry, instance_of, maker_of
+from tunaeval.registry import Registry, instance_of
 from tunaeval.types import JsonValue, ParseResult
-from tunaeval.types.exchange import Reply, Request
-from tunaeval.types.roles import Client, Parser, Scorer, Writer
+from tunaeval.types.roles import Parser, Scorer
 
 ROOT = str(Path(tunaeval.__file__).parents[1])
 PARSERS = "tunaeval.parsers"
@@ -296,41 +295,3 @@ def test_a_thing_that_cannot_be_looked_at_is_refused() -> None:
 
     with pytest.raises(PluginShapeError, match="'rude' is refused: looking at it raised OSError: "):
         parsers().add("rude", Rude())
-
-
-class Model:
-    name = "model"
-
-    def __init__(self, *, reply: str = "") -> None:
-        self.reply = reply
-
-    async def complete(self, request: Request) -> Reply:
-        return Reply({"content": f"{self.reply}{request.scenario}"})
-
-    async def close(self) -> None: ...
-
-
-class Deaf:
-    name = "deaf"
-
-    async def complete(self) -> Reply:
-        return Reply({})
-
-    async def close(self) -> None: ...
-
-
-def test_a_client_may_be_a_class_or_a_function() -> None:
-    check = maker_of(Client)
-    assert check(Model) is None
-    assert check(lambda reply: Model(reply=reply)) is None
-    assert "too many positional arguments" in str(check(Deaf))
-    assert "cannot be called" in str(check(3))
-
-
-def test_a_writer_is_checked_by_the_call_that_is_made_of_it() -> None:
-    class Lines:
-        name = "lines"
-
-        def write(self, *_: object) -> None: ...
-
-    assert instance_of(Writer)(Lines()) is None

@@ -11,8 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from tunaeval.errors import UsageError
 from tunaeval.matching import check_expectation
 from tunaeval.types import Conversation, Tools
-from tunaeval.types.expected import Expectation, ExpectedCall
-from tunaeval.types.runs import CheckRecord
+from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
