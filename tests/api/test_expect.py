@@ -144,3 +144,10 @@ def test_what_cannot_be_wanted_or_compared_is_refused(made: Any, words: str) -> 
     with pytest.raises((ExpectationError, UsageError)) as caught:
         made()
     assert words in str(caught.value)
+
+
+def test_no_escape_of_a_models_names_reaches_a_terminal() -> None:
+    made = [ToolCall("b\x1b[31mash", {"comm\x1band": "ls\x1b"})]
+    lines = tunaeval.expect("bash").explain(made)
+    assert all(line.isprintable() for line in lines)
+    assert any("\\x1b[31m" in line for line in lines)

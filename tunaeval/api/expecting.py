@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from tunaeval import matching
 from tunaeval.errors import ExpectationError
 from tunaeval.matching import Nearest, Verdict, Wish, shown
+from tunaeval.reports import visible
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import ParseResult, ToolCall, Tools
 from tunaeval.types.runs import MatchMode
@@ -101,7 +102,7 @@ class Expected:
         made = self.read(calls).calls
         turns = getattr(calls, "turns", None)
         turn_of = list(turns) if turns is not None and len(turns) == len(made) else None
-        return [*_Explained(self, verdict, made, turn_of).lines()]
+        return [*map(visible, _Explained(self, verdict, made, turn_of).lines())]
 
 
 class _Explained:
