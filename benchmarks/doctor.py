@@ -4,7 +4,7 @@
     python benchmarks/doctor.py [--seed 1] [--no-raw] [--json] [--check]
 
 The servers are those of `tests/doctor`: loopback, with a scripted model that copies what the doctor
-asks for and knows the answers to canitoolcall's nine scenarios, so neither is held back by a model.
+asks for and knows the answers to canitoolcall's nine scenarios, so neither is limited by a model.
 Both ask whole and streamed. For the doctor a finding is a check that blames the server; for
 canitoolcall a scenario that fails or is an error.
 Streams are plain: line feeds, no comments. Seconds are of one examination, wall and CPU.

@@ -103,7 +103,7 @@ _LATER = re.compile(r"(tunaeval(?:\.\w+)+):\w+")
 
 
 class Import(NamedTuple):
-    """One import: where it stands, of what, and whether it reaches into a package."""
+    """One import: where it is, of what, and whether it reaches into a package."""
 
     file: str
     line: int

@@ -1,4 +1,4 @@
-"""How further frameworks write a conversation that is told in steps."""
+"""How further frameworks write a conversation in steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation told in steps, which each framework writes in its own way."""
+"""A conversation written in steps, which each framework writes in its own way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation told in steps, and how each framework writes it: what the laws read back."""
+"""A conversation written in steps, and how each framework writes it: what the laws read back."""
 
 from __future__ import annotations
 

@@ -122,6 +122,8 @@ def test_what_differs_from_run_to_run_is_masked(cassette: Path, then: str, now: 
     recorded(cassette, question(then))
     with tunaeval.model_endpoint(cassette=cassette) as model:
         said(chat(model.url, question(now)))
+    assert len(model.turns) == 1
+    assert not model.unanswered
 
 
 def test_a_reply_speaks_of_the_directory_of_today(cassette: Path) -> None:
@@ -142,7 +144,7 @@ def test_masks_of_ones_own_are_kept_in_the_file(cassette: Path) -> None:
     ):
         said(chat(model.url, question("pid 1")))
     with tunaeval.model_endpoint(cassette=cassette) as model:
-        said(chat(model.url, question("pid 2345")))
+        assert said(chat(model.url, question("pid 2345")))["content"] == "a"
 
 
 _HEAD = '{"cassette": 1, "masks": {}}\n'

@@ -1,4 +1,4 @@
-"""A run that is told to end, once, twice or three times, ends in time and loses nothing."""
+"""A run that is asked to end, once, twice or three times, ends in time and loses nothing."""
 
 from __future__ import annotations
 

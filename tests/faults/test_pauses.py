@@ -104,7 +104,7 @@ def test_a_breaker_slows_down_and_says_so(tmp_path: Path, caplog: pytest.LogCapt
 
 
 def test_while_the_breaker_is_open_nobody_waits_longer_than_its_deadline(tmp_path: Path) -> None:
-    """And who was never asked says by what the server is held to be down."""
+    """And who was never asked says by what the server is taken to be down."""
     options = RunOptions(concurrency=16, deadline_seconds=1.5)
     with FaultServer(then=Answer(b"boom", status=500)) as server, within(3):
         report = asked(small_suite(tmp_path, 30), server, options, connections=16)

@@ -1,4 +1,4 @@
-"""Single calls in every format, hurt at random: how many come out wrong and nobody is told.
+"""Single calls in every format, hurt at random: how many come out wrong without a word.
 
     python tests/fuzz/hurt_calls.py [--calls N] [--seed S] [--show K] [--format NAME ...]
 

@@ -1,4 +1,4 @@
-"""A small agent of its own process: asks a model over HTTP, runs its calls where it stands."""
+"""A small agent of its own process: asks a model over HTTP, runs its calls in its own directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that were really made, by a client that says what it is told; and the same many times."""
+"""Runs that were really made, by a client with a script; and the same many times."""
 
 from __future__ import annotations
 

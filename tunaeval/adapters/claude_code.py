@@ -2,7 +2,7 @@
 
 A line holds one message of Anthropic's API, or part of one: the blocks of a reply are lines of
 their own that share its id. Other lines are about the session; what a sub-agent said is another
-conversation, which is told of and left out.
+conversation, which is reported and left out.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _GROUPS = (
     "reach", "prompt", "calls", "parallel", "stream", "choice", "schema", "values", "history",
     "reasoning", "limits", "names", "stability",
 )  # fmt: skip
-"""What `--only` takes, told here so that --help need not load it."""
+"""What `--only` takes, written here so that --help need not load it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

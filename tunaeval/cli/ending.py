@@ -1,8 +1,8 @@
-"""How a command ends when it is told to, by Ctrl-C or SIGTERM, once, twice or however often.
+"""How a command ends when it is asked to, by Ctrl-C or SIGTERM, once, twice or however often.
 
 The first signal ends it in order: what is in flight is given up, clients are closed, what was
-finished is told. A second one, or `GRACE_SECONDS` without an end, ends the process at once. Either
-way nothing is lost that was finished, for that is on disk by then.
+finished is reported. A second one, or `GRACE_SECONDS` without an end, ends the process at once.
+Either way nothing is lost that was finished, for that is on disk by then.
 """
 
 from __future__ import annotations

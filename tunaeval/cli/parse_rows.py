@@ -30,7 +30,7 @@ _BETWEEN_SECONDS = 0.5
 
 
 def parse_rows(arguments: argparse.Namespace, setting: Setting, output: Output) -> int:
-    """0, or 1 where a line held nothing to parse."""
+    """0, or 1 where a line has nothing to parse."""
     total, began = Answer(), monotonic()
     writing = _Writing(arguments, output)
     with writing, opened(arguments.file) as file:

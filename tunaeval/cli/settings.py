@@ -1,7 +1,7 @@
 """Defaults of options from a file in the working directory, and where each value came from.
 
 `tunaeval.toml` has a table for each command, `[run]` say; else `[tool.tunaeval.run]` in
-`pyproject.toml` is the same. What is given on the command line stands over it.
+`pyproject.toml` is the same. What is given on the command line overrides it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
     try:
         found: JsonValue = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; mend it, or move it away") from error
+        raise UsageError(f"{path} cannot be read: {error}; repair it, or move it away") from error
     for name in below:
         found = found.get(name)
         if found is None:

@@ -38,7 +38,7 @@ _TOLD_SECONDS = 30.0
 
 
 class Breaker:
-    """Whether a server is held to be down, by failures in a row of any requests to it."""
+    """Whether a server is taken to be down, by failures in a row of any requests to it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Breaker:
         self._pause = 0.0
         self._probes = False
         self.last: TryFailed | None = None
-        """The failure that the server is held to be down by; None while it is held to be up."""
+        """The failure that the server is taken to be down by; None while it is taken to be up."""
 
     @property
     def is_open(self) -> bool:
@@ -85,7 +85,7 @@ class Breaker:
         self._next_at = now + self._pause * random.uniform(0.5, 1.0)
 
     def succeeded(self) -> bool:
-        """The server answered; whether it was held to be down."""
+        """The server answered; whether it was taken to be down."""
         self._in_a_row, self._probes = 0, False
         if self.last is None:
             return False

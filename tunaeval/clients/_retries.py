@@ -81,7 +81,7 @@ class Patience:
     """How long one request is tried for.
 
     By time, where there is a limit: until `deadline` seconds are over, pauses and all, or what the
-    request's own clock has left, which stands still while all requests wait. Else, or if
+    request's own clock has left, which stops while all requests wait. Else, or if
     `max_retries` says so, by number: eight retries take half a minute on average and 70 s at most,
     which outlasts the restart of a server. One that was never reached gets two, for that is a
     wrong address; a broken body one.

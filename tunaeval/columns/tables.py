@@ -27,7 +27,7 @@ def names_of(table: object) -> list[str]:
 
 
 def kind_of(table: object) -> str:
-    """Which kind of table this is, told by the module of its class: none is imported for that."""
+    """Which kind of table this is, by the module of its class: none is imported for that."""
     if isinstance(table, dict) or type(table).__name__ == "LazyBatch":
         return "dict"
     module = type(table).__module__.partition(".")[0]

@@ -1,4 +1,4 @@
-"""The shapes that rows of public data sets have: how each is told, and how it is read.
+"""The shapes that rows of public data sets have: how each is recognised, and how it is read.
 
 openai          messages, tools as objects, as text or as a list of texts; When2Call's SFT rows
 sharegpt        conversations of from/value, calls in the text (Hermes)

@@ -100,7 +100,7 @@ def _of_list(file: IO[bytes]) -> Iterator[Raw]:
                     wanted *= 2  # so that a long item is not decoded once for each piece
                     continue
                 why = text.fault or f"no JSON: {error}"
-                yield Raw(None, f"{why}; what follows cannot be told apart")
+                yield Raw(None, f"{why}; what follows cannot be separated")
                 return
             break
         text.held = text.held[end:]
@@ -131,7 +131,7 @@ class _Arriving:
         return bool(found) and not self.fault
 
     def skip(self, mark: str) -> str:
-        """Go past white space and one such mark; what stands there then, "" at the end."""
+        """Go past white space and one such mark; what is there then, "" at the end."""
         for skipped in (mark, ""):
             self.held = self.held.lstrip()
             while not self.held and self.more(1):

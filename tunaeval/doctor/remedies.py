@@ -183,7 +183,7 @@ _REMEDIES: dict[str, dict[str, str]] = {
     },
     "context": {
         "Ollama": "set OLLAMA_CONTEXT_LENGTH, or num_ctx in a Modelfile: /v1 takes 4,096 tokens "
-        "unless told (ollama/ollama#14259, ollama/ollama#18107)",
+        "by default (ollama/ollama#14259, ollama/ollama#18107)",
         "llama.cpp": "start with a larger --ctx-size",
         "vLLM": "start with a larger --max-model-len",
         "SGLang": "start with a larger --context-length",

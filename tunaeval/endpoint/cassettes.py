@@ -1,7 +1,7 @@
 """Cassettes: what a model answered, in a file that people can read and a version control can keep.
 
 A file of JSON lines. The first is `{"cassette": 1, "masks": {...}}`: what of a request differs from
-run to run, and what stands in its place. Each other line is an exchange: `key`, `request` (masked;
+run to run, and what replaces it. Each other line is an exchange: `key`, `request` (masked;
 the key is its digest), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, and for
 the Responses API `items` and `id` as an upstream gave them. No header of a request is kept, and no
 API key.

@@ -1,4 +1,4 @@
-"""What of a request differs from run to run, and what stands in its place in a cassette.
+"""What of a request differs from run to run, and what replaces it in a cassette.
 
 Call ids are numbered in their order; texts are masked by patterns that never go back: each is a
 fixed beginning and a class of characters.
@@ -30,7 +30,7 @@ MASKS: dict[str, str] = {
     "<seconds>": r"\b\d+\.\d+ ?m?s\b",
     "<key>": r"\b(?:sk|pk|rk|xai|gsk|hf|ghp)[-_][A-Za-z0-9_-]{16,}",
 }
-"""Patterns by what stands in the place of what they find; TMP is the directory for such files."""
+"""Patterns by what replaces what they find; TMP is the directory for such files."""
 
 _VOLATILE = frozenset({
     "stream", "stream_options", "user", "metadata", "store", "prompt_cache_key",

@@ -55,7 +55,7 @@ def model_endpoint(
     what that answers replaces the cassette, unless the block raises.
 
     `faults` are of `tunaeval.faults`, `format` is that of a script's texts; `model` is listed, and
-    asked of an upstream; `masks` are patterns of what differs, by what stands in its place.
+    asked of an upstream; `masks` are patterns of what differs, by what replaces it.
 
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
     """

@@ -1,8 +1,8 @@
 """Whether anything comes through at all: the first failures may be anyone's own, or everyone's.
 
 A wrong key or address refuses all requests; a content filter, one. So the results of refused and
-unconnected requests are held back until something else is heard. When nothing is, the run ends,
-and what was held back is in no file: once the key is right, it is asked like all the rest.
+unconnected requests are kept back until something else is heard. When nothing is, the run ends,
+and what was kept back is in no file: once the key is right, it is asked like all the rest.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Contact:
         self._is_heard = self._is_heard or not is_hopeless
 
     def known(self, place: int, result: ScenarioResult) -> Iterator[Placed]:
-        """The results that are what they seem by now, this one and those held back before.
+        """The results that are what they seem by now, this one and those kept back before.
 
         Raises ClientSetupError when nothing came through.
         """
@@ -65,6 +65,6 @@ class Contact:
         return self.rest() if self._is_heard else iter(())
 
     def rest(self) -> Iterator[Placed]:
-        """Whatever is held back."""
+        """Whatever is kept back."""
         while self._held:
             yield self._held.pop(0)

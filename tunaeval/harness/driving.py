@@ -1,6 +1,6 @@
 """An episode of many turns with its workspace, tools, user and checks: the IO around `turns`.
 
-What a tool does wrong is a result that the model is told; what the workspace or a check does wrong
+What a tool does wrong is a result that the model gets; what the workspace or a check does wrong
 is a failure of infrastructure. Nothing of that ends the run.
 """
 
@@ -36,7 +36,7 @@ from .turns import OUT_OF_TIME, Answered, Ended, Graded, OutOfTime, Results, Run
 CHECKS_SECONDS = 120.0
 """How long all checks of an episode may take; those that take longer have failed themselves."""
 MAX_RESULT = 64 * 1024
-"""Characters of a result that a model is told."""
+"""Characters of a result that a model gets."""
 
 ToolMaker: TypeAlias = Callable[[Workspace], "Mapping[str, AnyTool] | Iterable[AnyTool]"]
 User: TypeAlias = Callable[[Sequence[JsonObject]], "str | Awaitable[str | None] | None"]

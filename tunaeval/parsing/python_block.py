@@ -155,7 +155,7 @@ class PythonBlock(Begun):
         return True
 
     def _call(self) -> Generator[None, None, bool]:
-        """One call; false when what follows cannot be told apart from it."""
+        """One call; false when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, _NAME)
         char = yield from next_char(window)
