@@ -8,7 +8,7 @@ from typing import TypeAlias
 from . import asks
 from .blame import leak, same_calls
 from .seen import Seen, compare_pair, worst
-from .shapes import misshapen, unanswered
+from .shapes import is_refused, misshapen, no_answer, refused_or, unanswered
 from .values import Answer, Ask, Judgement
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
@@ -36,7 +36,7 @@ def accepted(_: Seen, answer: Answer) -> Judgement:
 def sound_ids(_: Seen, answer: Answer) -> Judgement:
     """Each call has an id of its own, which the results can name, and the type function."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     ids = [call.id for call in answer.calls]
     if any(not isinstance(id_, str) or not id_ for id_ in ids):
         return Judgement("server", f"ids of calls are {ids!r:.80}", "call-ids", answer)
@@ -51,7 +51,7 @@ def sound_ids(_: Seen, answer: Answer) -> Judgement:
 def honest_finish(_: Seen, answer: Answer) -> Judgement:
     """The finish reason says tool_calls beside calls, and beside nothing else."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     said, found = answer.finish, len(answer.calls)
     if said == "length":
         return Judgement("pass", "cut", answer=answer)
@@ -69,9 +69,7 @@ def honest_finish(_: Seen, answer: Answer) -> Judgement:
 def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
     """`parallel_tool_calls: false` leaves at most one call."""
     if not answer.ok:
-        refused = answer.status is not None and 400 <= answer.status < 500
-        told = unanswered(answer) or Judgement("not tested", "no answer")
-        return Judgement("note", f"refused: {answer.error}", answer=answer) if refused else told
+        return refused_or(answer, "note", f"refused: {answer.error}")
     if len(answer.calls) > 1:
         words = f"parallel_tool_calls is false, and there are {len(answer.calls)} calls"
         return Judgement("server", words, "parallel-ignored", answer)
@@ -83,7 +81,7 @@ def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
 def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
     """`tool_choice: none` gives neither a call nor the markup of one."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     if answer.calls:
         words = f"tool_choice is none, and {answer.calls[0].name} is called"
         return Judgement("server", words, "choice-ignored", answer)
@@ -105,9 +103,7 @@ def that_call_when_named(_: Seen, answer: Answer) -> Judgement:
 
 def _enforced(answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
     if not answer.ok:
-        refused = answer.status is not None and 400 <= answer.status < 500
-        told = unanswered(answer) or Judgement("not tested", "no answer")
-        return Judgement("note", f"refused: {answer.error}", answer=answer) if refused else told
+        return refused_or(answer, "note", f"refused: {answer.error}")
     wrong = [call.name for call in answer.calls if only and call.name not in only]
     if wrong:
         words = f"tool_choice is {choice}, and {wrong[0]} is called"
@@ -125,7 +121,7 @@ def refused(_: Seen, answer: Answer) -> Judgement:
         return Judgement("note", words, "choice-unknown", answer)
     if answer.status is not None and 400 <= answer.status < 500:
         return Judgement("pass", f"refused with {answer.status}", answer=answer)
-    return unanswered(answer) or Judgement("not tested", "no answer")
+    return no_answer(answer)
 
 
 def known_model(_: Seen, answer: Answer) -> Judgement:
@@ -134,15 +130,13 @@ def known_model(_: Seen, answer: Answer) -> Judgement:
         return Judgement("pass", "any model name is answered", answer=answer)
     if answer.error is not None and answer.status is not None and answer.status < 500:
         return Judgement("pass", f"refused with {answer.status}", answer=answer)
-    return unanswered(answer) or Judgement("not tested", "no answer")
+    return no_answer(answer)
 
 
 def within_schema(_: Seen, answer: Answer) -> Judgement:
     """`strict` keeps a value to its enum, or is refused."""
     if not answer.ok:
-        clear = answer.status is not None and 400 <= answer.status < 500
-        told = unanswered(answer) or Judgement("not tested", "no answer")
-        return Judgement("pass", "refused", answer=answer) if clear else told
+        return refused_or(answer, "pass", "refused")
     colours = [(call.object or {}).get("colour") for call in answer.calls]
     if any(colour not in ("red", "green") for colour in colours):
         words = f"strict is set, and a value is outside its enum: {colours!r:.60}"
@@ -152,10 +146,7 @@ def within_schema(_: Seen, answer: Answer) -> Judgement:
 
 def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
     """A name is called as it is written, or refused when the tool is offered."""
-    if not answer.ok and answer.status is not None and 400 <= answer.status < 500:
-        told = unanswered(answer)
-        if told is not None and told.verdict == "not tested":
-            return told
+    if not answer.ok and is_refused(answer):
         return Judgement("note", f"the name is refused: {answer.error}", answer=answer)
     return seen.blame(answer)
 
@@ -163,7 +154,7 @@ def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
 def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
     """A call that max_tokens cuts is reported as cut, and never looks complete."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     if same_calls(answer.calls, answer.ask.calls):
         return Judgement("not tested", "max_tokens is not kept: nothing was cut", answer=answer)
     whole = [call for call in answer.calls if call.object is not None]
@@ -181,7 +172,7 @@ def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
 def thought_apart(seen: Seen, answer: Answer) -> Judgement:
     """Reasoning is not in the content, and a call after it is a call."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     if "<think>" in answer.text or "</think>" in answer.text:
         return Judgement("server", "reasoning is in the content", "reasoning-leaks", answer)
     if not answer.reasoning and "think>" not in (answer.raw or ""):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from . import asks
 from .rules import Rule
 from .seen import Seen
-from .shapes import unanswered
+from .shapes import is_refused, no_answer
 from .values import Ask, Judgement
 
 _LEAST_GROWTH = 10
@@ -29,12 +29,10 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
             return Judgement("not tested", words)
         answer = seen.one(wanted[0])
         if not answer.ok:
-            clear = times > 1 and answer.status is not None and 400 <= answer.status < 500
-            told = unanswered(answer) or Judgement("not tested", "no answer", answer=answer)
-            if clear and told.verdict == "server":
+            if times > 1 and is_refused(answer):
                 return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
             # Whether such a request is accepted at all is asked by checks of its own.
-            return Judgement("not tested", told.why, answer=answer)
+            return Judgement("not tested", no_answer(answer).why, answer=answer)
         growth = _growth(seen, wanted[0], against)
         if growth is None:
             return Judgement("not tested", "prompt_tokens are not counted", answer=answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .seen import Seen, worst
-from .shapes import unanswered
+from .shapes import no_answer
 from .values import Answer, Ask, Judgement
 
 Judge = Callable[[Seen, Answer], Judgement]
@@ -17,7 +17,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
     def judge(_: Seen, answer: Answer) -> Judgement:
         stream = answer.streamed
         if stream is None or answer.failure:
-            return unanswered(answer) or Judgement("not tested", "no stream came", answer=answer)
+            return no_answer(answer, "no stream came")
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
         if not found:
             return Judgement("pass", fine, answer=answer)
@@ -47,7 +47,7 @@ fragments_sound = without(("index", "id", "name"), "one index, id and name for e
 def counted(_: Seen, answer: Answer) -> Judgement:
     """The tokens of a request are counted, in a stream in a frame of its own."""
     if not answer.ok:
-        return unanswered(answer) or Judgement("not tested", "no answer")
+        return no_answer(answer)
     if answer.prompt_tokens is None or answer.completion_tokens is None:
         where = "the stream" if answer.ask.streamed else "the answer"
         return Judgement("server", f"{where} has no usage", "usage-missing", answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .raw import raw_in_error
-from .values import Answer, Judgement
+from .values import Answer, Judgement, Verdict
 
 LOST_TOKENS = 8
 """An answer of so many tokens has said something."""
@@ -28,6 +28,24 @@ def unanswered(answer: Answer) -> Judgement | None:
     if answer.status == 200:
         kind = "gives no message"
     return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
+
+
+def no_answer(answer: Answer, words: str = "no answer") -> Judgement:
+    """The judgement of an ask that got no message, whatever kept it away."""
+    return unanswered(answer) or Judgement("not tested", words, answer=answer)
+
+
+def is_refused(answer: Answer) -> bool:
+    """Whether the server refuses this very request; a wrong key or a rate limit is not that."""
+    of_client = answer.status is not None and 400 <= answer.status < 500
+    return of_client and no_answer(answer).verdict == "server"
+
+
+def refused_or(answer: Answer, verdict: Verdict, words: str) -> Judgement:
+    """The verdict on a request that was refused; on any other that got no message, what it is."""
+    if is_refused(answer):
+        return Judgement(verdict, words, answer=answer)
+    return no_answer(answer)
 
 
 def misshapen(answer: Answer) -> Judgement | None:

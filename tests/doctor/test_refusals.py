@@ -1,0 +1,25 @@
+"""A refusal is of one request; a wrong key and a rate limit are none, and let nothing pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from tunaeval.doctor import asks
+from tunaeval.doctor.shapes import is_refused, refused_or
+from tunaeval.doctor.values import Answer
+
+
+def refusal(status: int) -> Answer:
+    return Answer(ask=asks.STRICT, status=status, error="no")
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_what_is_refused_is_refused(status: int) -> None:
+    assert is_refused(refusal(status))
+
+
+@pytest.mark.parametrize("status", [401, 403, 408, 429, 500, 503])
+def test_a_key_a_limit_and_a_broken_server_refuse_nothing(status: int) -> None:
+    assert not is_refused(refusal(status))
+    judged = refused_or(refusal(status), "pass", "refused")
+    assert judged.verdict in {"not tested", "server"}
