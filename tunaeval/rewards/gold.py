@@ -56,6 +56,7 @@ class Gold:
     Hashable, and the same in another process. `match` is one of "any_order" (these calls and no
     other), "exactly" (in this order), "in_order" and "superset" (others may be beside them).
 
+    Examples:
         >>> Gold.of('[{"name": "ls", "arguments": {"path": "."}}]').calls[0].name
         'ls'
         >>> Gold.of("[]").wants_none

@@ -65,6 +65,7 @@ def reward(
     it once where several completions are held against it. `tools` are those of the gold where none
     are given.
 
+    Examples:
         >>> found = reward('<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
         ...                [{"name": "ls", "arguments": {}}])
         >>> found.value, found.outcome
