@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ("tunaeval", "tests", "benchmarks", "examples", ".ci")
+SOURCES = ("tunaeval", "tests", "benchmarks", "examples", "docs", ".ci")
 TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.yaml", "*.yml", "*.txt", "run")
 
 MAX_FILE_LINES = 330
