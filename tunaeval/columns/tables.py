@@ -161,6 +161,6 @@ def _pyarrow() -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "tables are made by pyarrow, which is missing: pip install 'tunaeval[arrow]'"
+            "tables are made by pyarrow, which is missing: pip install pyarrow"
         ) from error
     return pa
