@@ -89,12 +89,12 @@ def _first_sentence(files: list[Path]) -> str:
     for file in sorted(files, key=lambda file: file.name != "README.md"):
         text = file.read_text("utf-8")
         if file.suffix == ".md":
-            said = next(line for line in text.splitlines() if line and line[0] != "#")
-            return _LINKED.sub(r"\1", said)
+            first = next(line for line in text.splitlines() if line and line[0] != "#")
+            return _LINKED.sub(r"\1", first)
         if file.suffix == ".sh":
             return text.splitlines()[1].lstrip("# ")
-        if file.suffix == ".py" and (said := ast.get_docstring(ast.parse(text))):
-            return said.splitlines()[0]
+        if file.suffix == ".py" and (docstring := ast.get_docstring(ast.parse(text))):
+            return docstring.splitlines()[0]
     raise SystemExit(f"{files}: an example has a README or a first sentence")
 
 

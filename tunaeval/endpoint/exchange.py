@@ -35,6 +35,18 @@ class ModelRequest:
 
     `messages` are in the shape of chat completions, whatever the `api`; `tools` are those that the
     request offers, None where it offers none; `body` is the request as it came.
+
+    Examples:
+        >>> import httpx
+        >>> def script(request: tunaeval.ModelRequest) -> str:
+        ...     return request.messages[-1]["content"].upper()
+        ...
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"]
+        'HI'
     """
 
     api: Api

@@ -58,6 +58,18 @@ def model_endpoint(
     asked of an upstream; `masks` are patterns of what differs, by what replaces it.
 
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
+
+    Examples:
+        >>> import httpx
+        >>> script = ['<tool_call>{"name": "ls", "arguments": {}}</tool_call>']
+        >>> tools = [{"type": "function", "function": {"name": "ls"}}]
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     said = [{"role": "user", "content": "Hi"}]
+        ...     asked = {"model": "m", "messages": said, "tools": tools}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["finish_reason"], model.calls[0].name
+        ('tool_calls', 'ls')
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
@@ -129,6 +141,15 @@ class ModelEndpoint:
     """A model that is served; made by `tunaeval.model_endpoint`.
 
     What passed it can be read while it is served and afterwards.
+
+    Examples:
+        >>> import httpx
+        >>> with tunaeval.model_endpoint(["Hello."]) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"], len(model.requests)
+        ('Hello.', 1)
     """
 
     def __init__(self, source: Source, faults: Faults, model: str) -> None:

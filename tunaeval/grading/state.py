@@ -18,6 +18,12 @@ class FinalState:
     `call_turns` has for each call the turn that it was made in (from 1), `touched` for each turn
     the paths that it changed; both are empty where nobody knows. `after` is what was in the
     workspace before any check ran in it.
+
+    Examples:
+        >>> call = tunaeval.ToolCall("ls", {})
+        >>> state = tunaeval.FinalState("What is here?", "Nothing.", calls=(call,))
+        >>> state.turns, state.calls[0].name
+        (1, 'ls')
     """
 
     prompt: str

@@ -114,6 +114,12 @@ def parse(
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
     convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
     that fails, that is a `PluginError`. A built-in name is always the built-in one here.
+
+    Examples:
+        >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
+        >>> result = tunaeval.parse(text)
+        >>> result.calls[0].name, result.calls[0].arguments, result.content
+        ('ls', {'path': '.'}, 'Look: ')
     """
     if tools is not None and type(tools) is not Tools:
         tools = to_tools(tools)
@@ -143,6 +149,12 @@ def parse_levels(
     A text that is well-formed is read once, and a damaged object in any text too; levels whose
     results must be the same share the result. A parser that is no format reads once for each level.
     A call with a trailing comma has the outcome "malformed" at "strict" and "calls" at the others.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
+        >>> levels = tunaeval.parse_levels(text)
+        >>> {level: result.outcome for level, result in levels.items()}
+        {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
     """
     known, parser, text = to_tools(tools), parser_for(format), _text(text)
     if isinstance(parser, Format):
@@ -165,6 +177,11 @@ def parse_message(
     `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
     level `standard`) and no call at `strict`. Without a word any call counts.
+
+    Examples:
+        >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
+        >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
+        {'path': '.'}
     """
     known, parser = to_tools(tools), parser_for(format)
     result = read_message(
@@ -193,6 +210,11 @@ def parse_many(
     sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
     as long as reading thousands of short texts; fewer than 257 texts are read in this one.
     Raises `TunaevalError` when a process dies.
+
+    Examples:
+        >>> good = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
+        ['calls', 'no_call', 'malformed']
     """
     return read_many(texts, Setting(parser_for, format, to_tools(tools), level), workers)
 
@@ -202,7 +224,14 @@ def stream(
     tools: AnyTools = None,
     level: Level = "standard",
 ) -> Stream:
-    """A reader for a text that arrives in pieces; its result equals that of the whole text."""
+    """A reader for a text that arrives in pieces; its result equals that of the whole text.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> reader.finish().outcome
+        'calls'
+    """
     return _reader(format).stream(tools=to_tools(tools), level=level)
 
 
@@ -211,12 +240,22 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
 
     That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
     the name) and says why. Where values are bare text, only `parse` with tools tells "5" from 5.
+
+    Examples:
+        >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
+        '[TOOL_CALLS]ls[ARGS]{"path": "."}'
     """
     return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """What to tell a model so that it writes calls of these tools in this format."""
+    """What to tell a model so that it writes calls of these tools in this format.
+
+    Examples:
+        >>> said = tunaeval.instructions([{"name": "ls"}], format="hermes")
+        >>> "<tool_call>" in said
+        True
+    """
     return instructions_for(to_tools(tools) or Tools(), _format(format))
 
 

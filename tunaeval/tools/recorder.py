@@ -33,6 +33,14 @@ class Recorder:
 
     To another process goes an empty recorder with the same settings: what it hears there stays
     there until its `executions` are sent back.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> size = tunaeval.wrap_tool(len, recorder)
+        >>> size("abc")
+        3
+        >>> recorder.executions[0].tool, recorder.executions[0].ok
+        ('len', True)
     """
 
     def __init__(

@@ -33,6 +33,13 @@ class Workspace:
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     what was in it when it was made. `at` is a directory that is there already, and that stays when
     the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
+
+    Examples:
+        >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
+        ...     _ = (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
+        ...     str(workspace.changes())
+        ...
+        '1 changed (calc.py)'
     """
 
     def __init__(

@@ -26,6 +26,12 @@ _MAX_LINE = 2_000
 def workspace_tools(workspace: Workspace) -> dict[str, Callable[..., str]]:
     """`bash`, `glob`, `grep`, `list_dir`, `read_file`, `update_file`, `web_fetch` and
     `write_file`, by name.
+
+    Examples:
+        >>> with tunaeval.Workspace({"a.txt": "hello"}) as workspace:
+        ...     tunaeval.workspace_tools(workspace)["read_file"]("a.txt")
+        ...
+        'hello'
     """
     box = _Toolbox(workspace)
     tools = (
