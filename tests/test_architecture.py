@@ -25,8 +25,8 @@ FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
 LAYERS = (
-    ("errors", "types", "window", "turns"),
-    ("wanted", "plugins", "waits"),
+    ("errors", "types", "limits", "turns"),
+    ("window", "wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
      "repair", "matching", "faults"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
@@ -88,7 +88,7 @@ The import is in the method, so importing the value loads nothing above it; the 
 whatever else was imported, and needs no global that somebody else has to fill.
 """
 
-PURE = frozenset({"window", "grammar", "formats", "parsing", "repair", "matching", "rewards"})
+PURE = {"limits", "window", "grammar", "formats", "parsing", "repair", "matching", "rewards"}
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",

@@ -12,11 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
-MARGIN = 160
-"""Characters behind the position that a reader may go back to."""
-
-KEPT = 240
-"""Characters behind the position that can still be seen: the end of a line, for what it says."""
+from tunaeval.limits import KEPT
 
 T = TypeVar("T")
 Reading: TypeAlias = Generator[None, None, T]

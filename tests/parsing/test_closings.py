@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tunaeval.formats import QWEN3_CODER
 from tunaeval.grammar import Many, Value
+from tunaeval.limits import KEPT_CLOSINGS
 from tunaeval.parsing import chains
 
 
@@ -16,7 +17,7 @@ def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
     value, after = many.words[at], (*many.words[at + 1 :], *behind)
     wanted = chains.closing_of(QWEN3_CODER, value, after)
     assert chains.closing_of(QWEN3_CODER, value, after) is wanted
-    for number in range(2 * chains._MOST_CLOSINGS):
+    for number in range(2 * KEPT_CLOSINGS):
         made = chains.closing_of(replace(QWEN3_CODER, summary=str(number)), value, after)
         assert made == wanted
-        assert len(chains._closings) <= chains._MOST_CLOSINGS
+        assert len(chains._closings) <= KEPT_CLOSINGS

@@ -12,7 +12,7 @@ from tunaeval import parse, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.formats import MINIMAX_M3
 from tunaeval.grammar import Elements, Format, Literal, Name, Space
-from tunaeval.repair import MAX_DEPTH
+from tunaeval.limits import MAX_DEPTH
 from tunaeval.testing import json_values
 from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
 

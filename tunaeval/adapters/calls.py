@@ -12,8 +12,9 @@ from typing import NoReturn
 
 import orjson
 
+from tunaeval.limits import MAX_FAST
 from tunaeval.parsing import parse_message
-from tunaeval.repair import MAX_FAST, not_json
+from tunaeval.repair import not_json
 from tunaeval.types import (
     INVALID_ARGUMENTS,
     STRUCTURED,

@@ -16,7 +16,6 @@ from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolC
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
-from .collect import MAX_TEXT
 from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
 from .fitting import fits
@@ -74,7 +73,6 @@ formats: Registry[Parser] = Registry(
 """Formats and parsers by name."""
 
 __all__ = [
-    "MAX_TEXT",
     "TEXT_KEYS",
     "TILES",
     "Event",

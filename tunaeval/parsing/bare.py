@@ -6,13 +6,11 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from tunaeval.limits import VALUE_AHEAD
 from tunaeval.window import Window
 
 from .chains import Closing
 from .live import LiveText
-
-AHEAD = 160
-"""Characters behind a closer that decide whether it ends its value."""
 
 
 class Forgotten:
@@ -60,7 +58,7 @@ def bare_text(
 def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | bool | None:
     """Whether the value ends at this closer, its own or the call's; None if more could tell."""
     text, at = window.text, hit.start()
-    ahead = at + AHEAD
+    ahead = at + VALUE_AHEAD
     if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
         return True
     own = hit.group() == closing.closer
@@ -71,14 +69,14 @@ def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | b
 
 def _at_end(window: Window, text: str, closing: Closing) -> Unclosed | Forgotten | None:
     """A value that the whole text ends in."""
-    if closing.lost.search(text, max(0, len(text) - AHEAD)):
+    if closing.lost.search(text, max(0, len(text) - VALUE_AHEAD)):
         return _before(window, text, closing.lost)
     return FORGOTTEN if closing.over.search(text) else None
 
 
 def _before(window: Window, text: str, end: re.Pattern[str]) -> Unclosed:
     """The value without the end of its call, which is read again."""
-    found = end.search(text, max(0, len(text) - AHEAD))
+    found = end.search(text, max(0, len(text) - VALUE_AHEAD))
     size = len(text) - found.start() if found else 0
     window.pos -= size
     return Unclosed(text[: len(text) - size])

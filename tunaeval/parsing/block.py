@@ -10,12 +10,12 @@ import re
 from collections.abc import Generator
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
+from tunaeval.limits import MAX_CALLS
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span
 from tunaeval.window import Reading
 
 from .chains import missing_closer, stops_of
-from .collect import MAX_CALLS
 from .fast import FENCE
 from .judge import Verdict, judge, may_have_ended_early, unreadable
 from .judged import object_at

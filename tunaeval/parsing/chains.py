@@ -26,21 +26,19 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
+from tunaeval.limits import KEPT_CLOSINGS, NEAR_SPACE, WIDE_SPACE, WORDS_AHEAD
 
 from .fast.patterns import row
 from .marks import Marks
 
-_SPACE = r"[ \t\r\n]{0,40}+"
-_ARRAY = r"(?:\{|\[[ \t\r\n]{0,24}+[^\w\s])"
+_ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
-_OBJECT = r"[ \t\r\n]{0,24}+\{"
-_LITERALS = 3
-"""So many fixed texts are looked at, and what stands between them."""
+_OBJECT = rf"{NEAR_SPACE}\{{"
 
 
 def start_of(form: Format) -> str:
     """What has to stand behind a format's opener, as a pattern."""
-    return _chain(form.words[1:], _LITERALS, "")
+    return _chain(form.words[1:], WORDS_AHEAD, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +68,6 @@ class Closing:
     marks: Marks = field(compare=False)
 
 
-_MOST_CLOSINGS = 512
-"""The built-in formats have some twenty; each takes about 2 KB."""
-
 _closings: dict[tuple[int, int, int], tuple[Format, Word, Closing]] = {}
 """Each with what its key is made of, so that no other object has that identity."""
 
@@ -85,7 +80,7 @@ def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
     key = id(form), id(word), len(after)
     known = _closings.get(key)
     if known is None:
-        if len(_closings) >= _MOST_CLOSINGS:
+        if len(_closings) >= KEPT_CLOSINGS:
             _closings.clear()  # at once: formats made by the hundred are used for one text each
         _closings[key] = known = (form, word, _closing(form, word, after))
     return known[2]
@@ -97,23 +92,24 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     many, rest, tail = _around_value(after)
     onward, restart, texts = _onward(form), "(?!)", [closer.text]
     if last and form.opener and last.text != closer.text:
-        restart = f"{_spelled(last)}{_SPACE}{onward}"
+        restart = f"{_spelled(last)}{WIDE_SPACE}{onward}"
         texts.append(last.text)
     gap = rest[0].text if rest and isinstance(rest[0], Space) else ""
-    ends = [f"{_spelled(word)}{_SPACE}" for word in tail]
-    follow = _chain(after, _LITERALS, "")
+    ends = [f"{_spelled(word)}{WIDE_SPACE}" for word in tail]
+    follow = _chain(after, WORDS_AHEAD, "")
     if not any(isinstance(word, Literal) for word in rest):
-        follow += f"|{_spelled(closer)}{_SPACE}(?:{'|'.join(_incomplete(ends, onward)) or '(?!)'})"
+        incomplete = "|".join(_incomplete(ends, onward)) or "(?!)"
+        follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
         closer.text,
         texts[-1],
         re.compile(follow),
-        re.compile(_chain(after, _LITERALS, r"\Z")),
+        re.compile(_chain(after, WORDS_AHEAD, r"\Z")),
         re.compile(restart),
         re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True)))),
         re.compile(rf"{optional}\Z"),
-        re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){_SPACE})*+\Z" if last else "(?!)"),
+        re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){WIDE_SPACE})*+\Z" if last else "(?!)"),
         re.compile("".join(ends) if last else "(?!)"),
         re.compile(sibling) if (sibling := _sibling(many)) else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
@@ -201,7 +197,7 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
     word, rest = words[0], words[1:]
     match word:
         case Space():
-            return _SPACE + _chain(rest, literals, end)
+            return WIDE_SPACE + _chain(rest, literals, end)
         case Literal():
             texts = "|".join(map(re.escape, word.spellings))
             cuts = "|".join(_beginnings(text) + end for text in word.spellings) if end else "(?!)"
@@ -211,16 +207,16 @@ def _chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             again = "|".join(
                 [*map(re.escape, first), *(_beginnings(t) + end for t in first if end)]
             )
-            space = _SPACE if isinstance(word, Many) and not starts_with_space(word) else ""
+            space = WIDE_SPACE if isinstance(word, Many) and not starts_with_space(word) else ""
             return f"{space}(?:(?:{again})|{_chain(rest, literals, end)})"
         case Name() | Markup() | Key():
             before = f"(?:{re.escape(word.before)})?" if isinstance(word, Name) else ""
             behind = f"(?:{word.after})?" if isinstance(word, Name) and word.after else ""
             return f"{before}(?:{word.pattern}){behind}{_chain(rest, literals, end)}"
         case CallObject():
-            return _ARRAY if word.array else r"(?:\{|\[[ \t\r\n]{0,24}+\{)"
+            return _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
         case PythonCalls():
-            return r"(?:\[[ \t\r\n]{0,24}+)?[^\W\d]"
+            return rf"(?:\[{NEAR_SPACE})?[^\W\d]"
         case Arguments(optional=True):
             return rf"(?:{_OBJECT}|{_chain(rest, literals, end)})"
     return _OBJECT

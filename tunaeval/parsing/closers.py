@@ -6,13 +6,14 @@ import re
 from collections.abc import Generator, Sequence
 
 from tunaeval.grammar import Format, Literal, Name, Word
+from tunaeval.limits import WIDE_SPACE
 from tunaeval.repair import QUOTES
 from tunaeval.window import Window
 
 from .ledger import Ledger
 from .steps import bounded, literal, stands
 
-_NEAR_SPACE = re.compile(r"[ \t\r\n]{0,40}+")
+_SPACE = re.compile(WIDE_SPACE)
 
 
 def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) -> None:
@@ -35,7 +36,7 @@ def closers(words: Sequence[Word], window: Window) -> Generator[None, None, bool
         if not isinstance(word, Literal):
             continue
         start = window.offset
-        yield from bounded(window, _NEAR_SPACE)
+        yield from bounded(window, _SPACE)
         closed = yield from literal(window, word.spellings)
         if not closed:
             window.pos = start - window.base

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
@@ -23,13 +24,6 @@ from .tiling import Kind, Tiling
 
 _JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
-
-MAX_CALLS = 1024
-MAX_DIAGNOSES = 1024
-"""More say no more of a text, but would take many times its memory."""
-
-MAX_TEXT = 16 * 1024 * 1024
-"""Characters of one text that are looked at; what stands behind them is content."""
 
 
 _NOWHERE: Mapping[bool, int] = MappingProxyType({})

@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tunaeval.limits import MAX_CALLS, STARTED_NAME
 from tunaeval.repair import JsonReader, Read
 from tunaeval.sse import Delta
 from tunaeval.types import Diagnosis, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
-from .collect import MAX_CALLS
 from .events import Event, event
 from .live import LiveCall
-from .live_objects import LONGEST_NAME, LiveObject
+from .live_objects import LiveObject
 from .message import REASONING_KEYS, joined, reasoned, structured
 
 
@@ -55,7 +55,7 @@ class _Fragments:
         name, arguments = _function(fragment)
         if isinstance(name, str) and name:
             self._take_name(name)
-        if arguments is not None and 0 < self._name_size <= LONGEST_NAME:
+        if arguments is not None and 0 < self._name_size <= STARTED_NAME:
             self.call.start("".join(self._names))
         if isinstance(arguments, str):
             self._texts.append(arguments)

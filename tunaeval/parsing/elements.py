@@ -12,14 +12,14 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
-from tunaeval.repair import ANY, MAX_DEPTH, Note, Unreadable, admitted, member_or_item
+from tunaeval.limits import MAX_DEPTH, TAG_AHEAD
+from tunaeval.repair import ANY, Note, Unreadable, admitted, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
 from .typing import typed
 
 TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
-_TAG_LENGTH = 131
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class ElementsReader:
         window, size = self._window, len(self._word.prefix)
         while True:
             found = TAG.match(window.text, window.pos + size)
-            if found or window.final or len(window.text) - window.pos - size > _TAG_LENGTH:
+            if found or window.final or len(window.text) - window.pos - size > TAG_AHEAD:
                 return found
             yield
 

@@ -12,24 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
+from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .chains import start_of
 from .tokens import Token
 
 _WORDS = re.compile(r"[\w ]*+")
 
-LEAST_CUT = 5
-"""Fewer characters of an opener could be anything."""
-
-_PARTS = {ANY_SPACE: (r"[ \t\r\n]{0,24}+", 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)}
+_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
-
-
-_SHORT, _MOST_MET = 32, 512
-"""How long the beginnings of bare objects are that are remembered, and how many at most."""
-
-_WORTH_A_LOOK = 512
-"""From so many characters on it pays to look first whether words are there that begin something."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +50,7 @@ class Finder:
         Where letters begin nothing that is looked for, prose is passed over twice as fast.
         """
         words = self._words
-        if not words or len(text) < _WORTH_A_LOOK or any(word in text for word in words):
+        if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return self._wordless
 
@@ -73,8 +64,8 @@ class Finder:
 
     @cached_property
     def cut_ends(self) -> frozenset[str]:
-        """The last `LEAST_CUT` characters of all that `cut` may find."""
-        return frozenset(text[-LEAST_CUT:] for text in _cut_openers(self.formats))
+        """The last `SHORTEST_CUT` characters of all that `cut` may find."""
+        return frozenset(text[-SHORTEST_CUT:] for text in _cut_openers(self.formats))
 
     @cached_property
     def announcing(self) -> re.Pattern[str]:
@@ -119,7 +110,7 @@ class Finder:
         if known is None:
             text, start = hit.string, hit.start()
             known = next(token for probe, token in self._bare if probe.match(text, start))
-            if len(found) <= _SHORT and len(self._met) < _MOST_MET:
+            if len(found) <= KEPT_BEGINNING and len(self._met) < KEPT_BEGINNINGS:
                 self._met[found] = known
         return known
 
@@ -160,7 +151,7 @@ def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
         if form.opener and form.marked
         for word in (form.opener, *(form.around or ())[:1])
         for text in (*word.spellings, *_opens(form))
-        for length in range(LEAST_CUT, len(text))
+        for length in range(SHORTEST_CUT, len(text))
         if not _WORDS.fullmatch(text, 0, length)
     }
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import CallObject, Format, Space
+from tunaeval.limits import BLOCK_AHEAD
 from tunaeval.repair import (
     QUOTES,
     JsonReader,
@@ -195,10 +196,6 @@ class _Reader:
         return Ended([*found[:-1], _repaired(found[-1], repair)], end, closed=at == len(text))
 
 
-_AHEAD = 320
-"""So many characters behind a block decide what comes of it, at the most."""
-
-
 class Refused(NamedTuple):
     """A block without a call, and what follows it: where the same text is, the same comes of it."""
 
@@ -216,8 +213,8 @@ class Refused(NamedTuple):
 
 def refused(text: str, start: int, ended: Ended) -> Refused | None:
     """What may be met again of a block at `start`; None if more text decided it."""
-    end = ended.end + _AHEAD
-    if len(ended.found) > 1 or ended.found[0].verdict.call or end - start > 2 * _AHEAD:
+    end = ended.end + BLOCK_AHEAD
+    if len(ended.found) > 1 or ended.found[0].verdict.call or end - start > 2 * BLOCK_AHEAD:
         return None
     return Refused(text[start:end], start, ended) if end <= len(text) else None
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 
 from tunaeval.grammar import Reasoning
+from tunaeval.limits import MAX_CALLS
 from tunaeval.types import Repair, Span
 from tunaeval.window import Window
 
-from .collect import MAX_CALLS, Collector
+from .collect import Collector
 from .finder import Finder
 from .tiling import Kind
 

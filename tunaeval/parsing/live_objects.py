@@ -6,14 +6,12 @@ import json
 from collections import deque
 from typing import NamedTuple
 
+from tunaeval.limits import STARTED_NAME
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 
 from .live import LiveCall, arguments_text, loaded
 
 _OPENERS, _CLOSERS = frozenset("{["), frozenset("}]")
-
-LONGEST_NAME = 200
-"""A longer name, as JSON, is told when the call is finished."""
 
 
 class Mark(NamedTuple):
@@ -130,7 +128,7 @@ class LiveObject:
         if not (self._marked or self._inside or self._members):
             return
         for piece in self._pieces[at:]:
-            if len(self._name) > LONGEST_NAME or self.call.started:
+            if len(self._name) > STARTED_NAME or self.call.started:
                 return
             self._name += piece
             self._name_at = at = at + 1

@@ -13,22 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tunaeval.grammar import Format, Literal, Many, Maybe, Word
-
-_SHORTEST = 6
-"""Shorter texts could be anything: `">`, `</a>`."""
-
-_LONG = 10
-"""A tag of so many characters may have two wrong ones, a shorter one only one."""
-
-_ENOUGH = 8
-"""So many first characters of a tag that begins with more than a bracket show that it is one."""
-
-_ENOUGH = 8
-"""So many first characters of a tag show it alone, if not only `<` and letters are among them."""
-
-_LOOKED_AT = 256
-"""So many halves of tags are compared at the most, so that a flood of them takes no time."""
-
+from tunaeval.limits import COMPARED_HALVES, LONG_TAG, SHORTEST_TAG, SURE_START
 
 _BRACKET = re.compile(r"\W*+")
 
@@ -55,7 +40,7 @@ class Marks:
 
 def _tags(words: Sequence[Word]) -> Iterator[str]:
     for word in words:
-        if isinstance(word, Literal) and len(word.text) >= _SHORTEST:
+        if isinstance(word, Literal) and len(word.text) >= SHORTEST_TAG:
             yield word.text
         elif isinstance(word, Maybe | Many):
             yield from _tags(word.words)
@@ -64,7 +49,7 @@ def _tags(words: Sequence[Word]) -> Iterator[str]:
 def _in_halves(text: str) -> Iterator[tuple[str, str, str]]:
     """Each half of a tag, between what is before it and what is behind it."""
     middle, most = len(text) // 2, len(text) * 3 // 4
-    if most >= _ENOUGH and not text[1].isalpha():
+    if most >= SURE_START and not text[1].isalpha():
         yield "", text[:most], ""
     yield "", text[:middle], text[middle:]
     yield text[:middle], text[middle:], ""
@@ -72,7 +57,7 @@ def _in_halves(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _places(text: str, seed: str) -> Iterator[int]:
     at = text.find(seed)
-    for _ in range(_LOOKED_AT):
+    for _ in range(COMPARED_HALVES):
         if at < 0:
             return
         yield at
@@ -82,7 +67,7 @@ def _places(text: str, seed: str) -> Iterator[int]:
 def _stands(text: str, at: int, half: tuple[str, str, str]) -> bool:
     """Whether the rest of a tag is around the half of it that is there."""
     before, seed, behind = half
-    edits = 1 if len(before) + len(seed) + len(behind) < _LONG else 2
+    edits = 1 if len(before) + len(seed) + len(behind) < LONG_TAG else 2
     end = at + len(seed)
     ahead = text[end : end + len(behind) + edits]
     back = text[max(0, at - len(before) - edits) : at]

@@ -17,7 +17,8 @@ import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.repair import MAX_FAST, Note, Read, Unreadable, not_json, read_json
+from tunaeval.limits import MAX_CALLS, MAX_FAST
+from tunaeval.repair import Note, Read, Unreadable, not_json, read_json
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
@@ -34,7 +35,6 @@ from tunaeval.types import (
     text_of,
 )
 
-from .collect import MAX_CALLS
 from .fast.claims import claim_of
 from .fast.made import result_of
 from .fast.sound import nothing_hidden

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
+from tunaeval.limits import MAX_CALLS
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
 from .block import Block
 from .closers import another
-from .collect import MAX_CALLS
 from .fast import FENCE
 from .fast.made import moved
 from .judged import Ended, Given, refused

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from tunaeval.grammar import Channel
+from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
-from tunaeval.window import KEPT, Window
+from tunaeval.window import Window
 
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
-from .finder import LEAST_CUT, Finder
+from .finder import Finder
 from .judged import Ended, Objects, Refused
 from .mention import Mention
 from .quoting import closes_code, is_quote
@@ -119,7 +120,7 @@ class Passage:
     def _finish(self) -> None:
         collector, finder, line = self.collector, self.finder, self._line
         collector.settle_blank("markup" if collector.last else "content")
-        cut = finder.cut(line) if line[-LEAST_CUT:] in finder.cut_ends else ""
+        cut = finder.cut(line) if line[-SHORTEST_CUT:] in finder.cut_ends else ""
         announced, in_code = self.announced, self._in_code
         trails_off = line.rstrip().endswith(ELLIPSES)
         if in_code or announced is not None or cut or trails_off:

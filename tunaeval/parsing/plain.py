@@ -6,20 +6,18 @@ needs no scanner. What it cannot be sure of it leaves to one, from where it stop
 
 from __future__ import annotations
 
+from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
-from tunaeval.window import KEPT, Window
+from tunaeval.window import Window
 
-from .collect import MAX_CALLS, Collector
+from .collect import Collector
 from .ending import ELLIPSES
 from .fast import FENCE
 from .fast.made import result_of
-from .finder import LEAST_CUT, Finder
+from .finder import Finder
 from .judged import Ended, Given, Judged, Objects
 from .routing import addressed_call, header_at
 from .tokens import Token, chosen
-
-_MOST_JUDGED = 100
-"""Objects that were judged, at the most: far fewer than there may be diagnoses."""
 
 
 class Plain:
@@ -123,7 +121,7 @@ class Plain:
 
     def _holds(self, found: list[ToolCall], judged: list[Judged]) -> bool:
         """Whether a block may be added: one with calls alone, or none, and not too many of all."""
-        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > _MOST_JUDGED):
+        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE):
             return False
         return bool(found or judged) and len(self.calls) + len(found) <= MAX_CALLS
 
@@ -137,7 +135,7 @@ class Plain:
         text, at = self.text, self.at
         rest = text[at:] if at else text
         line = rest[-KEPT:]
-        if line.rstrip().endswith(ELLIPSES) or line[-LEAST_CUT:] in finder.cut_ends:
+        if line.rstrip().endswith(ELLIPSES) or line[-SHORTEST_CUT:] in finder.cut_ends:
             return None
         if not at:
             return result_of((), text, None)

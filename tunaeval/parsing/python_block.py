@@ -14,12 +14,12 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import Format
+from tunaeval.limits import LIST_AHEAD, LIST_BEFORE, MAX_CALLS
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
 from .chains import missing_closer
-from .collect import MAX_CALLS
 from .judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
@@ -27,8 +27,6 @@ from .steps import bounded, literal, next_char, stands
 _NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
 """What stands before a list that is part of a program: an index, an assignment, an argument."""
-_SEEN_BEFORE = 16
-_SEEN_BEHIND = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ class PythonBlock(Begun):
     def _read_bare(self) -> Reading[None]:
         """A list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
-        before = window.text[max(0, window.pos - _SEEN_BEFORE) : window.pos]
+        before = window.text[max(0, window.pos - LIST_BEFORE) : window.pos]
         window.pos += 1
         if not _CODE_BEFORE.search(before):
             ended = yield from self._row(listed=True)
@@ -109,9 +107,9 @@ class PythonBlock(Begun):
         """Whether nothing stands behind the list in its line."""
         window = self._window
         while True:
-            ahead = window.text[window.pos : window.pos + _SEEN_BEHIND]
+            ahead = window.text[window.pos : window.pos + LIST_AHEAD]
             rest = ahead.lstrip(" \t")
-            if window.final or rest not in ("", "<") or len(ahead) == _SEEN_BEHIND:
+            if window.final or rest not in ("", "<") or len(ahead) == LIST_AHEAD:
                 break
             yield
         ends_line = not rest or rest.startswith(("\r", "\n", "<|"))

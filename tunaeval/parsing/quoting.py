@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tunaeval.window import KEPT, Window
+from tunaeval.limits import KEPT
+from tunaeval.window import Window
 
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 

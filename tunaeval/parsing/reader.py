@@ -8,12 +8,13 @@ from functools import lru_cache, partial
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
+from tunaeval.limits import MAX_TEXT
 from tunaeval.sse import Delta, Lines
 from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools, text_of
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
-from .collect import MAX_TEXT, Collector
+from .collect import Collector
 from .deltas import Deltas
 from .events import TEXTS, Event
 from .fast.whole import TextReader, whole_reader

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 from tunaeval.grammar import Format, Route
+from tunaeval.limits import HEADER_AHEAD, NEAR_SPACE
 from tunaeval.types import ToolCall, Tools
 from tunaeval.window import Reading, Window
 
@@ -20,9 +21,6 @@ from .fast import addressed_reader
 from .fast.made import call_of
 from .finder import Finder
 from .tokens import HeaderReader, Token
-
-_HEADER = 320
-"""Characters of a header, with what tells apart whose it is, at the most."""
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
@@ -65,7 +63,7 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length)]
     ahead = len(text) - start - len(token.text)
     found = next(iter(proven or fitting), None)
-    return found, bool(proven) or window.final or ahead > _HEADER
+    return found, bool(proven) or window.final or ahead > HEADER_AHEAD
 
 
 def addressed_call(text: str, start: int, header: Header, tools: Tools | None) -> ToolCall | None:
@@ -79,7 +77,7 @@ def is_cut(window: Window, collector: Collector, token: Token) -> bool:
     """Whether the text ends inside a header that begins with this token here."""
     behind = window.pos + len(token.text)
     unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
-    if len(window.text) - behind > _HEADER or not unfinished.match(window.text, behind):
+    if len(window.text) - behind > HEADER_AHEAD or not unfinished.match(window.text, behind):
         return False
     start, end = window.offset, window.base + len(window.text)
     message = "the text ends in the header of a message"
@@ -168,4 +166,4 @@ def _behind(form: Format, route: Route) -> str:
     if opener.text == route.body:
         return start_of(form)
     firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
-    return rf"[ \t\r\n]{{0,24}}+(?:{'|'.join(map(re.escape, firsts))})"
+    return rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts))})"

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from tunaeval.limits import MAX_CALLS
 from tunaeval.window import Reading, Window
 
-from .collect import MAX_CALLS, Collector
+from .collect import Collector
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .openers import LINE_START, Blocks

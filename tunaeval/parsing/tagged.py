@@ -26,11 +26,12 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
+from tunaeval.limits import VALUE_AHEAD
 from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from .bare import AHEAD, Forgotten, Unclosed, bare_text
+from .bare import Forgotten, Unclosed, bare_text
 from .chains import closing_of, shows_end, stops_of
 from .closers import closers, missing
 from .elements import ElementsReader
@@ -94,7 +95,7 @@ class TaggedBlock(Begun):
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
-        rest = self._window.text[self._window.pos : self._window.pos + AHEAD]
+        rest = self._window.text[self._window.pos : self._window.pos + VALUE_AHEAD]
         return self._window.final and (not rest or any(t.startswith(rest) for t in self._tried))
 
     def _word(

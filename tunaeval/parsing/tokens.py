@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import Format, Literal, Name, Reasoning, Route
+from tunaeval.limits import OPENER_AHEAD
 from tunaeval.window import Window
 
 from .fast import AddressedReader, BlockReader, block_reader
@@ -109,12 +110,8 @@ def chosen(token: Token, text: str, at: int) -> Choice | None:
     return None
 
 
-_PROBED = 320
-"""Characters behind an opener that decide whose it is."""
-
-
 def undecided(token: Token, window: Window) -> bool:
     """Whether more text could tell whose opener the token at the window's position is."""
     if window.final or token.sole:
         return False
-    return len(window.text) - window.pos - len(token.text) <= _PROBED
+    return len(window.text) - window.pos - len(token.text) <= OPENER_AHEAD

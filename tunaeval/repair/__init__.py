@@ -10,26 +10,12 @@ from .python import PythonReader
 from .references import ANY, admitted, member, member_or_item, resolved
 from .schema import Fault, Fitted, fit
 from .strings import QUOTES
-from .values import (
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_FAST,
-    Note,
-    Unreadable,
-    begins_soundly,
-    has_long_number,
-    not_json,
-    scan,
-    too_deep,
-)
+from .values import Note, Unreadable, begins_soundly, has_long_number, not_json, scan, too_deep
 from .whole import read_json
 
 __all__ = [
     "ANY",
     "BRACE_KEY",
-    "MAX_DEPTH",
-    "MAX_DIGITS",
-    "MAX_FAST",
     "MENDS",
     "PYTHON_NAME",
     "QUOTES",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from tunaeval.limits import MAX_DIGITS
 from tunaeval.window import Window
 
 from .members import WORDS
 from .mends import CutError, Draft, UnreadableError
-from .values import MAX_DIGITS
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")

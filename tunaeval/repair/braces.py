@@ -6,6 +6,7 @@ import re
 from functools import lru_cache, partial
 from json.encoder import encode_basestring
 
+from tunaeval.limits import UNMARKED_TEXT
 from tunaeval.window import Window
 
 from .atoms import cut_off, read_number, read_word
@@ -27,8 +28,6 @@ from .strings import text_style
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
-
-_MOST_UNMARKED = 200
 
 _STYLES = {quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""}
 _ENDS_ATOM = r"(?=[ \t\r\n]*+[,}\]])"
@@ -159,4 +158,4 @@ class BraceReader(Reader):
 @lru_cache(maxsize=64)
 def _unmarked(mark: str) -> re.Pattern[str]:
     """Text without anything that could end a member, nor the mark's first character."""
-    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{_MOST_UNMARKED}}}+")
+    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{UNMARKED_TEXT}}}+")

@@ -11,6 +11,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
+from tunaeval.limits import UNICODE_NAME
 from tunaeval.window import Window
 
 from .mends import escaped
@@ -44,7 +45,6 @@ _CUT_HEX = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
 _HEX = re.compile(r"[0-9a-fA-F]{0,8}+")
 _OCTAL = re.compile(r"[0-7]{0,3}+")
 _NAMED = re.compile(r"\{([A-Za-z0-9 ()-]{0,90}+)(\}?)")
-_LONGEST_NAME = 92
 
 
 def json_escape(window: Window, escapes: Mapping[str, str]) -> Escape | None:
@@ -119,7 +119,7 @@ def _named(window: Window) -> Escape | None:
         return None
     if not window.text.startswith("{", window.pos + 2):
         return _with_backslash("N", "invalid-escape")
-    named = _longest(window, _NAMED, 2, _LONGEST_NAME)
+    named = _longest(window, _NAMED, 2, UNICODE_NAME)
     if named is None:
         return None
     if not named[2] and named.end() >= len(window.text):

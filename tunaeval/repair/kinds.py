@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import isfinite
 from reprlib import Repr
 
+from tunaeval.limits import MAX_DIGITS, SCALAR_TEXT, SHOWN_VALUE
 from tunaeval.types import JsonValue
 
 from .machine import Read
@@ -21,11 +22,6 @@ _WORDS: dict[str, dict[str, JsonValue]] = {
     "boolean": {"true": True, "false": False},
     "null": {"null": None, "none": None},
 }
-_LONGEST = 1000
-"""Characters of the longest text that may be a word or a number."""
-
-_MOST_DIGITS = 4300
-"""What Python turns into text, whatever its limit is set to."""
 
 
 class Unbent:
@@ -86,7 +82,7 @@ def bent(value: JsonValue, kind: object) -> JsonValue | Unbent:
             return int(value)
         case "string", bool():
             return UNBENT
-        case "string", int() if value.bit_length() <= 3 * _MOST_DIGITS:
+        case "string", int() if value.bit_length() <= 3 * MAX_DIGITS:
             return str(value)
     return UNBENT
 
@@ -98,7 +94,7 @@ def of_text(text: str, kind: object) -> JsonValue | Unbent:
             inner = read_json(text) if text.lstrip()[:1] in ("[", "{") else None
             sound = isinstance(inner, Read) and not inner.repairs and is_of(inner.value, kind)
             return inner.value if isinstance(inner, Read) and sound else UNBENT
-        case "boolean" | "null" | "integer" | "number" if len(text) <= _LONGEST:
+        case "boolean" | "null" | "integer" | "number" if len(text) <= SCALAR_TEXT:
             return _of_word(text.strip(), kind)
     return UNBENT
 
@@ -115,8 +111,7 @@ def _of_word(word: str, kind: str) -> JsonValue | Unbent:
 
 
 _REPR = Repr()
-_SHOWN = 60
-_REPR.maxstring = _REPR.maxlong = _REPR.maxother = _SHOWN
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = SHOWN_VALUE
 _REPR.maxlevel = 2
 _PLAIN = frozenset({bool, float, type(None)})
 _LARGE = 10**18
@@ -126,7 +121,7 @@ def shown(value: object) -> str:
     """A value for people: its beginning, at a bounded cost."""
     if _is_short(value):
         text = repr(value)
-        if len(text) <= _SHOWN:
+        if len(text) <= SHOWN_VALUE:
             return text
     try:
         return _cut(_REPR.repr(value))
@@ -137,11 +132,11 @@ def shown(value: object) -> str:
 def _is_short(value: object) -> bool:
     """Whether all of a value can be shown at no cost, if it has no escapes."""
     if type(value) is str:
-        return len(value) <= _SHOWN
+        return len(value) <= SHOWN_VALUE
     if type(value) is int:  # Python turns none into text that is beyond its limit
         return -_LARGE < value < _LARGE
     return type(value) in _PLAIN
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from json.encoder import encode_basestring
 
+from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, WORD_AHEAD
 from tunaeval.window import Window
 
 from .atoms import behind, cut_off, longest
@@ -14,7 +15,6 @@ from .members import NUMBER, SPACE, WORDS, elements_of, members_of, quoted
 from .mends import Draft, UnreadableError
 from .quotes import text_ends, three_end
 from .strings import text_style
-from .values import MAX_DIGITS
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
 """What may name an argument. Python knows no hyphens there; models write them."""
@@ -28,7 +28,6 @@ _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 _ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
 _JSON_WORDS = {**WORDS, "true": "true", "false": "false", "null": "null"}
 _NEVER = frozenset({"NaN", "nan", "Infinity", "inf", "undefined", "lambda", "not", "await"})
-LOOKED_AT = 256
 
 
 def _ends(window: Window, role: str, stops: tuple[str, ...]) -> bool | None:
@@ -51,7 +50,7 @@ TEXT_STYLES = {
 
 # --- members that are taken whole ----------------------------------------------------------------
 
-_BEHIND = r"(?=[ \t\r\n]{0,24}+[,)\]}])"
+_BEHIND = rf"(?={NEAR_SPACE}[,)\]}}])"
 _ATOM = rf"(?:{NUMBER}|true|false|null)(?=[ \t\r\n,)\]}}])"
 _WORDS = rf"(?:{'|'.join(WORDS)})(?=[ \t\r\n,)\]}}])"
 _SINGLE = r"""[^'\\\n]*+(?:\\['"\\nrt][^'\\\n]*+)*+"""
@@ -69,9 +68,7 @@ _KEYS = (
     f"""(?:"{_INSIDE}"|'{_INSIDE}')""",
     f"""["']({_INSIDE})["']""",
 )
-NAMED_MEMBERS = members_of(
-    _NAMES, rf"[ \t\r\n]{{0,24}}+={SPACE}", _SCALAR, _OPENER, r"\)", repairs={}
-)
+NAMED_MEMBERS = members_of(_NAMES, rf"{NEAR_SPACE}={SPACE}", _SCALAR, _OPENER, r"\)", repairs={})
 _KEYED = members_of(_KEYS, f"{SPACE}:{SPACE}", _SCALAR, _OPENER, "}", repairs={})
 
 
@@ -104,7 +101,7 @@ def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
 
 
 def python_word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
-    word = longest(window, PYTHON_WORD, LOOKED_AT)
+    word = longest(window, PYTHON_WORD, WORD_AHEAD)
     after = None if word is None else behind(window, len(word))
     if word is None or after is None:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tunaeval.limits import MAX_REPAIRS
 from tunaeval.types import Repair, Span
 from tunaeval.window import Window
 
@@ -41,9 +42,6 @@ MENDS = {
     "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
 }
 """Every mend of JSON: its level, and what was found."""
-
-MAX_REPAIRS = 64
-"""Of one value; mends beyond are made but no longer listed. A level once needed stays listed."""
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
 """What ends a bracket, by its kind. Only Python has more than two kinds.

@@ -12,18 +12,11 @@ import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring
 
+from tunaeval.limits import NEAR_SPACE, SKIPPED, WORD_AHEAD
 from tunaeval.window import Reading, Window
 
 from .atoms import behind, longest
-from .literals import (
-    LOOKED_AT,
-    NAMED_MEMBERS,
-    PYTHON,
-    PYTHON_NAME,
-    PYTHON_WORD,
-    TEXT_STYLES,
-    python_word,
-)
+from .literals import NAMED_MEMBERS, PYTHON, PYTHON_NAME, PYTHON_WORD, TEXT_STYLES, python_word
 from .machine import Read, Step
 from .members import Members
 from .mends import CLOSER, CutError, UnreadableError
@@ -31,12 +24,9 @@ from .reader import Reader
 from .strings import Style
 from .values import Unreadable
 
-_KEYWORD = re.compile(
-    rf"(?P<name>{PYTHON_NAME.pattern})[ \t\r\n]{{0,24}}+(?P<sign>[=:]?+)(?P<more>=?+)"
-)
-_ATOM_IN_BRACES = re.compile(r"(?:[+-]?[\w.]{1,200}+[ \t\r\n]{0,24}+)?+")
-_EMPTY = re.compile(r"\{[ \t\r\n]{0,24}+\}?+")
-_MOST_SKIPPED = 4096
+_KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:]?+)(?P<more>=?+)")
+_ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
+_EMPTY = re.compile(rf"\{{{NEAR_SPACE}\}}?+")
 _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 _UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, NAMED_MEMBERS.each, {})
@@ -86,7 +76,7 @@ class PythonReader(Reader):
             begins = self._begins_set(char)
             return self._element if begins else None if begins is None else super()._name(char)
         window = self._window
-        if longest(window, _KEYWORD, LOOKED_AT) is None:
+        if longest(window, _KEYWORD, WORD_AHEAD) is None:
             return None
         keyword = _KEYWORD.match(window.text, window.pos)
         if keyword and not keyword["sign"] and keyword.end() >= len(window.text):
@@ -151,7 +141,7 @@ class PythonReader(Reader):
         if kind != "f":
             quoted = kind in self._members_of and char in self._dialect.styles
             return "missing-comma" if quoted else ""
-        if longest(self._window, _KEYWORD, LOOKED_AT) is None:
+        if longest(self._window, _KEYWORD, WORD_AHEAD) is None:
             return None
         found = _KEYWORD.match(self._window.text, self._window.pos)
         return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
@@ -176,7 +166,7 @@ class PythonReader(Reader):
         """Whether a number or a word here is the first of a set; None to wait."""
         if char in self._dialect.styles or not self._is_first():
             return False
-        atom = longest(self._window, _ATOM_IN_BRACES, LOOKED_AT)
+        atom = longest(self._window, _ATOM_IN_BRACES, WORD_AHEAD)
         after = None if atom is None else behind(self._window, len(atom))
         if not atom or not after or after not in ",}":
             return None if after is None else False
@@ -198,7 +188,7 @@ class PythonReader(Reader):
         if not (char.isalpha() or char == "_"):
             return super()._begin(char, role)
         window = self._window
-        word = longest(window, PYTHON_WORD, LOOKED_AT)
+        word = longest(window, PYTHON_WORD, WORD_AHEAD)
         after = None if word is None else behind(window, len(word))
         if word is None or after is None:
             return None
@@ -244,7 +234,7 @@ class PythonReader(Reader):
         """
         window, closers, quote = self._window, [CLOSER[kind] for kind in self.draft.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
-        for _ in range(_MOST_SKIPPED):
+        for _ in range(SKIPPED):
             while len(window.text) < window.pos + ahead and not window.final:
                 yield
             char = window.text[window.pos : window.pos + 1]

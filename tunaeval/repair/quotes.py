@@ -15,21 +15,18 @@ from __future__ import annotations
 
 import re
 
+from tunaeval.limits import CALL_KEY_AHEAD, KEY_AHEAD, MARGIN, NEAR_SPACE, QUOTE_AHEAD, SPACE_AHEAD
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
-from tunaeval.window import MARGIN, Window
+from tunaeval.window import Window
 
 from .mends import UnreadableError
 
-_MOST_SPACE = 200
-_MOST_KEY = 70
-
-_NEAR = r"[ \t\r\n]{0,24}+"
 _PLAIN_KEY = r"""(?:"[^"\\\n]{0,70}+"|'[^'\\\n]{0,70}+'|[A-Za-z_$][\w$-]{0,70}+)"""
 _START = r"""["'{\[0-9-]"""
 
 SURELY = {
-    "value": rf"(?={_NEAR}(?:[}}\]]|,{_NEAR}(?:{_PLAIN_KEY}{_NEAR}:|[}}\],])))",
-    "element": rf"(?={_NEAR}(?:[}}\]]|,{_NEAR}(?:{_START}|[\],])))",
+    "value": rf"(?={NEAR_SPACE}(?:[}}\]]|,{NEAR_SPACE}(?:{_PLAIN_KEY}{NEAR_SPACE}:|[}}\],])))",
+    "element": rf"(?={NEAR_SPACE}(?:[}}\]]|,{NEAR_SPACE}(?:{_START}|[\],])))",
 }
 """What follows nearly every string, for patterns: where it stands, a quote before it is the end.
 
@@ -85,9 +82,9 @@ def _ends(text: str, index: int, role: str, stops: tuple[str, ...], *, final: bo
 
 def _skip(text: str, index: int) -> tuple[int, str | None]:
     """The next index that is no white space and its character, "" at the end, None if too far."""
-    space = _SPACE.match(text, index, index + _MOST_SPACE)
+    space = _SPACE.match(text, index, index + SPACE_AHEAD)
     end = space.end() if space else index
-    if end - index >= _MOST_SPACE:
+    if end - index >= SPACE_AHEAD:
         return end, None
     return end, text[end : end + 1]
 
@@ -103,7 +100,7 @@ def _key_at(text: str, index: int, *, final: bool) -> bool | None:
         return False
     if final:
         return bool(_CUT_KEY.match(text, index))
-    undecided = len(text) - index < 2 * _MOST_KEY + 30
+    undecided = len(text) - index < 2 * KEY_AHEAD + 30
     return None if undecided else False
 
 
@@ -136,7 +133,6 @@ string ended long ago.
 """
 _FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
 _CLOSER = re.compile(r"</[\w:|-]{1,40}>|```")
-_LONGEST_KEY = 12
 
 
 def no_call_within(window: Window, began: int, _: tuple[str, ...]) -> bool:
@@ -145,7 +141,7 @@ def no_call_within(window: Window, began: int, _: tuple[str, ...]) -> bool:
     restart = _RESTART.search(behind) if behind.rstrip()[-1:] == "{" else None
     if restart is None:
         return True
-    if len(window.text) - window.pos <= _LONGEST_KEY and not window.final:
+    if len(window.text) - window.pos <= CALL_KEY_AHEAD and not window.final:
         return False
     if _FIRST_KEY.match(window.text, window.pos):
         closer = _CLOSER.search(behind)
@@ -158,7 +154,6 @@ def no_call_within(window: Window, began: int, _: tuple[str, ...]) -> bool:
 # --- Python and its relatives ------------------------------------------------------------------
 
 _SPACE_BEHIND = re.compile(r"[ \t\r\n]{0,80}+")
-_MOST_BEHIND = 80
 _BEHIND_TEXT = ",:)]}#'\""
 
 
@@ -168,7 +163,7 @@ def text_ends(window: Window, _role: str, stops: tuple[str, ...]) -> bool | None
     end = space.end() if space else window.pos + 1
     if end >= len(window.text):
         return True if window.final else None
-    char, far = window.text[end], end - window.pos > _MOST_BEHIND
+    char, far = window.text[end], end - window.pos > QUOTE_AHEAD
     return far or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
 
 

@@ -18,6 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tunaeval.limits import EXACT_DIGITS, MAX_DEPTH
+
 from .atoms import longest
 from .dialect import Atom
 from .machine import Machine, Step
@@ -36,7 +38,6 @@ from .members import (
 )
 from .mends import CLOSED, OPENED, UnreadableError
 from .strings import StringReader, Style
-from .values import EXACT_DIGITS, MAX_DEPTH
 
 
 class Reader(Machine):

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from tunaeval.limits import MAX_SCHEMA_DEPTH
+
 from .kinds import KINDS, choices_of, kind_of, kinds_named, shown
 
 Schema: TypeAlias = Mapping[str, object]
 
 _Own: TypeAlias = Callable[[Schema], object]
-
-MAX_SCHEMA_DEPTH = 128
-"""How deep a value and its schema are followed, in steps."""
 
 ANY = frozenset(KINDS)
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tunaeval.limits import MAX_SCHEMA_DEPTH, SHOWN_NAME
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
 from .kinds import UNBENT, bent, choices_of, is_of, kind_of, kinds_named, shown
-from .references import MAX_SCHEMA_DEPTH, Nowhere, Schema, alternatives_of, parts_of
-
-_LONGEST_STEP = 60
+from .references import Nowhere, Schema, alternatives_of, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class _Fitting:
         if "array" in wanted and self._is_lone_item(value, schema, depth):
             outcome.repair([value], f"{shown(value)} read as array {shown([value])}")
             return
-        names = " or ".join(str(kind)[:_LONGEST_STEP] for kind in wanted)
+        names = " or ".join(str(kind)[:SHOWN_NAME] for kind in wanted)
         outcome.fault("wrong-type", f"{shown(value)} is not of type {names}")
 
     def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
@@ -203,19 +202,19 @@ class _Fitting:
         required = schema.get("required")
         for name in required if isinstance(required, list | tuple) else ():
             if isinstance(name, str) and name not in value:
-                outcome.fault("missing-argument", f"{name[:_LONGEST_STEP]!r} is required")
+                outcome.fault("missing-argument", f"{name[:SHOWN_NAME]!r} is required")
         # Patterns are the schema's own, and are not run: what may match one is left alone.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
         changed = {}
         for name, inner in value.items():
             if name not in properties and others is False:
-                outcome.fault("unknown-argument", f"{name[:_LONGEST_STEP]!r} is no argument")
+                outcome.fault("unknown-argument", f"{name[:SHOWN_NAME]!r} is no argument")
                 continue
             said = properties.get(name, others)
             if _fits_plainly(inner, said):
                 continue
             found = self.fit(inner, said, depth + 1)
-            outcome.inside(f".{name[:_LONGEST_STEP]}", found)
+            outcome.inside(f".{name[:SHOWN_NAME]}", found)
             if found.value is not inner:
                 changed[name] = found.value
         if changed:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tunaeval.limits import STRING_PIECES
 from tunaeval.window import Window
 
 from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escape
@@ -92,10 +93,6 @@ def text_style(
     return Style(quote, quote[0], plain, with_controls, *rules)
 
 
-_GATHERED = 64
-"""So many pieces of one string are made into one, for a piece takes far more than its text."""
-
-
 class StringReader:
     r"""Reads a string that begins with a quote at the window's position, into `out`; used once.
 
@@ -139,7 +136,7 @@ class StringReader:
         window = self._window
         self._told = len(self._out)
         while True:
-            if len(self._out) > self._told + _GATHERED:
+            if len(self._out) > self._told + STRING_PIECES:
                 self._gather()
             run = self._plain.match(window.text, window.pos)
             if run and run.end() > window.pos:

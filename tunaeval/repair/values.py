@@ -15,20 +15,12 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
 from tunaeval.types import JsonObject, JsonValue
-
-MAX_DEPTH = 128
-MAX_DIGITS = 4300
-
-EXACT_DIGITS = 18
-"""Numbers of so many characters are the same to every decoder of JSON."""
 
 _LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
 _STEP = MAX_DIGITS // 2
 _RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
-
-MAX_FAST = 16384
-"""From so many characters on the fast decoder is not used: it takes twelve times their memory."""
 
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -92,9 +84,9 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
     An error of the decoder counts the lines before it, so what begins late in a text is looked at
     in a piece of it, which grows as long as the value may go on behind it.
     """
-    if start <= _NEAR:
+    if start <= FIRST_LOOK:
         return _scan(text, start)
-    size = _FIRST_LOOK
+    size = FIRST_LOOK
     while True:
         piece = text[start : start + size]
         found = _scan(piece, 0)
@@ -105,17 +97,12 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
         size *= 4
 
 
-_FIRST_LOOK = 1024
-_NEAR = 1024
-_LONGEST_TOKEN = 16
-"""So near to the end of a piece, a token may be cut there."""
-
 _Scanned: TypeAlias = "tuple[JsonValue, int, tuple[Note, ...]] | Unreadable"
 
 
 def _may_be_cut(found: _Scanned, piece: str) -> bool:
     """Whether more text could change what a piece of it says."""
-    near = len(piece) - _LONGEST_TOKEN
+    near = len(piece) - CUT_TOKEN
     if isinstance(found, Unreadable):
         return found.at > near or found.message.startswith("Unterminated")
     return found[1] > near and piece[found[1] - 1] not in '}]"'

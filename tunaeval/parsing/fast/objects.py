@@ -12,7 +12,7 @@ import re
 import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
-from tunaeval.repair import MAX_FAST
+from tunaeval.limits import MAX_FAST
 from tunaeval.types import ToolCall, Tools
 
 from .claims import Claim, claim_of

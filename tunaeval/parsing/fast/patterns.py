@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from tunaeval.grammar import Attribute, Key, Literal, Markup, Maybe, Name, Space, Word
 
 SPACE = r"[ \t\r\n]*+"
-NEAR_SPACE = r"[ \t\r\n]{0,40}+"
-"""So much white space recovering readers look over when they decide whether a closer is one."""
 
 
 def row(words: Sequence[Word], *, space: str = SPACE) -> str | None:

@@ -8,7 +8,8 @@ too many. An escape spelled `\u0022` could hide that, so with quotes inside stri
 
 from __future__ import annotations
 
-from tunaeval.repair import MAX_DEPTH, MAX_DIGITS, has_long_number
+from tunaeval.limits import MAX_DEPTH, MAX_DIGITS
+from tunaeval.repair import has_long_number
 from tunaeval.types import JsonObject, JsonValue
 
 _LARGE = float(2**63)

@@ -27,7 +27,8 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.repair import MAX_FAST, begins_soundly
+from tunaeval.limits import MAX_FAST, WIDE_SPACE
+from tunaeval.repair import begins_soundly
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
@@ -35,7 +36,7 @@ from ..marks import Marks
 from ..typing import trimmed, undoubled
 from .claims import scanned
 from .made import call_of
-from .patterns import NEAR_SPACE, SPACE, row
+from .patterns import SPACE, row
 from .promise import UNSURE, AddressedReader, BlockReader
 from .sound import nothing_hidden
 from .values import ODD, value_of
@@ -225,15 +226,15 @@ def _steps(before: Sequence[Word], many: Many, after: Sequence[Word]) -> _Steps 
     at = places[0]
     value, closer = words[at], words[at + 1]
     attribute = _attribute(words[:at])
-    first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=NEAR_SPACE)
-    head, tail = row(before), row(after, space=NEAR_SPACE)
+    first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=WIDE_SPACE)
+    head, tail = row(before), row(after, space=WIDE_SPACE)
     whole = None not in (first, item, rest, head, tail)
     if not (whole and isinstance(value, Value) and isinstance(closer, Literal)):
         return None
     onward = f"(?:{item}|(?!{first}){tail})"
     groups = 1 + (attribute is not None)
     start = _compiled(f"{head}{SPACE}{onward}", groups + 1)
-    step = _compiled(f"{re.escape(closer.text)}{rest}{NEAR_SPACE}{onward}", groups)
+    step = _compiled(f"{re.escape(closer.text)}{rest}{WIDE_SPACE}{onward}", groups)
     return _Steps(start, step, value, closer.text, attribute) if start and step else None
 
 

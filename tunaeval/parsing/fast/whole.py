@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
-from tunaeval.repair import MAX_DIGITS
+from tunaeval.limits import MAX_DIGITS
 from tunaeval.types import ParseResult, Span, ToolCall, Tools
 
 from ..fitting import fits
