@@ -279,9 +279,9 @@ def _choose(outcome: _Outcome, choices: list[object] | None) -> None:
     value = outcome.value
     if choices is None or any(_same(value, choice) for choice in choices):
         return
-    for choice in choices:
-        found = bent(value, kind_of(choice))
-        if found is not UNBENT and _same(found, choice):
+    for example in {type(choice): choice for choice in choices}.values():
+        found = bent(value, kind_of(example))
+        if found is not UNBENT and any(_same(found, choice) for choice in choices):
             outcome.repair(found, f"{shown(value)} read as {shown(found)}")
             return
     outcome.fault("not-allowed", f"{shown(value)} is none of {shown(choices)}")
