@@ -78,9 +78,7 @@ def _edit(path: str, printed: str, changes: list[dict[str, Any]]) -> ToolCall:
     new = "".join(f"{line}\n" for line in after[first : len(after) - last])
     references = [reference for reference, _ in found[first : len(found) - last]]
     place = {"start": references[0], "end": references[-1], "new": new}
-    return ToolCall(
-        "hashline_edit", {"filepath": path, "operation": "replace_range", **place}
-    )
+    return ToolCall("hashline_edit", {"filepath": path, "operation": "replace_range", **place})
 
 
 def _differing(before: list[str], after: list[str]) -> tuple[int, int]:

@@ -6,11 +6,12 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-Work = Callable[[str, str], Awaitable[str]]
+Work = Callable[[str, str], Coroutine[Any, Any, str]]
 """Is given the base URL and the prompt, works in the current directory, and returns an answer."""
 
 MODEL = "gpt-4o"
