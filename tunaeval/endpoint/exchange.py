@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.errors import TunaevalError
 from tunaeval.faults import Fault
-from tunaeval.types import JsonObject, ToolCall, Tools, Usage
+from tunaeval.types import JsonObject, ToolCall, Tools, Usage, text_of
 
 Api: TypeAlias = Literal["chat", "responses"]
 """In which of OpenAI's APIs a request came: chat completions, or responses."""
@@ -60,8 +60,20 @@ class ModelRequest:
     @property
     def results(self) -> tuple[str, ...]:
         """What tools gave back so far, as texts, in order."""
-        said = (one.get("content") for one in self.messages if one.get("role") == "tool")
-        return tuple(one if isinstance(one, str) else str(one) for one in said)
+        said = [one.get("content") for one in self.messages if is_result(one)]
+        return tuple(one if isinstance(one, str) else text_of(one) for one in said)
+
+
+def is_result(message: JsonObject) -> bool:
+    """Whether this is what a tool gave back.
+
+    smolagents writes it as a user's message that begins with "Observation:", as ReAct agents do.
+    """
+    if message.get("role") == "tool":
+        return True
+    return message.get("role") == "user" and text_of(message.get("content")).startswith(
+        "Observation:"
+    )
 
 
 @dataclass(frozen=True, slots=True)

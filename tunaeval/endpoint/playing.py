@@ -10,7 +10,7 @@ from tunaeval.faults import Cut, Delay, Fail, Fault, Garbage, Inject, RepeatId
 from tunaeval.types import JsonObject, JsonValue, text_of
 
 from .connections import HttpResponse
-from .exchange import Answer, Api
+from .exchange import Answer, Api, is_result
 
 _FAULTS = (Fail, Delay, Cut, RepeatId, Garbage, Inject)
 
@@ -66,11 +66,20 @@ def _results(items: Sequence[JsonValue], injection: Inject) -> Iterator[int]:
         if item.get("type") == "function_call":
             names[item.get("call_id") or ""] = item.get("name") or ""
         answered = item.get("tool_call_id") or item.get("call_id") or ""
-        is_result = item.get("role") == "tool" or item.get("type") == "function_call_output"
-        if is_result and injection.tool in {None, item.get("name") or names.get(answered)}:
+        is_output = is_result(item) or item.get("type") == "function_call_output"
+        if is_output and _is_of(injection.tool, items, index, names.get(answered)):
             found += 1
             if injection.at in {None, found}:
                 yield index
+
+
+def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: str | None) -> bool:
+    """Whether a result is of this tool; an observation is of those that are named before it."""
+    item, before = items[index], items[index - 1]
+    if tool is None or tool == (item.get("name") or name):
+        return True
+    is_named = index > 0 and isinstance(before, dict) and tool in text_of(before.get("content"))
+    return item.get("role") == "user" and is_named
 
 
 def _with(content: JsonValue, text: str) -> JsonValue:
