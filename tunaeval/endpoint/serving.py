@@ -90,6 +90,7 @@ class _Passing:
     def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
         self._server, self._writer = server, writer
         self._lost: dict[bytes, str] = {}
+        self._kept: dict[bytes, Answer] = {}
 
     @classmethod
     def of(
@@ -113,8 +114,21 @@ class _Passing:
     async def models(self) -> JsonObject:
         return await self._server.models()
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """What the server answers; what it `keeps` is the answer to the same request again."""
         asked = records.encode(request.body)
+        answer = self._kept.get(asked) or await self._asked(asked, request, authorization)
+        if keeps:
+            self._kept[asked] = answer
+        else:
+            self._kept.pop(asked, None)
+        return answer
+
+    async def _asked(
+        self, asked: bytes, request: ModelRequest, authorization: str | None
+    ) -> Answer:
         try:
             answer = await self._server.answer(request, authorization)
         except Refused as refused:

@@ -44,6 +44,11 @@ class FinalState:
             return Changes()
         return self.workspace.before.changes(self.after)
 
+    @property
+    def loss(self) -> str | None:
+        """What became of the workspace's directory, where it was taken away: "was removed"."""
+        return None if self.workspace is None else self.workspace.loss()
+
     def needed_workspace(self) -> Workspace:
         """The workspace. Raises `WorkspaceError` where there is none to look at."""
         if self.workspace is None:

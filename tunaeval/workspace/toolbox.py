@@ -58,6 +58,8 @@ class _Toolbox:
         if env:
             raise WorkspaceError("commands cannot be given variables here; leave env out")
         words = allowed(command, self._workspace.commands, self._confined)
+        if why := self._workspace.loss():
+            raise WorkspaceError(f"no command can run: the workspace {why}")
         parts = self._confined.parts(cwd or ".")
         with self._confined.directory(parts):
             folder = self._workspace.path.joinpath(*parts)
