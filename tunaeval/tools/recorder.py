@@ -12,7 +12,7 @@ from tunaeval.success import Classifier
 from tunaeval.types import ToolExecution
 from tunaeval.wanted import refusal, wanted_count
 
-from .classifiers import chosen
+from .classifying import chosen
 
 T = TypeVar("T")
 Listener: TypeAlias = Callable[[ToolExecution], object]
