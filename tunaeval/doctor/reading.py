@@ -10,7 +10,7 @@ from tunaeval.types import JsonObject, JsonValue
 
 from .folding import fold
 from .frames import read_frames
-from .raw import RAW_KEYS, joined_raw, raw_of
+from .raw import RAW_KEYS, ids_of, joined_raw, prompt_of, raw_of
 from .values import Answer, ApiCall, Ask, Streamed
 
 _REASONING = ("reasoning_content", "reasoning")
@@ -52,6 +52,8 @@ def _whole(ask: Ask, heard: Heard) -> Answer:
         prompt_tokens=prompt,
         completion_tokens=completion,
         raw=raw_of(body, choice),
+        token_ids=ids_of([body]),
+        prompt=prompt_of(body),
     )
 
 
@@ -85,6 +87,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
         prompt_tokens=prompt,
         completion_tokens=completion,
         raw=joined_raw(choices),
+        token_ids=ids_of(frames.objects),
         streamed=Streamed(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
 

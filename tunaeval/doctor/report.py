@@ -12,6 +12,7 @@ from typing import TextIO
 from tunaeval.reports import code, visible
 from tunaeval.types import JsonObject
 
+from .causes import SAME
 from .examination import Examination
 from .values import GROUPS, Finding, Verdict
 
@@ -53,7 +54,9 @@ def _console(found: Examination) -> Iterator[str]:
 def _short(finding: Finding) -> Iterator[str]:
     """One line, for what has no evidence or the same remedy as another before it."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
-    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}"
+    same = finding.evidence.get(SAME)
+    cause = f" (the same fault as {same})" if same else ""
+    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}{cause}"
 
 
 def _full(finding: Finding) -> Iterator[str]:

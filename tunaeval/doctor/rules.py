@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from . import asks
-from .blame import leak, same_calls
+from .blame import CALL_MARKUP, leak, same_calls
 from .seen import Seen, compare_pair, worst
 from .shapes import is_refused, misshapen, no_answer, refused_or, unanswered
 from .values import Answer, Ask, Judgement
@@ -166,6 +166,9 @@ def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
         return Judgement("server", words, "cut-finish", answer)
     if answer.finish != "length":
         return Judgement("not tested", "the model stopped by itself", answer=answer)
+    if CALL_MARKUP.search(answer.text):
+        words = "the markup of the call that was cut is in the content, with 'length'"
+        return Judgement("note", words, "cut-markup", answer)
     return Judgement("pass", "reported as length", answer=answer)
 
 
