@@ -19,6 +19,7 @@ from tunaeval.wanted import wanted_items
 from .convert import Route, Unconvertible, convert_text
 from .events import TILES, Event
 from .fitting import fits
+from .judged import Objects
 from .many import Setting, read_many
 from .message import read_message, served, structured_only
 from .readback import written_calls
@@ -124,10 +125,11 @@ def parse(
     if type(text) is not str:
         text = _text(text)
     reader = _READERS.get(format) if type(format) is str else None
-    if reader is None:
+    if reader is None or level not in LEVELS:
         return parser_for(format).parse(text, tools=tools, level=level)
-    result = reader.at_once(text, tools) if level in LEVELS else None
-    return result or reader.read(text, tools, level)
+    known: Objects = {}
+    result = reader.at_once(text, tools, level, known)
+    return result or reader.read(text, tools, level, known or None)
 
 
 def _text(text: object) -> str:

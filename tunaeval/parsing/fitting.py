@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tunaeval.repair import Unreadable, fit, read_json
-from tunaeval.types import JsonObject, JsonValue, Tools
+from tunaeval.repair import Fitted, Unreadable, fit, fit_types, read_json
+from tunaeval.types import JsonObject, JsonValue, Span, Tools
 
 _TYPES: dict[object, tuple[type, ...]] = {
     "string": (str,),
@@ -59,6 +59,16 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     except KeyError:
         return _fits_schema(arguments, signature.schema)
     return arguments.keys() >= signature.required
+
+
+def bent(name: str, arguments: JsonObject, tools: Tools, span: Span) -> Fitted | None:
+    """The arguments of a known tool as the types that it names; None where there is more to say."""
+    signature = signature_of(name, tools)
+    if signature is None or signature.schema.get("type", "object") != "object":
+        return None
+    if not arguments.keys() >= signature.required:
+        return None
+    return fit_types(arguments, signature.types, span=span)
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:

@@ -14,10 +14,10 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
+from .alone import TextReader, nothing, text_reader
 from .collect import Collector
 from .deltas import Deltas
 from .events import TEXTS, Event
-from .fast.whole import TextReader, whole_reader
 from .finder import Finder
 from .judged import Objects
 from .plain import Plain
@@ -53,19 +53,16 @@ class Reader:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         """Read a whole text."""
-        result = self.at_once(text, tools) if level in LEVELS else None
-        return result or self.read(text, tools, level)
-
-    def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
-        """Read a whole text, which may be anything."""
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        return self._read(text, tools, level, None)
+        known: Objects = {}
+        result = self.at_once(text, tools, level, known)
+        return result or self.read(text, tools, level, known or None)
 
-    def _read(
+    def read(
         self, text: str, tools: Tools | None, level: Level, known: Objects | None
     ) -> ParseResult:
-        """Read a whole text; `known` keeps what was read of objects, for another level."""
+        """Read a whole text, which may be anything; `known` keeps what was read of its objects."""
         finder, plain = self._finder or self._compile(), Plain(text, known)
         if len(text) <= MAX_TEXT and plain.read(finder, tools, level):
             result = plain.result(finder)
@@ -85,18 +82,19 @@ class Reader:
         What needs no repair and leaves no diagnosis is the same at all levels; what standard reads
         without a diagnosis, lenient reads alike.
         """
-        result = self.at_once(text, tools)
-        if result is not None:
-            return dict.fromkeys(LEVELS, result)
-        known = Objects()
-        standard = self._read(text, tools, "standard", known)
+        known: Objects = {}
+
+        def read(level: Level) -> ParseResult:
+            return self.at_once(text, tools, level, known) or self.read(text, tools, level, known)
+
+        standard = read("standard")
         if standard.diagnoses:
-            lenient = self._read(text, tools, "lenient", known)
+            lenient = read("lenient")
         elif any(call.repairs for call in standard.calls):
             lenient = standard
         else:
             return dict.fromkeys(LEVELS, standard)
-        strict = self._read(text, tools, "strict", known)
+        strict = read("strict")
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
@@ -108,18 +106,16 @@ class Reader:
             self._finder = Finder(self.formats)
             first, opener = self.formats[0], self.formats[0].opener
             if opener is not None and self._finder.begins(opener.text, first):
-                self.at_once = whole_reader(first)
+                self.at_once = text_reader(first)
             else:
-                self.at_once = _nothing
+                self.at_once = nothing
         return self._finder
 
-    def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:
+    def _compiled(
+        self, text: str, tools: Tools | None, level: Level, known: Objects
+    ) -> ParseResult | None:
         self._compile()
-        return self.at_once(text, tools)
-
-
-def _nothing(_text: str, _tools: Tools | None) -> None:
-    """A text that is not one block as its format writes it."""
+        return self.at_once(text, tools, level, known)
 
 
 def read_whole(

@@ -8,7 +8,7 @@ from .machine import Read
 from .mends import MENDS
 from .python import PythonReader
 from .references import ANY, admitted, member, member_or_item, resolved
-from .schema import Fault, Fitted, fit
+from .schema import Fault, Fitted, fit, fit_types
 from .strings import QUOTES
 from .values import Note, Unreadable, begins_soundly, has_long_number, not_json, scan, too_deep
 from .whole import read_json
@@ -31,6 +31,7 @@ __all__ = [
     "admitted",
     "begins_soundly",
     "fit",
+    "fit_types",
     "has_long_number",
     "kind_of",
     "member",

