@@ -129,7 +129,9 @@ class OtherServer:
             status, words = refused
             return _as_json({"error": {"message": words, "code": status}}, status)
         message = self._message(defect.body(body))
-        message.prompt_tokens = habits.count(defect.prompt(body))
+        seen = defect.prompt(body)
+        message.prompt_tokens = habits.count(seen)
+        message.prompt = json.dumps([seen["messages"], seen.get("tools")])
         defect.message(message, body)
         if not body.get("stream"):
             return 200, defect.wire(json.dumps(whole(message, habits, body)).encode()), _JSON

@@ -24,7 +24,9 @@ IDS: dict[str, Callable[[int], str]] = {
 class Habits:
     """What sound servers differ in."""
 
-    raw: Literal["none", "logprobs", "bytes", "token_ids", "sglext"] = "none"
+    raw: Literal["none", "logprobs", "bytes", "token_ids", "sglext", "verbose"] = "none"
+    shows: bool = False
+    """The rendered prompt is shown when it is asked for."""
     owner: str = "somebody"
     strict: bool = False
     """Fields that are not known are refused."""
@@ -75,6 +77,7 @@ class Message:
     finish: str | None
     tokens: int
     prompt_tokens: int = 0
+    prompt: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
     """Fields of each call that a defect sets."""
 
@@ -91,6 +94,12 @@ def whole(message: Message, habits: Habits, body: Body) -> Body:
         found["tool_calls"] = [_call(n, c, habits, message) for n, c in enumerate(message.calls)]
     if habits.extras:
         found |= {"refusal": None, "annotations": [], "audio": None, "function_call": None}
+    shown: Body = {}
+    if habits.shows and body.get("return_prompt_text"):
+        shown["prompt_text"] = message.prompt
+    if habits.raw == "verbose" and body.get("verbose"):
+        text = message.raw.removesuffix("<|im_end|>")
+        shown["__verbose"] = {"content": text, "prompt": message.prompt if habits.shows else ""}
     choice: Body = {"index": 0, "message": found, "finish_reason": message.finish}
     if habits.extras:
         choice |= {"logprobs": None, "stop_reason": None, "matched_stop": 151645}
@@ -100,7 +109,7 @@ def whole(message: Message, habits: Habits, body: Body) -> Body:
         name = "token_ids" if habits.raw == "token_ids" else "response_token_ids"
         choice[name] = [ord(character) for character in message.raw]
     return {"id": "c", "object": "chat.completion", "created": 1, "model": "scripted",
-            "choices": [choice], "usage": _usage(message, habits)}  # fmt: skip
+            "choices": [choice], "usage": _usage(message, habits), **shown}  # fmt: skip
 
 
 def _call(number: int, call: Any, habits: Habits, message: Message) -> Body:

@@ -20,7 +20,7 @@ from tunaeval.doctor import REQUESTS, Examination, Settings, examine
 _CHOSEN: dict[str, Any] = {
     "ids": tuple(IDS),
     "form": tuple(FORMATS),
-    "owner": ("somebody", "vllm", "sglang"),
+    "owner": ("somebody", "vllm", "sglang", "llamacpp"),
     "key": ("", "sk-another"),
     "fields": (
         frozenset(),
@@ -70,6 +70,7 @@ def no_fault(habits: Habits) -> None:
     untested = {f.group for f in found.findings if f.verdict == "not tested"}
     assert untested <= {"prompt", "stream", "history"}
     assert "prompt" not in untested or habits.counts == "constant"
+    assert "reach" not in untested
     assert ("usage" in verdicts(found)) == (habits.usage == "refused")
 
 
@@ -135,6 +136,32 @@ def test_ids_of_tokens_are_made_a_text_where_there_are_no_log_probabilities(
     assert any(path == "/detokenize" for path, _ in server.seen)
     assert found.exit == 1
     assert len(server.seen) <= REQUESTS
+
+
+def test_the_verbose_field_of_a_whole_answer_has_the_raw_text() -> None:
+    lost = next(defect for defect in DEFECTS if defect.name == "null as a word")
+    found, server = examined(Habits(raw="verbose", owner="llamacpp"), lost)
+    assert verdicts(found)["typed-values"] == "server"
+    assert not any(body and body.get("logprobs") for _, body in server.seen)
+    streamed = [body for _, body in server.seen if body and body.get("stream")]
+    assert not any(body.get("verbose") for body in streamed), "a stream has none"
+
+
+@pytest.mark.parametrize(("owner", "raw"), [("vllm", "none"), ("llamacpp", "verbose")])
+@pytest.mark.parametrize(
+    "name", ["tools unseen", "results unseen", "past unseen", "content unseen", ""]
+)
+def test_a_prompt_that_is_shown_says_what_is_in_it_whatever_is_counted(
+    name: str, owner: str, raw: Any
+) -> None:
+    habits = Habits(raw=raw, owner=owner, shows=True, counts="constant")
+    defect = next((one for one in DEFECTS if one.name == name), Defect())
+    found, _ = examined(habits, defect)
+    told = {check: v for check, v in verdicts(found).items() if check.endswith("-in-prompt")}
+    blamed = {check for check, verdict in told.items() if verdict == "server"}
+    assert set(defect.checks) <= blamed
+    assert bool(blamed) == bool(name)
+    assert "not tested" not in told.values()
 
 
 def test_fields_that_are_refused_are_left_out_from_then_on() -> None:

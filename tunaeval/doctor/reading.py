@@ -21,6 +21,11 @@ def read_answer(ask: Ask, heard: Heard) -> Answer:
     """The answer in what was heard. Never raises: what cannot be read is its `failure`."""
     if heard.status is None:
         return Answer(ask, failure=heard.failure or "nothing came")
+    if 300 <= heard.status < 400:
+        place = heard.headers.get("location", "nowhere")
+        return Answer(
+            ask, heard.status, error=f"redirects are not followed; this one is to {place}"
+        )
     if heard.status != 200:
         return Answer(ask, heard.status, error=_error(heard.body) or f"status {heard.status}")
     if ask.streamed:

@@ -30,6 +30,8 @@ from .values import Answer, Ask, Server
 REQUESTS = 90
 """At most so many, but for what `--repeats` above 3 adds, and what is put off (429)."""
 REPEATS = 3
+_ELSEWHERE = 3
+"""The first digit of a redirect's status."""
 _MORE = 4
 """Repeats of each mode where streamed and whole differ: five answers of each in all."""
 _PATIENCE = 3
@@ -118,7 +120,11 @@ class Runner:
             self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
         elif names_flags(first):
             self._stop("every request with tools is refused until the server has its flags")
-        elif first.status in (404, 405, 429):
+        elif self.model is None and first.status in (400, 422):
+            self._stop(
+                f"no model is named, and the server lists none: --model NAME ({first.error})"
+            )
+        elif first.status in (404, 405, 429) or (first.status or 0) // 100 == _ELSEWHERE:
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None and self._stopped is None:
             self._stop(f"no chat completion came: {first.failure}")
