@@ -30,6 +30,8 @@ for chunk in CHUNKS:
                 print(f"{event.kind:15} {event.name}")
             case "call_finished" if event.call:
                 print(f"{event.kind:15} {event.call.arguments}")
+            case _:
+                pass
 
 same = reader.finish() == tunaeval.parse("".join(CHUNKS), format="hermes")
 print("the whole text gives the same:", same)

@@ -285,10 +285,19 @@ def test_the_project_speaks_of_itself_alone() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",)],
-    ids=["format", "lint", "types"],
+    [
+        ("ruff", "format", "--check", "."),
+        ("ruff", "check", "."),
+        ("mypy",),
+        ("pyright", "--pythonpath", sys.executable),  # of the examples, strict
+    ],
+    ids=["format", "lint", "types", "examples"],
 )
 def test_the_tools_are_content(command: tuple[str, ...]) -> None:
+    if command[0] == "pyright":
+        pytest.importorskip(
+            "pyright", reason="pyright is not installed: pip install pyright[nodejs]"
+        )
     done = subprocess.run(
         [sys.executable, "-m", *command],
         capture_output=True, text=True, cwd=ROOT, check=False,

@@ -26,7 +26,8 @@ def fix(request: ModelRequest) -> str | ToolCall:
             return ToolCall("read_file", {"path": path})
         case 1:
             return ToolCall("update_file", {"path": path, "old": "a - b", "new": "a + b"})
-    return "Done."
+        case _:
+            return "Done."
 
 
 def main(command: list[str]) -> int:

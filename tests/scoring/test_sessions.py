@@ -78,7 +78,8 @@ def test_a_run_that_fails_has_signals_and_no_total_and_its_exception_passes(
 
 
 def test_a_setting_that_nobody_knows_is_named() -> None:
-    with tunaeval.scoring_session("q", messages=[], chek="true") as session:
+    misspelt: Any = {"chek": "true"}
+    with tunaeval.scoring_session("q", messages=[], **misspelt) as session:
         pass
     assert session.failure == (
         "UnknownNameError: no setting of a scoring session is called 'chek'; did you mean 'check'?"

@@ -20,13 +20,14 @@ from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.tools import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.wanted import any_path
 
 from .beginnings import Beginning, beginning_of
+from .keywords import ScoreKeywords, SessionKeywords
 
 if TYPE_CHECKING:
     # It brings pydantic, which a session that is off does without.
@@ -75,7 +76,7 @@ class ScoringSession:
         out: Path | str | None = None,
         recorder: Recorder | None = None,
         enabled: bool = True,
-        **settings: Any,
+        **settings: Unpack[ScoreKeywords],
     ) -> None:
         self.query = query
         self.enabled = enabled
@@ -89,7 +90,7 @@ class ScoringSession:
         self._left: tuple[object, int] | None = None
         self._given_start = start
         self._out = None if out is None else any_path(out, "out")
-        self._settings = settings
+        self._settings: dict[str, Any] = {**settings}
         self._heard = self.recorder
         self._inbox = Inbox(query, own if recorder is None else None)
         self._is_routed = recorder is None
@@ -262,7 +263,7 @@ class ScoringSession:
             _LOG.warning("a score could not be written to %s: %s", self._out, _words(fault))
 
 
-def scoring_session(query: str, **settings: Any) -> ScoringSession:
+def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
     """A session for one task, to be entered by `with` or `async with`.
 
     `settings` are those of `ScoringSession` (`messages`, `start`, `out`, `recorder`, `enabled`) and

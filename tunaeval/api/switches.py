@@ -19,12 +19,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from tunaeval.tools import Recorder
 from tunaeval.types import Reply, Request
 from tunaeval.wanted import refusal
 
+from .keywords import SessionKeywords, TaskKeywords
 from .sessions import ScoringSession, wrapped
 
 if TYPE_CHECKING:
@@ -89,14 +90,17 @@ class Switches:
         """
         return wrapped(tool, recorder) if self.enabled else tool
 
-    def scoring_session(self, query: str, **settings: Any) -> ScoringSession:
+    def scoring_session(self, query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
         """As `tunaeval.scoring_session`, with the judge, the output file and the preset of here."""
-        asked = {"preset": self.preset, "out": self.out, "enabled": self.enabled, **settings}
+        usual: SessionKeywords = {"preset": self.preset, "out": self.out, "enabled": self.enabled}
         if self.judge is not None:
-            asked.setdefault("judge", self.judge)
+            usual["judge"] = self.judge
+        asked: SessionKeywords = {**usual, **settings}
         return ScoringSession(query, **asked)
 
-    def score(self, messages: Iterable[object], query: str, **settings: Any) -> ScoreResult | None:
+    def score(
+        self, messages: Iterable[object], query: str, **settings: Unpack[TaskKeywords]
+    ) -> ScoreResult | None:
         """Score a task that is over, and append it to the output file; None when that fails,
         which is logged and recorded, and when scoring is off.
         """
@@ -106,7 +110,7 @@ class Switches:
         return session.score
 
     async def ascore(
-        self, messages: Iterable[object], query: str, **settings: Any
+        self, messages: Iterable[object], query: str, **settings: Unpack[TaskKeywords]
     ) -> ScoreResult | None:
         """`score` for code that runs in an event loop, as a judge has to be waited for."""
         session = self.scoring_session(query, **settings)

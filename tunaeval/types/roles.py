@@ -84,7 +84,8 @@ class Client(Protocol):
     attribute `details`, and words that must head every score in `heading`.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     async def complete(self, request: Request) -> Reply: ...
 
