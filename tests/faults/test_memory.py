@@ -80,8 +80,8 @@ def test_ten_thousand_scenarios_take_a_fifth_more_memory_than_one_thousand(tmp_p
 
 def test_packed_scenarios_are_those_that_were_packed() -> None:
     values: tuple[Any, ...] = (
-        2**70, 1.5, -0.0, True, None, "\ud800", [[{}]], float("nan"), date(2026, 1, 1), (1, 2), {1: 2},
-        "\x00é漢😀",
+        2**70, 1.5, -0.0, True, None, "\ud800", [[{}]], float("nan"), date(2026, 1, 1), (1, 2),
+        {1: 2}, "\x00é漢😀",
     )  # fmt: skip
     odd = [{"calls": [{"name": "f", "arguments": {"a": value}}]} for value in values]
     made = [
