@@ -1,18 +1,19 @@
 """Runs that are killed and continued, again and again: what is lost, and what is counted twice.
 
-    python benchmarks/kill.py [--kills 1000] [--scenarios 200] [--json] [--check]
+    python benchmarks/kill.py [--kills 1000] [--seconds 3600] [--scenarios 200] [--json] [--check]
 
 A run of `tunaeval run` against a server on loopback is ended by SIGKILL at random moments and goes
 on with `--resume`, until so many kills have struck. Before each kill the results on disk are read:
 whole lines are what was acknowledged. Lost is what was there once and is not any more, doubled what
 is there twice. In the end each killed run is compared with one that never was: all but times has
-to be the same.
+to be the same. After `--seconds` no more strike, and what was found by then is printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import signal
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,7 +86,13 @@ def acknowledged(results: Path) -> Counter[str]:
     return Counter(json.loads(line)["scenario"] for line in lines if line.endswith(b"\n"))
 
 
-def one_run(folder: Path, asked: list[str], found: Found, most: int, chance: random.Random) -> Path:
+def one_run(
+    folder: Path,
+    asked: list[str],
+    found: Found,
+    is_enough: Callable[[], bool],
+    chance: random.Random,
+) -> Path:
     """One run, killed until it is whole or enough kills have struck; its directory."""
     out = folder / f"runs-{found.runs}"
     child, before, go_on = begin(folder, *asked, "--out", str(out)), Counter[str](), None
@@ -95,9 +103,9 @@ def one_run(folder: Path, asked: list[str], found: Found, most: int, chance: ran
             time.sleep(0.002)
         assert go_on is not None, "the run wrote nothing"
         results = go_on.parent / "results.jsonl"
-        if found.kills < most:
+        if not is_enough():
             wait_for_more(child, results, chance)
-        if found.kills >= most or child.poll() is not None:
+        if is_enough() or child.poll() is not None:
             assert child.wait(120) == 0, "the run failed"
             check(results, before, found)
             return go_on.parent
@@ -146,9 +154,14 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def measure(kills: int, scenarios: int, seed: int) -> Found:
-    """Kill so many times, in runs of so many scenarios."""
+def measure(kills: int, seconds: float, scenarios: int, seed: int) -> Found:
+    """Kill so many times, or for so long, in runs of so many scenarios."""
     found, chance = Found(), random.Random(seed)
+    end = time.monotonic() + seconds
+
+    def is_enough() -> bool:
+        return found.kills >= kills or time.monotonic() >= end
+
     command = [sys.executable, str(SERVER), "--pause", "0.01"]
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -161,9 +174,9 @@ def measure(kills: int, scenarios: int, seed: int) -> Found:
         address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
         suite = suite_file(Path(folder), scenarios)
         asked = ["--suite", str(suite), "--base-url", address, "--model", "bench"]
-        whole = without_times(one_run(Path(folder), asked, Found(runs=-1), 0, chance))
-        while found.kills < kills:
-            killed = without_times(one_run(Path(folder), asked, found, kills, chance))
+        whole = without_times(one_run(Path(folder), asked, Found(runs=-1), lambda: True, chance))
+        while not is_enough():
+            killed = without_times(one_run(Path(folder), asked, found, is_enough, chance))
             found.unequal += [part for part in whole if whole[part] != killed[part]]
             found.runs += 1
         server.stdin.close()
@@ -173,13 +186,14 @@ def measure(kills: int, scenarios: int, seed: int) -> Found:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--kills", type=int, default=50)
+    arguments.add_argument("--seconds", type=float, default=math.inf)
     arguments.add_argument("--scenarios", type=int, default=200)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--check", action="store_true", help="exit with 1 if anything was lost")
     told = arguments.parse_args()
     began = time.monotonic()
-    found = measure(told.kills, told.scenarios, told.seed)
+    found = measure(told.kills, told.seconds, told.scenarios, told.seed)
     if told.json:
         print(json.dumps({**vars(found), "seconds": round(time.monotonic() - began, 1)}))
     else:

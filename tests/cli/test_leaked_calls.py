@@ -148,7 +148,7 @@ def test_the_command_warns_of_each_run_that_leaks(
     done = here("compare", *(str(one.directory) for one in runs), "--json")
     (warning,) = done.stderr.splitlines()
     assert warning.startswith(
-        f"tunaeval: warning: run {runs[1].run.run_id}: in 4 of 4 scenarios the server left calls"
+        f"tunaeval: warning: run {runs[1].run.run_id}: in 4 of 4 answers the server left calls"
     )
 
 

@@ -25,6 +25,7 @@ from tunaeval.types import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Suite
 
+from .bare_calls import expected_bare
 from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
 from .ending import Ended
@@ -95,7 +96,8 @@ def _run(
     begun_with: JsonObject,
 ) -> tuple[Report, int | None]:
     """The report, and the exit code if it was ended; what was finished is then kept and told."""
-    tell, options = Live(output.err), _options(arguments, asked)
+    options = _options(arguments, asked)
+    tell = Live(output.err, in_flight=lambda: run.in_flight)
     run = SuiteRun(
         suite,
         asked.client,
@@ -110,6 +112,8 @@ def _run(
     )
     run.info = run.info.model_copy(update={"options": begun_with})
     _announce(run, asked, arguments, output)
+    if words := expected_bare(suite, run.info.profile):
+        output.note(f"tunaeval: warning: {words}")
     progress = tell.progress(run.left, heading=run.info.heading)
     faults: list[str] = []
     try:
@@ -147,7 +151,8 @@ async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
 def _kept(run: SuiteRun) -> str:
     results = run.report().results
     failed = sum(result.outcome in INFRASTRUCTURE for result in results)
-    words = f"{len(results)} finished scenarios are kept in {run.directory}"
+    finished = "results" if run.options.repeats > 1 else "finished scenarios"
+    words = f"{len(results)} {finished} are kept in {run.directory}"
     return f"{words}, {failed} of them without an answer" if failed else words
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_directory", metavar="RUN", help="the directory of a run")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="the directory of a run")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--scenario", metavar="ID", help="this conversation, with what was found in the reply"
@@ -36,7 +36,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
     if arguments.repeat and not arguments.scenario:
         raise UsageError("--repeat is of one scenario; give --scenario ID, too")
-    report = load_report(arguments.run_directory)
+    if len(arguments.runs) > 1:
+        raise UsageError(_several(arguments.runs))
+    report = load_report(arguments.runs[0])
     if arguments.scenario:
         _conversation(report, arguments, output)
     elif arguments.failed:
@@ -46,6 +48,15 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     else:
         output.draw(partial(show, report))
     return 0
+
+
+def _several(runs: list[str]) -> str:
+    first, *others = runs
+    shown = f"{first} {others[0]}" + " ..." * (len(others) > 1)
+    return (
+        f"show takes one run, found {len(runs)}; name one of them, such as {runs[-1]}, or see how "
+        f"they differ: tunaeval compare {shown}, or tunaeval report {shown} --html -o page.html"
+    )
 
 
 def _conversation(report: Report, arguments: argparse.Namespace, output: Output) -> None:

@@ -240,7 +240,10 @@ class Server:
 
     def _key_advice(self) -> str:
         if self._key:
-            return f"check the key in ${' or $'.join(KEY_VARIABLES)}"
+            places = " or $".join(KEY_VARIABLES)
+            return f"a key of {len(self._key)} characters was sent: check it in ${places}"
+        if names := [repr(name) for name, _ in self._base.params.multi_items()]:
+            return f"the base URL's {', '.join(names)} was sent, and no Authorization: check both"
         return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
 
 

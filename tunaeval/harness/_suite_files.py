@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.types import JsonObject, JsonValue
@@ -163,35 +164,59 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
     if not isinstance(rows, list):
         place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
         raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
-    placed = ((replace(file.place, row=f"scenario {n}"), row) for n, row in enumerate(rows, 1))
-    return replace(file, header=header, rows=tuple(placed))
+    return replace(file, header=header, rows=_Rows(file.place, rows, _scenario))
+
+
+def _scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonValue]:
+    return replace(place, row=f"scenario {number}"), row
 
 
 def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
-    split = enumerate(text.split("\n"), 1)  # not splitlines: U+2028 ends no record
-    lines = [(number, line) for number, line in split if line.strip()]
-    rows = _Rows(file.place, lines)
+    lines = text.split("\n")  # not splitlines: U+2028 ends no record
+    rows = _Rows(file.place, lines, _line)
     place, header = next(iter(rows), (file.place, None))
     if not isinstance(header, dict) or not _is_header(header):
         return replace(file, rows=rows)
     known_keys(header, HEADER_KEYS, "suite field", place)
-    return replace(file, place=place, header=header, rows=_Rows(file.place, lines[1:]))
+    lines[next(at for at, line in enumerate(lines) if line.strip())] = ""
+    return replace(file, place=place, header=header, rows=rows)
+
+
+def _line(place: Place, number: int, line: str) -> tuple[Place, JsonValue] | None:
+    if not line.strip():
+        return None
+    at = replace(place, row=f"line {number}")
+    return at, read_json(line, at, first_line=number)
+
+
+_Row = TypeVar("_Row")
 
 
 class _Rows(Collection[tuple[Place, JsonValue]]):
-    """JSON lines that are read one at a time: a long suite is never there whole, and twice."""
+    """Rows that are read one at a time: a long suite is never there whole, and twice.
 
-    def __init__(self, place: Place, lines: list[tuple[int, str]]) -> None:
-        self._place = place
-        self._lines = lines
+    `read` makes a place and a value of one, by its number from 1, or says that it is none.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        rows: Sequence[_Row],
+        read: Callable[[Place, int, _Row], tuple[Place, JsonValue] | None],
+    ) -> None:
+        self._read = partial(read, place)
+        self._rows = rows
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[tuple[Place, JsonValue]]:
-        for number, line in self._lines:
-            place = replace(self._place, row=f"line {number}")
-            yield place, read_json(line, place, first_line=number)
+        for number, row in enumerate(self._rows, 1):
+            if (placed := self._read(number, row)) is not None:
+                yield placed
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
 
     def __contains__(self, row: object) -> bool:
         return any(one == row for one in self)

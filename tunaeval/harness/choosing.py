@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.types.runs import Scenario, Suite
+from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from .suites import suite_digest
 
@@ -37,7 +37,7 @@ def chosen(
         )
         if names
     ]
-    left = tuple(one for one in suite.scenarios if all(fits(one) for fits in asked))
+    left = PackedScenarios(one for one in suite.scenarios if all(fits(one) for fits in asked))
     if not left:
         words = ", ".join(map(repr, (*ids, *tags, *patterns)))
         raise SuiteError(

@@ -152,8 +152,8 @@ def load_report(directory: Path | str) -> Report:
 
 def read_info(path: Path) -> RunInfo:
     """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
-    if path.is_file():
-        raise RecordError(f"{path} is a file; wanted the directory of a run")
+    if not (path / RUN_FILE).exists():
+        raise RecordError(_no_run(path))
     document = read_document(path / RUN_FILE)
     version = document.get("schema_version")
     if version not in READABLE_VERSIONS:
@@ -165,6 +165,21 @@ def read_info(path: Path) -> RunInfo:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+
+
+def _no_run(path: Path) -> str:
+    """What there is in place of a run, and where runs are."""
+    if path.is_file():
+        return f"{path} is a file; wanted the directory of a run"
+    if not path.is_dir():
+        return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
+    runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
+    if runs:
+        return f"{path} is no run, but holds {len(runs)} of them; name one, such as {runs[-1]}"
+    return (
+        f"{path} is no run: there is no {RUN_FILE} in it; `tunaeval run` keeps each run in a "
+        "directory of its own below runs"
+    )
 
 
 def safe_name(text: str) -> str:

@@ -193,15 +193,16 @@ def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenar
     """What is expected where a result stands: as it was, or as a suite says today."""
     if suite is None:
         return _as_it_was
-    scenarios = {one.id: one for one in suite.scenarios}
+    places = {one.id: place for place, one in enumerate(suite.scenarios)}
 
     def found(old: ScenarioResult) -> Scenario:
-        scenario = scenarios.get(old.scenario)
-        if scenario is None:
+        place = places.get(old.scenario)
+        if place is None:
             raise SuiteError(
                 f"suite {suite.name!r} has no scenario {old.scenario!r}, which a run of {asked!r} "
                 "asked; give the suite of that run"
             )
+        scenario = suite.scenarios[place]
         if scenario.prompt != old.prompt:
             raise SuiteError(
                 f"suite {suite.name!r}, scenario {old.scenario!r}: asks {scenario.prompt!r:.60}, "

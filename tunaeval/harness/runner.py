@@ -118,6 +118,8 @@ class SuiteRun:
         self._take_over = take_over
         self._journal = self._new_journal(None)
         self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
+        self.in_flight = 0
+        """How many scenarios are being asked."""
 
     async def run(self) -> Report:
         """Run all scenarios and report.
@@ -217,7 +219,11 @@ class SuiteRun:
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.model_copy(update={"tools": tools}))
-            result = await self._result(scenario, told, tools, repeat)
+            self.in_flight += 1
+            try:
+                result = await self._result(scenario, told, tools, repeat)
+            finally:
+                self.in_flight -= 1
             if self._resumed:
                 self._begun.check_model(self._client)
             self._take(self._contact.known(place, result))

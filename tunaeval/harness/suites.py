@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -15,7 +16,7 @@ from tunaeval.matching import profile_of
 from tunaeval.suites import DEFAULT_PROMPT, SUITES
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools
-from tunaeval.types.runs import Scenario, Suite
+from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from ._suite_bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
 from ._suite_files import Place, SuiteFile, inside, read_suite_file, read_text, shown
@@ -105,7 +106,7 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
         known.add(DEFECTIVE)
     for name in sorted(unwanted - known):
         raise SuiteError(f"{suite.name}: {UnknownNameError('scenario or tag', name, known)}")
-    left = tuple(one for one in suite.scenarios if not unwanted & {one.id, *one.tags})
+    left = PackedScenarios(one for one in suite.scenarios if not unwanted & {one.id, *one.tags})
     if not left:
         raise SuiteError(f"{suite.name}: nothing is left of it without {sorted(unwanted)}")
     digest = suite_digest(left, suite.tools, suite.system_prompt)
@@ -181,20 +182,23 @@ def _profile(header: JsonObject, place: Place) -> str | None:
         raise place.at("profile").error(error) from error
 
 
-def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> tuple[Scenario, ...]:
+def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> PackedScenarios:
     if not file.rows:
         raise file.place.error(
             "holds no scenario, and none passed of none is no result; add one or more"
         )
-    places: dict[str, Place] = {}
-    scenarios: list[Scenario] = []
+    return PackedScenarios(_read_in_turn(file, read))
+
+
+def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
+    numbers: dict[str, int] = {}
     for number, (place, row) in enumerate(file.rows, 1):
         scenario = read(row, place, number=number)
-        first = places.setdefault(scenario.id, place)
-        if first is not place:
-            raise place.at("id").error(f"{scenario.id!r} is taken by {first}; rename one")
-        scenarios.append(scenario)
-    return tuple(scenarios)
+        first = numbers.setdefault(scenario.id, number)
+        if first != number:
+            there, _ = next(islice(file.rows, first - 1, None))
+            raise place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
+        yield scenario
 
 
 def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) -> Suite:

@@ -325,6 +325,10 @@ def _format(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
     if isinstance(found, Format):
         return found
     if isinstance(found, Reader) and len(found.formats) > 1:
-        names = ", ".join(form.name for form in found.formats)
-        raise UsageError(f"{found.name!r} reads several formats; write one of them: {names}")
+        names = " or ".join(repr(form.name) for form in found.formats)
+        given = format if isinstance(format, str) else found.name
+        raise UsageError(
+            f"{given!r} reads several formats, and calls are written in one; give the one that is "
+            f"meant: {names}"
+        )
     raise UsageError(f"{format!r} can be read but not written")

@@ -170,6 +170,8 @@ def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
             yield what, f"{_counted(one)} -> {_counted(other)}"
     if a.leaked_calls or b.leaked_calls:
         yield "answers with leaked calls", f"{a.leaked_calls} -> {b.leaked_calls}"
+    if a.empty_replies or b.empty_replies:
+        yield "answers with an empty reply", f"{a.empty_replies} -> {b.empty_replies}"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -48,8 +48,9 @@ class Live:
     Within `progress` a terminal has a bar below the lines.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, in_flight: Callable[[], int] | None = None) -> None:
         self._stream = stream
+        self._in_flight = in_flight
         self._tell: Callable[[ScenarioResult], None] = self._print_line
 
     def __call__(self, result: ScenarioResult) -> None:
@@ -82,7 +83,7 @@ class Live:
         ) as bar:
             if heading:
                 _print(bar.console, [heading], style="bold")
-            self._tell = _line_above(bar, total)
+            self._tell = _line_above(bar, total, SoFar(self._in_flight))
             try:
                 yield
             finally:
@@ -92,10 +93,10 @@ class Live:
         print("  ".join(_cells(result)), file=self._stream, flush=True)
 
 
-def _line_above(bar: Progress, total: int) -> Callable[[ScenarioResult], None]:
+def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioResult], None]:
     from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
 
-    task, sofar = bar.add_task(f"waiting for the first of {total} replies", total=total), SoFar()
+    task = bar.add_task(f"waiting for the first of {total} replies", total=total)
 
     def say(result: ScenarioResult) -> None:
         verdict, *rest = _cells(result)
@@ -113,9 +114,10 @@ def _line_above(bar: Progress, total: int) -> Callable[[ScenarioResult], None]:
 
 
 class SoFar:
-    """What has come of a run so far, in a few words."""
+    """What has come of a run so far, in a few words; `in_flight` counts what is being asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_flight: Callable[[], int] | None = None) -> None:
+        self._in_flight = in_flight
         self._passed = self._judged = 0
         self._errors: Counter[str] = Counter()
         self._began = monotonic()
@@ -129,11 +131,13 @@ class SoFar:
         self._passed += result.ok
 
     def words(self) -> str:
-        """The share that passed with its interval, what failed by its kind, and the rate."""
+        """The share that passed with its interval, failures by kind, and how fast it goes."""
         rate = wilson(self._passed, self._judged)
         parts = [f"{percent(rate)} ({interval(rate)})"] if self._judged else []
         if self._errors:
             parts.append(", ".join(f"{count} {kind}" for kind, count in self._errors.items()))
+        if self._in_flight is not None:
+            parts.append(f"{self._in_flight()} in flight")
         seconds = max(monotonic() - self._began, 1e-3)
         parts.append(f"{(self._judged + self._errors.total()) / seconds:.1f}/s")
         return "; ".join(parts)

@@ -13,8 +13,15 @@ from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
-from .summary import INFRASTRUCTURE, by_cause, cause_of, expected_tools, source_of_format
-from .wording import leaked
+from .summary import (
+    INFRASTRUCTURE,
+    by_cause,
+    cause_of,
+    expected_tools,
+    has_empty_reply,
+    source_of_format,
+)
+from .wording import empty, leaked
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """How a row fails that is not what a run writes: rows are read as they are, for speed."""
@@ -42,7 +49,9 @@ def source_of(report: Report) -> RunSource:
     def rows(only: Container[int] | None) -> Iterator[JsonObject]:
         for number, result in enumerate(report.results, start=1):
             if only is None:
-                yield result.model_dump(exclude={"attempts", "got"})
+                replies = ((one.message, one.finish_reason) for one in result.attempts)
+                row = result.model_dump(exclude={"attempts", "got"})
+                yield {**row, "empty": has_empty_reply(replies)}
             elif number in only:
                 yield result.model_dump()
 
@@ -103,6 +112,7 @@ class Side:
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     leaked: int = 0
+    empty: int = 0
     answers: int = 0
     first_attempts: int = 0
 
@@ -125,10 +135,15 @@ class Side:
             failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
             causes=by_cause(self.causes),
             missing=self.missing,
-            warnings=(leaked(self.leaked, answers),) if self.leaked else (),
+            warnings=tuple(
+                warn(count, f"{answers} answers")
+                for count, warn in ((self.leaked, leaked), (self.empty, empty))
+                if count
+            ),
             formats=dict(sorted(self.formats.items())),
             sources=_sources(self.formats),
             leaked_calls=self.leaked,
+            empty_replies=self.empty,
             first_attempt=self.first_attempts / answers if answers else None,
             outcomes=dict(sorted(self.outcomes.items())),
             latency_seconds_median=median(self.latencies) if self.latencies else None,
@@ -153,12 +168,14 @@ class RunFigures:
     missing: int
     """How many results the run has not got, because it was interrupted."""
     warnings: tuple[str, ...]
-    """What makes the answers doubtful: calls that the server left in the text."""
+    """What makes the answers doubtful: calls that the server left in the text, empty replies."""
     formats: dict[str, int]
     sources: dict[str, int]
     """How many answers have structured calls, and how many calls in the text."""
     leaked_calls: int
     """Answers with a call that the server left in the text, counted or not."""
+    empty_replies: int
+    """Answers with a reply that held nothing."""
     first_attempt: float | None
     """The share of answers that passed without a retry."""
     outcomes: dict[str, int]
@@ -222,12 +239,17 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     if row["format"] is not None:
         side.formats[row["format"]] += 1
     side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
+    side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
     side.first_attempts += verdict["first_attempt_ok"]
     if row["latency_seconds"] is not None:
         side.latencies.append(row["latency_seconds"])
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
             side.tokens[kind] += row[kind]
+
+
+def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
+    return ((one["message"], one.get("finish_reason")) for one in row["attempts"])
 
 
 class _Questions(dict[str, Question]):

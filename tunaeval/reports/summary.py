@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from statistics import median
 
-from tunaeval.types import LEVELS, STRUCTURED, Source, is_blank
-from tunaeval.types.runs import AttemptRecord, Expectation, Rate, ScenarioResult, Summary
+from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Source, is_blank
+from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
 
 from .repeats import told_of_repeats
 from .statistics import clustered_rate, wilson
@@ -175,7 +175,9 @@ class _Tally:
             self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))
         self._leaked += result.leaked_calls > 0
-        self._empty += any(map(_is_empty, result.attempts))
+        self._empty += has_empty_reply(
+            (attempt.message, attempt.finish_reason) for attempt in result.attempts
+        )
         if result.format is not None:
             self._formats[result.format] += 1
             self._sources[source_of_format(result.format)] += 1
@@ -220,11 +222,15 @@ class _Tally:
         )
 
 
-def _is_empty(attempt: AttemptRecord) -> bool:
-    """Whether a server gave nothing at all, and not because the tokens were used up."""
-    message = attempt.message
-    said = any(message.get(key) for key in _REASONING)
-    return not said and attempt.finish_reason != "length" and is_blank(message)
+def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
+    """Whether a server once gave nothing at all, and not because the tokens were used up.
+
+    Of each reply: its message and its finish reason.
+    """
+    return any(
+        reason != "length" and not any(map(message.get, _REASONING)) and is_blank(message)
+        for message, reason in replies
+    )
 
 
 _REASONING = ("reasoning_content", "reasoning")

@@ -68,7 +68,7 @@ def remarks(report: Report) -> list[str]:
         said.append(interruption(report))
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
-            said.append(f"{lost} of {summary.scenarios} scenarios {words} and are not in the score")
+            said.append(f"{lost} of {counted(summary)} {words} and are not in the score")
     said += [f"warning: {words}" for words in warnings(summary)]
     if summary.weighted is not None:
         said.append(
@@ -86,10 +86,15 @@ def warnings(summary: Summary) -> list[str]:
     """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
     found = []
     if summary.leaked_calls:
-        found.append(leaked(summary.leaked_calls, summary.scenarios))
+        found.append(leaked(summary.leaked_calls, counted(summary)))
     if summary.empty_replies:
-        found.append(empty(summary.empty_replies, summary.scenarios))
+        found.append(empty(summary.empty_replies, counted(summary)))
     return found
+
+
+def counted(summary: Summary) -> str:
+    """How many results there are; a scenario that is asked again and again has several."""
+    return f"{summary.scenarios} {'scenarios' if summary.repeats is None else 'results'}"
 
 
 def interruption(report: Report) -> str:
@@ -98,31 +103,31 @@ def interruption(report: Report) -> str:
     return f"the run was interrupted: {report.summary.scenarios} of {wanted} results"
 
 
-def leaked(scenarios: int, of: int) -> str:
+def leaked(count: int, of: str) -> str:
     """What it means that a server left calls in the text, and what is likely to blame."""
     return (
-        f"in {scenarios} of {of} scenarios the server left calls in the text "
+        f"in {count} of {of} the server left calls in the text "
         "(leaked-call), although it was given the tools: its tool parser is off, or it is that "
         "of another model; strict does not count such calls, and --calls structured counts them "
         "at no level"
     )
 
 
-def empty(scenarios: int, of: int) -> str:
+def empty(count: int, of: str) -> str:
     """What it means that replies held nothing."""
     return (
-        f"in {scenarios} of {of} scenarios a reply was empty: no text, no reasoning and no call; "
+        f"in {count} of {of} a reply was empty: no text, no reasoning and no call; "
         "where no call is wanted, such a reply passes; look at the server before you trust that"
     )
 
 
 def failures(summary: Summary) -> list[str]:
-    """How many scenarios infrastructure failed, by cause; the last thing that a reader sees."""
+    """How many results infrastructure failed, by cause; the last thing that a reader sees."""
     if not summary.failures:
         return []
     failed = sum(summary.failures.values())
     return [
-        f"not answered: {failed} of {summary.scenarios} scenarios, and in no score:",
+        f"not answered: {failed} of {counted(summary)}, and in no score:",
         *(f"  {count} x {cause}" for cause, count in summary.failures.items()),
     ]
 

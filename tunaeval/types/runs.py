@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from .calls import Source as CallSource
 from .calls import Tools
@@ -16,6 +22,7 @@ from .expected import Expectation, ExpectedCall, MatchMode
 from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
 from .rates import AtK, Data, Rate, Repeats, Variance
+from .scenarios import Difficulty, PackedScenarios, Scenario
 from .scored import (
     SCORES_VERSION,
     CategoryScore,
@@ -32,9 +39,9 @@ __all__ = [
     "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord",
     "CallSource", "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
-    "MatchMode", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo", "RunOutcome", "Scenario",
-    "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord", "ScoreResult", "Source",
-    "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
+    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo",
+    "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord",
+    "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
 ]  # fmt: skip
 
 SCHEMA_VERSION = 2
@@ -51,33 +58,6 @@ RunOutcome: TypeAlias = Literal[
 ]
 CountedCalls: TypeAlias = Literal["any", "structured"]
 """Which calls of a message count: all that are read, or those alone that a server had parsed."""
-Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
-
-
-class Scenario(Data):
-    """One question and what is expected of the answer. `expect` is checked when a suite loads."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    id: str
-    prompt: str
-    expect: Expectation
-    messages: tuple[dict[str, Any], ...] = ()
-    """What was said before the prompt, in the shape of OpenAI's API."""
-    tools: Tools | None = None
-    """The tools of this scenario alone; None: those of the suite."""
-    task: Task | None = None
-    """What makes it an episode of many turns in a workspace; None: one question."""
-    tags: tuple[str, ...] = ()
-    group: str | None = None
-    """Scenarios that hang together, made from one template, say: a cluster for every interval."""
-    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    """How much it matters beside the others, in the weighted score; all other rates count heads."""
-    difficulty: Difficulty | None = None
-    sources: tuple[str, ...] = ()
-    """Where it comes from: addresses, papers, issues."""
-    notes: str = ""
-    metadata: dict[str, Any] = Field(default_factory=dict)
 
 
 class Suite(BaseModel):
@@ -86,7 +66,8 @@ class Suite(BaseModel):
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     name: str
-    scenarios: tuple[Scenario, ...]
+    scenarios: Sequence[Scenario]
+    """A tuple, or `PackedScenarios`, as which a suite file is kept."""
     tools: Tools
     system_prompt: str
     digest: str
@@ -95,6 +76,11 @@ class Suite(BaseModel):
     """By which rules its calls are compared where a run names none; None: the default ones."""
     tools_from: tuple[str, ...] = ()
     """Where tools that stand in for the suite's own were taken from."""
+
+    @field_validator("scenarios", mode="wrap")
+    @classmethod
+    def _whole(cls, value: object, check: ValidatorFunctionWrapHandler) -> Sequence[Scenario]:
+        return value if isinstance(value, PackedScenarios) else tuple(check(value))
 
     def __repr__(self) -> str:
         return f"<Suite {self.name!r}: {len(self.scenarios)} scenarios, {len(self.tools)} tools>"

@@ -1,0 +1,103 @@
+"""What a model is asked, one scenario at a time, and how many of them are kept in little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import orjson
+from pydantic import ConfigDict, Field
+
+from .calls import Tools
+from .expected import Expectation
+from .rates import Data
+from .tasks import Task
+
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+
+
+class Scenario(Data):
+    """One question and what is expected of the answer. `expect` is checked when a suite loads."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    id: str
+    prompt: str
+    expect: Expectation
+    messages: tuple[dict[str, Any], ...] = ()
+    """What was said before the prompt, in the shape of OpenAI's API."""
+    tools: Tools | None = None
+    """The tools of this scenario alone; None: those of the suite."""
+    task: Task | None = None
+    """What makes it an episode of many turns in a workspace; None: one question."""
+    tags: tuple[str, ...] = ()
+    group: str | None = None
+    """Scenarios that hang together, made from one template, say: a cluster for every interval."""
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """How much it matters beside the others, in the weighted score; all other rates count heads."""
+    difficulty: Difficulty | None = None
+    sources: tuple[str, ...] = ()
+    """Where it comes from: addresses, papers, issues."""
+    notes: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class PackedScenarios(Sequence[Scenario]):
+    """Scenarios as JSON, each made again when it is looked at; equal to a tuple of the same.
+
+    A small one takes 3 KB as an object and some 200 bytes here. What JSON cannot say exactly, and
+    scenarios with tools or a task of their own, stay objects.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, scenarios: Iterable[Scenario]) -> None:
+        self._kept = tuple(map(_packed, scenarios))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Scenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Scenario]: ...
+    def __getitem__(self, index: int | slice) -> Scenario | Sequence[Scenario]:
+        if isinstance(index, slice):
+            part = PackedScenarios(())
+            part._kept = self._kept[index]
+            return part
+        return _unpacked(self._kept[index])
+
+    def __iter__(self) -> Iterator[Scenario]:
+        return map(_unpacked, self._kept)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PackedScenarios | tuple | list):
+            return False
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} scenarios>"
+
+
+_EXACT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+"""What is no JSON, though orjson would write something, is refused."""
+
+
+def _packed(scenario: Scenario) -> Scenario | bytes:
+    if scenario.tools is not None or scenario.task is not None:
+        return scenario
+    try:
+        packed = orjson.dumps(scenario.model_dump(exclude_defaults=True), option=_EXACT)
+        if _unpacked(packed) != scenario:
+            return scenario
+        return bytes(memoryview(packed))  # orjson leaves the buffer of 4 KB that it wrote to
+    except (TypeError, ValueError, RecursionError):
+        return scenario
+
+
+def _unpacked(packed: Scenario | bytes) -> Scenario:
+    return Scenario.model_validate_json(packed) if isinstance(packed, bytes) else packed
