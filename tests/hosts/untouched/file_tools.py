@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -36,11 +37,14 @@ def bash(command: str) -> str:
     """Run a command.
 
     Args:
-        command: As a shell reads it.
+        command: Words as a shell has them.
     """
-    done = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False
-    )
+    try:
+        done = subprocess.run(
+            shlex.split(command), capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return f"Error: {error}"
     return f"exit {done.returncode}\n{done.stdout}{done.stderr}"
 
 
