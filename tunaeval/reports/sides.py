@@ -13,7 +13,7 @@ from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
-from .summary import INFRASTRUCTURE, by_cause, cause_of, expected_tools, source_of_format
+from .summary import INFRASTRUCTURE, REACTIONS, by_cause, cause_of, expected_tools, source_of_format
 from .wording import leaked
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -102,6 +102,8 @@ class Side:
     """Scenarios that infrastructure failed, once or more, and how."""
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
+    reactions: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    """How often each scenario reacted so, and how often that was decided, by reaction."""
     leaked: int = 0
     answers: int = 0
     first_attempts: int = 0
@@ -223,6 +225,11 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
         side.formats[row["format"]] += 1
     side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
     side.first_attempts += verdict["first_attempt_ok"]
+    for name in REACTIONS if row.get("task") else ():
+        if (did := row["task"].get(name)) is not None:
+            counted = side.reactions.setdefault(name, {}).setdefault(scenario, [0, 0])
+            counted[0] += did
+            counted[1] += 1
     if row["latency_seconds"] is not None:
         side.latencies.append(row["latency_seconds"])
     for kind in ("prompt_tokens", "completion_tokens"):
