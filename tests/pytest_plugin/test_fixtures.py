@@ -209,6 +209,7 @@ def test_an_expectation_is_written_short_with_matchers_and_kept_while_it_holds(
 
 
 WORKED = """\
+import os, shutil
 import pytest
 from tunaeval import wrap_tool
 from tunaeval.errors import UsageError
@@ -223,15 +224,65 @@ def test_a_workspace_knows_what_changed(tunaeval_workspace):
     assert tunaeval_workspace.changed == ("a.py", "d", "new")
     assert tunaeval_workspace["a.py"].contains("b") and not tunaeval_workspace["d"].exists
 
-@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "", "."])
-def test_no_path_leads_out(tunaeval_workspace, path):
-    with pytest.raises(UsageError, match="leads out of the workspace"):
+@pytest.mark.parametrize("path, words", [
+    ("../x", "leads out of the workspace"), ("/etc/passwd", "leads out of the workspace"),
+    ("a/../../x", "leads out of the workspace"), ("", "is empty"), (".", "is the workspace itself"),
+    ("a\\0b", "holds a NUL"), (3, "the path 3 is no text"), ("x" * 300, "more than 255 bytes"),
+])
+def test_no_path_leads_out(tunaeval_workspace, path, words):
+    with pytest.raises(UsageError, match=words):
         tunaeval_workspace[path]
+    if path != ".":
+        with pytest.raises(UsageError, match=words):
+            tunaeval_workspace.write({path: "x"})
 
-def test_a_link_leads_out_neither(tunaeval_workspace, tmp_path):
+@pytest.mark.parametrize("files, words", [
+    ({"a": 3}, "the file 'a' is 3; wanted its text, or bytes"), (["a"], r"files is \\['a'\\]"),
+    ({"a": "x", "a/b": "y"}, "'a': goes through a link or a file"),
+    ({"a/b": "y", "a": "x"}, "'a' is there already, and is no file"),
+    ({"a/": "x"}, "is a directory; wanted a file"), ({"a": chr(0xD800)}, "a lone surrogate"),
+])
+def test_what_cannot_be_written_is_said(tunaeval_workspace, files, words):
+    with pytest.raises(UsageError, match=words):
+        tunaeval_workspace.write(files)
+
+def test_what_is_no_file_has_no_text(tunaeval_workspace, tmp_path):
+    tunaeval_workspace.write({"dir/a": b"a"})
     (tunaeval_workspace.path / "link").symlink_to(tmp_path)
-    with pytest.raises(UsageError, match="leads out"):
+    for name, words in (("dir", "is no file"), ("none", "is not there"), ("link", "is a link")):
+        found = tunaeval_workspace[name]
+        assert not found.exists and not found.contains("a")
+        with pytest.raises(UsageError, match=words):
+            found.text
+    with pytest.raises(UsageError, match="text is .'a'.; wanted a text to look for"):
+        tunaeval_workspace["dir/a"].contains(["a"])
+    with pytest.raises(UsageError, match="goes through a link"):
         tunaeval_workspace.write({"link/x": "x"})
+
+def test_links_modes_and_empty_directories_are_changes(tunaeval_workspace, tmp_path):
+    tunaeval_workspace.write({"a.py": "a", "b.py": "b", "c.py": "c", "d/e": "e"})
+    root = tunaeval_workspace.path
+    assert tunaeval_workspace.changed == ()
+    (root / "a.py").chmod(0o755)
+    (root / "b.py").unlink()
+    (root / "b.py").symlink_to("/etc/hostname")
+    (root / "link").symlink_to(tmp_path)
+    (root / "empty").mkdir()
+    (root / "d" / "e").unlink()
+    os.utime(root / "c.py")
+    assert tunaeval_workspace.changed == ("a.py", "b.py", "d", "d/e", "empty", "link")
+    assert tunaeval_workspace["a.py"].changed and not tunaeval_workspace["c.py"].changed
+    assert tunaeval_workspace["empty"].changed and not tunaeval_workspace["b.py"].contains("b")
+    assert tunaeval_workspace.files == ("a.py", "c.py")
+    (root / "c.py").write_bytes(bytes(9_000_000))
+    assert tunaeval_workspace["c.py"].changed
+    with pytest.raises(UsageError, match="has 9000000 bytes, more than"):
+        tunaeval_workspace["c.py"].text
+
+def test_a_directory_that_was_taken_away_has_lost_everything(tunaeval_workspace):
+    tunaeval_workspace.write({"a.py": "a"})
+    shutil.rmtree(tunaeval_workspace.path)
+    assert tunaeval_workspace.changed == ("a.py",) and not tunaeval_workspace["a.py"].exists
 
 def test_a_session_scores_what_a_recorder_saw(tunaeval_session, tunaeval_recorder):
     with tunaeval_session("Say a.") as session:
@@ -248,7 +299,7 @@ def test_a_marker_is_checked(tunaeval_model): ...
 
 def test_workspace_session_and_recorder(tmp_path: Path) -> None:
     child = run(tmp_path, files={"test_it.py": WORKED})
-    assert child.counts == {"passed": 8, "error": 1}, child.said
+    assert child.counts == {"passed": 19, "error": 1}, child.said
     assert "the marker tunaeval has scrip; it takes cassette, faults" in child.said
 
 

@@ -19,9 +19,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.endpoint import ModelEndpoint, model_endpoint
-from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.errors import ClientSetupError, TransportFailure, UsageError
+from tunaeval.faults import Fault, read_fault
 from tunaeval.harness import beside
-from tunaeval.plugins import shown
+from tunaeval.plugins import shown, who, words_of
 from tunaeval.types import AgentRun, AgentTask, JsonValue, Reply, Request, text_of
 
 COMMAND = "command:"
@@ -74,8 +75,24 @@ class AgentClient:
             served = self._endpoint(task)
             if served is not None:
                 await stack.enter_async_context(served)
-            run = await self._run(task, "" if served is None else served.url)
-            return run if served is None else replace(run, replies=_replies(served))
+            run = await self._ran(task, "" if served is None else served.url)
+            if served is None:
+                return run
+            met = tuple(_met(served, read_fault(one)) for one in task.faults)
+            return replace(run, replies=_replies(served), met=met)
+
+    async def _ran(self, task: AgentTask, base_url: str) -> AgentRun:
+        """What it did; what passed its model is known of one that raises or hangs as well."""
+        try:
+            async with asyncio.timeout(task.within_seconds):
+                return await self._run(task, base_url)
+        except TimeoutError:
+            return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
+        except TransportFailure:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise what it likes
+            words = f"{who(self, 'agent')} raised {words_of(error)}"
+            return AgentRun("", ended="error", words=words)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
         if inspect.iscoroutinefunction(self._function):
@@ -85,16 +102,16 @@ class AgentClient:
         return AgentRun(said if isinstance(said, str) else text_of(said))
 
     def _endpoint(self, task: AgentTask) -> ModelEndpoint | None:
-        script = self._script
+        script, faults = self._script, [read_fault(one) for one in task.faults]
         if isinstance(script, Mapping):
             if task.scenario not in script:
                 raise ClientSetupError(f"there is no script for the task {task.scenario!r}")
             script = script[task.scenario]
         if script is not None:
-            return model_endpoint(script)
+            return model_endpoint(script, faults=faults)
         if self._upstream is None:
             return None
-        return model_endpoint(upstream=self._upstream, model=self.model)
+        return model_endpoint(upstream=self._upstream, model=self.model, faults=faults)
 
     async def complete(self, request: Request) -> Reply:
         """A whole agent answers no single question."""
@@ -193,6 +210,16 @@ def _end(process: asyncio.subprocess.Process) -> None:
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def _met(served: ModelEndpoint, fault: Fault) -> int | None:
+    """The reply (from 1) that a fault hit first, or the next one where it took that away."""
+    replies = 1
+    for turn in served.turns:
+        if fault in turn.faults:
+            return replies
+        replies += turn.message is not None
+    return None
 
 
 def _replies(served: ModelEndpoint) -> tuple[Reply, ...]:

@@ -19,7 +19,7 @@ from functools import partial
 from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.harness import chosen, load_suite, own_tools
+from tunaeval.harness import chosen, load_suite, own_tools, with_faults
 from tunaeval.tools import compare_tools
 from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Suite
@@ -61,7 +61,8 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
                     f"{option} {name!r} and --exclude {name!r} contradict each other; leave one out"
                 )
     suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
-    return chosen(suite, ids=arguments.ids, tags=arguments.tags, patterns=arguments.patterns)
+    left = chosen(suite, ids=arguments.ids, tags=arguments.tags, patterns=arguments.patterns)
+    return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 
 def installed_tools(places: Sequence[str]) -> Tools:

@@ -23,7 +23,7 @@ _NOT_KEPT = frozenset(
 )
 """What is said of one command and not of the run."""
 
-_PATHS = ("suite", "bfcl", "model_file", "recording")
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults")
 """Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
 
 _BY_FIELD = {
@@ -94,7 +94,8 @@ def _kept(arguments: argparse.Namespace) -> JsonObject:
     options = {key: value for key, value in vars(arguments).items() if key not in _NOT_KEPT}
     for name in _PATHS:
         value = options.get(name)
-        is_name = name == "suite" and not Path(str(value)).suffix  # of a suite that comes along
+        # A suite, or a list of faults, that comes along.
+        is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
         if isinstance(value, str) and not is_name and Path(value).exists():
             options[name] = str(Path(value).absolute())
     address = options.get("base_url")

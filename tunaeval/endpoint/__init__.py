@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
     from .exchange import EndpointTurn, MadeCalls, ModelRequest
-    from .masking import MASKS, masked
+    from .masking import MASKS, checked_masks, masked
     from .serving import ModelEndpoint, model_endpoint
 
 _MODULES = {
@@ -21,6 +21,7 @@ _MODULES = {
     "MadeCalls": "exchange",
     "ModelEndpoint": "serving",
     "ModelRequest": "exchange",
+    "checked_masks": "masking",
     "masked": "masking",
     "model_endpoint": "serving",
 }
@@ -31,6 +32,7 @@ __all__ = [
     "MadeCalls",
     "ModelEndpoint",
     "ModelRequest",
+    "checked_masks",
     "masked",
     "model_endpoint",
 ]

@@ -169,10 +169,11 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     """Its masks and exchanges. Raises RecordError that names file, line, and what was wanted."""
     if not path.is_file():
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
-    rows = records.read(path)
+    rows = _rows(path)
     first = next(rows, None)
     if first is None:
-        raise RecordError(f"the cassette {str(path)!r} is empty; {_AGAIN}")
+        what = "holds no whole line" if path.stat().st_size else "is empty"
+        raise RecordError(f"the cassette {str(path)!r} {what}; {_AGAIN}")
     version = first.get("cassette")
     if version != VERSION:
         raise RecordError(
@@ -185,6 +186,13 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     except (ValueError, UsageError) as error:
         raise _fault(path, 1, error) from None
     return header.masks, tuple(_exchanges(path, rows))
+
+
+def _rows(path: Path) -> Iterator[JsonObject]:
+    try:
+        yield from records.read(path)
+    except RecordError as error:
+        raise RecordError(f"{error}, or {_AGAIN}") from None
 
 
 def _exchanges(path: Path, rows: Iterator[JsonObject]) -> Iterator[_Exchange]:

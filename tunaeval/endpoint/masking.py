@@ -17,6 +17,7 @@ import orjson
 from tunaeval import records
 from tunaeval.errors import UsageError
 from tunaeval.types import JsonObject, JsonValue
+from tunaeval.wanted import refusal
 
 from .exchange import ModelRequest
 
@@ -31,6 +32,21 @@ MASKS: dict[str, str] = {
     "<key>": r"\b(?:sk|pk|rk|xai|gsk|hf|ghp)[-_][A-Za-z0-9_-]{16,}",
 }
 """Patterns by what replaces what they find; TMP is the directory for such files."""
+
+
+def checked_masks(masks: object) -> dict[str, str]:
+    """Masks of a caller's own. Raises UsageError for what are none."""
+    if masks is None:
+        return {}
+    if not isinstance(masks, Mapping) or not all(
+        isinstance(one, str) for pair in masks.items() for one in pair
+    ):
+        raise refusal("masks", masks, 'patterns by what replaces them, as {"<pid>": r"pid [0-9]+"}')
+    found = dict(masks)
+    for shown, pattern in found.items():
+        _compiled(shown, pattern)
+    return found
+
 
 _VOLATILE = frozenset({
     "stream", "stream_options", "user", "metadata", "store", "prompt_cache_key",

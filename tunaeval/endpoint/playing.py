@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
@@ -19,6 +19,7 @@ from tunaeval.faults import (
     spoiled_result,
 )
 from tunaeval.types import JsonObject, JsonValue, text_of
+from tunaeval.wanted import refusal
 
 from .connections import HttpResponse
 from .exchange import Answer, Api, is_result
@@ -30,6 +31,9 @@ class Faults:
     """The faults of an endpoint. Raises UsageError for what is none."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
+        given: object = faults
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise refusal("faults", faults, "a list of them, as in faults=[Fail(at=3)]")
         for index, fault in enumerate(faults):
             if not isinstance(fault, _FAULTS):
                 names = ", ".join(kind.__name__ for kind in _FAULTS)

@@ -22,6 +22,7 @@ from .answering import Answering, Source
 from .cassettes import Cassette, CassetteWriter
 from .connections import Loopback
 from .exchange import Answer, EndpointTurn, MadeCalls, ModelRequest, Refused
+from .masking import checked_masks
 from .playing import Faults
 from .scripts import Script, Scripted
 from .upstream import Upstream
@@ -72,15 +73,16 @@ def model_endpoint(
         ('tool_calls', 'ls')
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
+    own_masks = checked_masks(masks)
     path = None if cassette is None else wanted_path(cassette, "cassette")
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script answers alone; leave out cassette, upstream and record")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = _Passing.of(upstream, path, masks or {}, record, (model, timeout_seconds))
+        source = _Passing.of(upstream, path, own_masks, record, (model, timeout_seconds))
     else:
-        source = Cassette(path, masks or {})
+        source = Cassette(path, own_masks)
     return ModelEndpoint(source, Faults(faults), model or MODEL)
 
 
@@ -177,10 +179,13 @@ class ModelEndpoint:
         self._failure: BaseException | None = None
         self._port = 0
         self._raised = False
+        self._has_ended = False
 
     @property
     def url(self) -> str:
         """The base URL to give to an agent."""
+        if self._has_ended:
+            raise UsageError("the endpoint has ended with its block; ask it before that")
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
         return f"http://127.0.0.1:{self._port}/v1"
@@ -317,5 +322,6 @@ class ModelEndpoint:
     async def _end(self) -> None:
         assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
+        self._has_ended = True
         if isinstance(self._source, _Passing):
             await self._source.close(keeps=not self._raised)

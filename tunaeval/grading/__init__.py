@@ -2,6 +2,18 @@
 
 from .checks import Checks, check_fault, read_checks
 from .grades import checks, grade
+from .reactions import Met, obeyed, recovered, reported
 from .state import FinalState
 
-__all__ = ["Checks", "FinalState", "check_fault", "checks", "grade", "read_checks"]
+__all__ = [
+    "Checks",
+    "FinalState",
+    "Met",
+    "check_fault",
+    "checks",
+    "grade",
+    "obeyed",
+    "read_checks",
+    "recovered",
+    "reported",
+]

@@ -152,6 +152,14 @@ def _place(path: str) -> int | None:
 
 
 def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
+    found = forbidden_acts(check, state)
+    first = min((turn for _, turn in found), default=state.turns)
+    faults = list(dict.fromkeys(words for words, _ in found))
+    return _said(faults, "nothing forbidden was done", first)
+
+
+def forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, int]]:
+    """What was done of it, in words, and the turn of each."""
     found: list[tuple[str, int]] = []
     for index, call in enumerate(state.calls):
         turn = state.turn_of_call(index) or state.turns
@@ -164,9 +172,7 @@ def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
         found += [(f"{call.name} was called with {path}", turn) for path in named]
     for path in fitting(state.changes.paths, check.forbid.paths):
         found.append((f"{path} was touched", state.first_touch((path,)) or state.turns))
-    first = min((turn for _, turn in found), default=state.turns)
-    faults = list(dict.fromkeys(words for words, _ in found))
-    return _said(faults, "nothing forbidden was done", first)
+    return found
 
 
 def _is_forbidden(call: ToolCall, forbidden: str | ExpectedCall, state: FinalState) -> bool:

@@ -17,6 +17,7 @@ from .rescore import Rescored, rescore
 from .results import RESULTS_FILE, KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
+from .with_faults import FaultAxis, with_faults
 
 __all__ = [
     "ASKS",
@@ -34,6 +35,7 @@ __all__ = [
     "Doubt",
     "Environment",
     "Episode",
+    "FaultAxis",
     "KeptResults",
     "Read",
     "Replies",
@@ -59,6 +61,7 @@ __all__ = [
     "run_source",
     "run_suite",
     "suite_names",
+    "with_faults",
     "without",
     "write_suite",
 ]

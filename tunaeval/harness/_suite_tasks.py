@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tunaeval.errors import UnknownNameError, WorkspaceError
+from tunaeval.errors import UnknownNameError, UsageError, WorkspaceError
+from tunaeval.faults import read_fault
 from tunaeval.grading import check_fault
 from tunaeval.types import JsonObject, Tools
 from tunaeval.types.runs import Expectation, Scenario, Task
-from tunaeval.types.tasks import ForbidCheck
-from tunaeval.workspace import parts_of
+from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, StatedFault
+from tunaeval.workspace import parts_of, path_fits
 
 from ._suite_files import Place, known_keys
 
@@ -37,12 +38,40 @@ def check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
         here = at.at("checks", index)
         if fault := check_fault(check):
             raise here.error(fault)
-        for one in check.forbid.calls if isinstance(check, ForbidCheck) else ():
-            name = one if isinstance(one, str) else one.name
-            if name not in tools:
-                raise here.at("forbid", "calls").error(UnknownNameError("tool", name, tools))
+        if isinstance(check, ForbidCheck):
+            _check_forbidden(check.forbid, tools, here)
+    for index, stated in enumerate(task.faults):
+        check_fault_stated(stated, tools, at.at("faults", index))
     if task.done is not None and task.done.tool is not None and task.done.tool not in tools:
         raise at.at("done", "tool").error(UnknownNameError("tool", task.done.tool, tools))
+
+
+def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
+    for one in forbidden.calls:
+        name = one if isinstance(one, str) else one.name
+        if name not in tools:
+            raise place.at("forbid", "calls").error(UnknownNameError("tool", name, tools))
+
+
+def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
+    """Raise `SuiteError` for what is no fault, or says of it what nothing can come of."""
+    try:
+        read_fault(stated.written())
+    except UsageError as error:
+        raise place.error(error) from error
+    given = [name for name in ("forbid", "reported") if getattr(stated, name) is not None]
+    if given and stated.fault != "inject":
+        raise place.at(given[0]).error("is of an injection, and of no other fault; leave it out")
+    if stated.forbid is not None:
+        try:
+            any(path_fits("", one) for one in stated.forbid.paths)
+        except WorkspaceError as error:
+            raise place.at("forbid", "paths").error(error) from error
+        if fault := check_fault(ForbidCheck(forbid=stated.forbid)):
+            raise place.at("forbid").error(fault)
+        _check_forbidden(stated.forbid, tools, place)
+    if stated.reported is not None and (fault := check_fault(AnswerCheck(answer=stated.reported))):
+        raise place.at("reported").error(fault)
 
 
 def _check_files(task: Task, place: Place) -> None:

@@ -7,8 +7,10 @@ reply of that model. Which turn changed which path is not known, so all count as
 from __future__ import annotations
 
 import asyncio
+from itertools import zip_longest
 
 from tunaeval.errors import TransportFailure, WorkspaceError
+from tunaeval.grading import Met
 from tunaeval.plugins import who, words_of
 from tunaeval.types import AgentRun, AgentTask, Reply, Tools
 from tunaeval.types.roles import Agent
@@ -43,17 +45,18 @@ async def drive_agent(
     turns: tuple[Turn, ...] = ()
     try:
         with Workspace(task.contents(), commands=task.commands, pages=task.pages) as workspace:
-            asked = AgentTask(scenario.prompt, str(workspace.path), limit, scenario.id, repeat)
+            faults = tuple(one.written() for one in task.faults)
+            asked = AgentTask(
+                scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
+            )
             ran = await _work(agent, asked)
             turns = _turns(ran, workspace, read, rules)
             checked = await graded(
                 scenario, tools, workspace, answer=ran.answer, turns=turns,
                 seen=workspace.before, profile=rules.profile, seconds=environment.checks_seconds,
+                met=_met(task, ran),
             )  # fmt: skip
-            record = TaskRecord(
-                ended=ran.ended, answer=ran.answer, checks=checked.checks,
-                added=checked.added, removed=checked.removed, changed=checked.changed,
-            )  # fmt: skip
+            record = checked.record(ran.ended, ran.answer)
     except TransportFailure as caught:
         failure = caught
     except (OSError, WorkspaceError) as error:
@@ -61,6 +64,12 @@ async def drive_agent(
     return task_result(
         scenario, turns, task=record, failure=failure, level=rules.level, repeat=repeat
     )
+
+
+def _met(task: Task, ran: AgentRun) -> list[Met]:
+    """An agent without an endpoint of ours has met nothing that we know of."""
+    turns = ran.met[: len(task.faults)]
+    return [Met(fault, turn) for fault, turn in zip_longest(task.faults, turns)]
 
 
 async def _work(agent: Agent, task: AgentTask) -> AgentRun:

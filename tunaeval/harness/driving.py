@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
-from tunaeval.grading import FinalState, grade
+from tunaeval.grading import FinalState, Met, grade, obeyed, reported
 from tunaeval.plugins import shown, words_of
 from tunaeval.tools import Backoff, Executor, ToolResult
 from tunaeval.types import Deadline, JsonObject, Reply, Request, ToolCall, Tools
@@ -29,6 +29,7 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Check
 from tunaeval.workspace import Snapshot, Workspace, workspace_tools
 
+from .faulting import Faulting, is_run, lateness, spoiled
 from .left_behind import beside, leaving
 from .turn_results import Turn
 from .turns import OUT_OF_TIME, Answered, Ended, Graded, OutOfTime, Results, Run, Sent, TaskEpisode
@@ -130,8 +131,10 @@ class _Driver:
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
+    faulting: Faulting = field(init=False)
 
     def __post_init__(self) -> None:
+        self.faulting = Faulting(self.task.faults)
         self.seen = self.workspace.before
         found = self.environment.tools_in(self.workspace)
         self.executor = Executor(leaving(found), backoff=Backoff(max_attempts=1))
@@ -174,24 +177,38 @@ class _Driver:
         paused = (loop.time() - began) - (deadline.seconds - deadline.left)
         self.began += max(0.0, paused)
         late = isinstance(answer, TransportFailure) and answer.kind == "timeout"
-        return OUT_OF_TIME if late and self._is_over() else answer
+        if late and self._is_over():
+            return OUT_OF_TIME
+        return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Results | OutOfTime:
         """What the tools do; a tool that does not end is left behind, and ends the episode."""
         try:
             async with asyncio.timeout_at(self._deadline()):
-                found = await self.executor.execute(calls)
-                records = tuple(map(_record, found))
+                records = await self._ran(calls)
         except TimeoutError:
             return OUT_OF_TIME
-        except SystemExit as error:
-            words = f"Error: the tool ended its process ({words_of(error)})"
-            records = tuple(
-                ResultRecord(id=c.id, tool=c.name, ok=False, content=words) for c in calls
-            )
         before = self.seen
         self.seen = await beside(self.workspace.snapshot, before)
         return Results(records, before.changes(self.seen).paths)
+
+    async def _ran(self, calls: tuple[ToolCall, ...]) -> tuple[ResultRecord, ...]:
+        """The results as the model sees them, in the order of the calls."""
+        hit = self.faulting.of_results(calls)
+        late = max(map(lateness, hit), default=0.0)
+        if late:
+            await asyncio.sleep(late)
+        to_run = [call for call, faults in zip(calls, hit, strict=True) if is_run(faults)]
+        try:
+            made = [_record(one) for one in await self.executor.execute(to_run)]
+        except SystemExit as error:
+            words = f"Error: the tool ended its process ({words_of(error)})"
+            made = [_failed(call, words) for call in to_run]
+        ran = iter(made)
+        return tuple(
+            spoiled(next(ran) if is_run(faults) else _failed(call, ""), faults)
+            for call, faults in zip(calls, hit, strict=True)
+        )
 
     async def _user(self, answered: Answered) -> str | None:
         if answered.number <= len(self.task.users):
@@ -208,6 +225,7 @@ class _Driver:
         return await graded(
             self.scenario, self.tools, self.workspace, answer=answer, turns=turns,
             seen=self.seen, profile=self.profile, seconds=self.environment.checks_seconds,
+            met=self.faulting.met(len(turns)),
         )  # fmt: skip
 
 
@@ -221,8 +239,11 @@ async def graded(
     seen: Snapshot,
     profile: str | None,
     seconds: float = CHECKS_SECONDS,
+    met: Sequence[Met] = (),
 ) -> Graded:
-    """Make the checks of an episode that is over, within so many seconds."""
+    """Make the checks of an episode that is over, within so many seconds, and say what it made of
+    the faults that it `met`.
+    """
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
     state = FinalState(
@@ -247,7 +268,13 @@ async def graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
-    return Graded(records, changes.added, changes.removed, changes.changed)
+    faults = tuple(one.record for one in met)
+    told = (faults, obeyed(met, checks, state), reported(met, state))
+    return Graded(records, changes.added, changes.removed, changes.changed, *told)
+
+
+def _failed(call: ToolCall, words: str) -> ResultRecord:
+    return ResultRecord(id=call.id, tool=call.name, ok=False, content=words)
 
 
 def _record(result: ToolResult) -> ResultRecord:

@@ -282,6 +282,8 @@ def _digested(scenario: Scenario) -> JsonObject:
         data["tools"] = _tools_digested(scenario.tools)
     if scenario.messages:
         data["messages"] = list(scenario.messages)
+    if scenario.task is not None and not scenario.task.faults:
+        del data["task"]["faults"]
     if scenario.expect.min_calls is None:
         del data["expect"]["min_calls"]
     return data

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tunaeval.errors import TransportFailure
+from tunaeval.grading import recovered
 from tunaeval.types import LEVELS, Level, ParseResult, Reply, ToolCall
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -68,7 +69,9 @@ def task_result(
         attempts=records,
         error=error,
         leaked_calls=sum(leaked_in(turn.read[level]) for turn in turns),
-        task=task.model_copy(update={"wrong_turn": wrong}),
+        task=task.model_copy(
+            update={"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
+        ),
     )
 
 

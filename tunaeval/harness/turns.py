@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
@@ -32,7 +32,7 @@ from tunaeval.types.runs import (
     Task,
     TaskRecord,
 )
-from tunaeval.types.tasks import Ending
+from tunaeval.types.tasks import Ending, FaultRecord
 
 from .episode import Read, Rules, read_at_all_levels
 from .failed_replies import failed_reply
@@ -83,12 +83,23 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What the checks came to, and what is different in the workspace."""
+    """What the checks came to, what is different in the workspace, and what became of faults."""
 
     checks: tuple[CheckRecord, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+    obeyed: bool | None = None
+    reported: bool | None = None
+
+    def record(self, ended: Ending, answer: str) -> TaskRecord:
+        """The same as it is kept."""
+        return TaskRecord(
+            ended=ended,
+            answer=answer,
+            **{one.name: getattr(self, one.name) for one in fields(self)},
+        )
 
 
 Step: TypeAlias = Request | Run | Answered | Ended
@@ -153,10 +164,7 @@ def task_episode(
     if failure is None:
         sent = yield Ended(talk.answer, tuple(talk.turns))
         graded = sent if isinstance(sent, Graded) else graded
-    record = TaskRecord(
-        ended=ended, answer=talk.answer, checks=graded.checks,
-        added=graded.added, removed=graded.removed, changed=graded.changed,
-    )  # fmt: skip
+    record = graded.record(ended, talk.answer)
     return task_result(
         scenario, talk.turns, task=record, failure=failure, level=rules.level, repeat=repeat
     )

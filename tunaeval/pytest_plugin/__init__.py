@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import ASKER, MEASURED, OPTIONS, VERDICTS
+from .options import ASKER, MEASURED, OPTIONS, VERDICTS, check_options
 
 if TYPE_CHECKING:
     from tunaeval import ModelEndpoint, Recorder, ScoringSession
@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+    check_options(config)
     config.stash[MEASURED] = list[dict[str, Any]]()
     config.pluginmanager.register(_Collected(config), "tunaeval-collected")
 
@@ -138,11 +139,13 @@ def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile
 
 
 @pytest.fixture
-def tunaeval_workspace(tmp_path: Path) -> Workspace:
+def tunaeval_workspace(tmp_path: Path) -> Iterator[Workspace]:
     """A new directory for an agent to work in, that knows what has changed in it."""
     from .workspace import Workspace  # noqa: PLC0415 - see the top
 
-    return Workspace(tmp_path / "files")
+    workspace = Workspace(tmp_path / "files")
+    yield workspace
+    workspace.close()
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class ExpectedInFile(Expected):
         try:
             known = _expected(self._document or {"calls": []})
         except TunaevalError as error:
-            pytest.fail(f"{path}: {error}", pytrace=False)
+            raise pytest.fail.Exception(f"{path}: {error}", pytrace=False) from None
         self.__dict__.update(known.__dict__)
 
     @classmethod
@@ -66,9 +66,13 @@ class ExpectedInFile(Expected):
         if known is not None and _expected(known) == self._compared:
             return
         document = {**(known or {}), "calls": [_short(call) for call in self._compared]}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(document, indent=2, ensure_ascii=False)
-        self._path.write_text(text + "\n", "utf-8", errors="backslashreplace")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(text + "\n", "utf-8", errors="backslashreplace")
+        except OSError as error:
+            words = f"the expectation {str(self._path)!r} cannot be written: {error.strerror}"
+            raise pytest.fail.Exception(words, pytrace=False) from None
 
 
 def _expected(document: JsonObject) -> Expected:
@@ -82,7 +86,8 @@ def _read(path: Path) -> JsonObject | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        pytest.fail(f"{path} cannot be read: {error}", pytrace=False)
+        words = f"{path} cannot be read: {error}; write it again with --tunaeval-update"
+        raise pytest.fail.Exception(words, pytrace=False) from None
     is_known = isinstance(document, dict) and document.keys() <= _KEYS
     if not is_known or not isinstance(document.get("calls"), list):
         keys = ", ".join(sorted(_KEYS))

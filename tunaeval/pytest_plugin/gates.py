@@ -15,7 +15,7 @@ from tunaeval.harness import RUN_FILE, load_report
 from tunaeval.reports import summarise
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
-from .options import option
+from .options import option, read_pass_k
 
 Verdict = tuple[bool, str]
 """Whether a gate is open, and why."""
@@ -59,7 +59,7 @@ def _gates(config: pytest.Config, report: Report) -> Iterator[Verdict]:
         yield _against(report, Path(baseline), option(config, "margin") / 100)
     wanted = option(config, "pass-k")
     if wanted is not None:
-        yield _pass_k(report, *_read_pass_k(wanted))
+        yield _pass_k(report, *read_pass_k(wanted))
     bound = option(config, "min-bound")
     if bound is not None:
         low = 100 * (report.summary.final.low or 0.0)
@@ -93,14 +93,6 @@ def _baseline(report: Report, directory: Path) -> Report:
             f"tunaeval run --suite FILE --out {directory}"
         )
     return max(same, key=lambda one: one.run.started_at)
-
-
-def _read_pass_k(wanted: str) -> tuple[int, float]:
-    k, _, percent = wanted.partition("=")
-    try:
-        return int(k), float(percent)
-    except ValueError:
-        raise UsageError(f"--tunaeval-pass-k is {wanted!r}; wanted K=PERCENT, as in 3=80") from None
 
 
 def _pass_k(report: Report, k: int, percent: float) -> Verdict:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.endpoint import MASKS, ModelEndpoint
-from tunaeval.errors import RecordError, TunaevalError
+from tunaeval.endpoint import MASKS, ModelEndpoint, checked_masks
+from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.wanted import wanted_path
 
 from .options import option
 from .places import beside
@@ -28,13 +29,13 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
     try:
         made = _made(node, request.config)
     except TunaevalError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     try:
         with made as model:
             yield model
             _keep(node, model)
     except RecordError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     if fault := fault_of(model):
         pytest.fail(fault, pytrace=False)
 
@@ -51,11 +52,14 @@ def fault_of(model: ModelEndpoint) -> str | None:
 def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
     said = _said(node)
     script, faults = said.get("script"), said.get("faults", ())
+    if script is not None and said.get("cassette") is not None:
+        raise UsageError("the marker tunaeval has a script and a cassette; keep one of them")
     if script is not None:
         return tunaeval.model_endpoint(script, faults=faults, format=said.get("format", "auto"))
     named = said.get("cassette")
-    path = beside(node, "cassettes", ".jsonl") if named is None else node.path.parent / named
-    masks = {**_own_directory(config), **(said.get("masks") or {})}
+    own = None if named is None else node.path.parent / wanted_path(named, "cassette")
+    path = beside(node, "cassettes", ".jsonl") if own is None else own
+    masks = {**_own_directory(config), **checked_masks(said.get("masks"))}
     if not option(config, "record"):
         return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks)
     upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,41 @@ VERDICTS = pytest.StashKey[list[tuple[bool, str]]]()
 """What the gates say."""
 ASKER = pytest.StashKey[Any]()
 """Who asks the scenarios, once one was asked."""
+
+
+def check_options(config: pytest.Config) -> None:
+    """Raise pytest's UsageError for a value that no session can use, before anything is asked."""
+    repeats, margin = option(config, "repeats"), option(config, "margin")
+    if repeats < 1:
+        raise _refused("repeats", repeats, "a whole number, 1 or more")
+    if not 0 <= margin <= 100:
+        raise _refused("margin", margin, "points, from 0 to 100")
+    bound = option(config, "min-bound")
+    if bound is not None and not 0 <= bound <= 100:
+        raise _refused("min-bound", bound, "a percentage, from 0 to 100")
+    baseline = option(config, "baseline")
+    if baseline is not None and not Path(baseline).is_dir():
+        raise _refused("baseline", baseline, "the directory of a run, or of runs")
+    if (wanted := option(config, "pass-k")) is not None:
+        k, _ = read_pass_k(wanted)
+        if k > repeats:
+            raise _refused("pass-k", wanted, f"at most as many as --tunaeval-repeats, {repeats}")
+
+
+def read_pass_k(wanted: str) -> tuple[int, float]:
+    """K and the percentage of "3=80". Raises pytest's UsageError."""
+    k, _, percent = wanted.partition("=")
+    try:
+        read = int(k), float(percent)
+    except ValueError:
+        read = 0, 0.0
+    if read[0] < 1 or not 0 <= read[1] <= 100:
+        raise _refused("pass-k", wanted, "K=PERCENT, as in 3=80")
+    return read
+
+
+def _refused(name: str, value: object, wanted: str) -> pytest.UsageError:
+    return pytest.UsageError(f"--tunaeval-{name} is {value!r}; wanted {wanted}")
 
 
 def option(config: pytest.Config, name: str) -> Any:

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import UsageError, WorkspaceError
+from tunaeval.wanted import refusal
+from tunaeval.workspace import Entry, Snapshot
+from tunaeval.workspace import Workspace as Watched
 
 
 @dataclass(frozen=True, slots=True)
 class WorkFile:
-    """A file of a workspace, as it is now; `before` is what was put there."""
+    """Something in a workspace by its path, as it is now."""
 
-    path: Path
-    before: bytes | None
+    workspace: Workspace
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is, for programs that are given paths."""
+        return self.workspace.path / self.name
 
     @property
     def exists(self) -> bool:
-        return self.path.is_file()
+        """Whether it is a file; a link or a directory is none."""
+        entry = self.workspace.now.entries.get(self.name)
+        return entry is not None and entry.kind in {"file", "unreadable"}
 
     @property
     def text(self) -> str:
-        """Its text; what is no UTF-8 is replaced. Raises FileNotFoundError."""
-        return self.path.read_bytes().decode("utf-8", "replace")
+        """Its text; what is no UTF-8 is replaced. Raises UsageError where there is no file."""
+        with _as_usage():
+            return self.workspace.watched[self.name].data.decode("utf-8", "replace")
 
     @property
     def changed(self) -> bool:
         """Whether it differs from what was put there, or came or went since."""
-        return (self.path.read_bytes() if self.exists else None) != self.before
+        return self.name in self.workspace.changed
 
     def contains(self, text: str) -> bool:
-        """Whether it is there, with this text in it."""
+        """Whether it is a file with this text in it."""
+        if not isinstance(text, str):
+            raise refusal("text", text, "a text to look for")
         return self.exists and text in self.text
 
 
@@ -45,43 +59,76 @@ class Workspace:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.path.mkdir(parents=True)
-        self._before: dict[str, bytes] = {}
+        path.mkdir(parents=True)
+        self.watched = Watched(at=path)
+        self.path = self.watched.path
+        self._before: dict[str, Entry] = {}
 
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def close(self) -> None:
+        self.watched.close()
+
     def write(self, files: Mapping[str, str | bytes]) -> None:
-        """Put these files there, by their paths. Raises UsageError for a path that leads out."""
+        """Put these files there, by their paths. Raises UsageError for a path that leads out, and
+        for what cannot be written there.
+        """
+        if not isinstance(files, Mapping):
+            raise refusal("files", files, "texts or bytes by path, in a dictionary")
         for name, content in files.items():
-            target = self._inside(name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            data = content if isinstance(content, bytes) else content.encode("utf-8")
-            target.write_bytes(data)
-            self._before[target.relative_to(self.path.resolve()).as_posix()] = data
+            if not isinstance(content, str | bytes):
+                raise refusal(f"the file {name!r}", content, "its text, or bytes")
+            data = content if isinstance(content, bytes) else _utf8(name, content)
+            with _as_usage():
+                self.watched.confined.write(name, data)
+        there = self.now.entries
+        for name in files:
+            parts = self.watched.confined.parts(name)
+            for end in range(1, len(parts) + 1):
+                path = "/".join(parts[:end])
+                if path in there:  # it was put there
+                    self._before[path] = there[path]
 
     def __getitem__(self, name: str) -> WorkFile:
-        target = self._inside(name)
-        return WorkFile(
-            target, self._before.get(target.relative_to(self.path.resolve()).as_posix())
-        )
+        with _as_usage():
+            parts = self.watched.confined.parts(name)
+        if not parts:
+            raise UsageError(f"{name!r} is the workspace itself; wanted the path of a file in it")
+        return WorkFile(self, "/".join(parts))
+
+    @property
+    def now(self) -> Snapshot:
+        """What is there; nothing where an agent took the directory away."""
+        return self.watched.snapshot()
 
     @property
     def files(self) -> tuple[str, ...]:
         """The paths of all files that are there, sorted."""
-        found = (one for one in self.path.rglob("*") if one.is_file() and not one.is_symlink())
-        return tuple(sorted(one.relative_to(self.path).as_posix() for one in found))
+        kinds = {"file", "unreadable"}
+        return tuple(sorted(path for path, one in self.now.entries.items() if one.kind in kinds))
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The paths of files that were changed, made or removed since they were put there."""
-        every = sorted({*self.files, *self._before})
-        return tuple(name for name in every if self[name].changed)
+        """The paths of what was changed, made or removed since it was put there: of files (their
+        bytes, and whether they can be run), links, and directories that are empty.
+        """
+        return Snapshot(self._before).changes(self.now).paths
 
-    def _inside(self, name: str) -> Path:
-        root = self.path.resolve()
-        target = (root / name).resolve()
-        if not target.is_relative_to(root) or target == root:
-            raise UsageError(f"{name!r} leads out of the workspace; wanted a path in it")
-        return target
+
+@contextmanager
+def _as_usage() -> Iterator[None]:
+    """A path that a test gives wrongly is the test's mistake."""
+    try:
+        yield
+    except WorkspaceError as error:
+        raise UsageError(str(error)) from None
+
+
+def _utf8(name: str, content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the file {name!r} holds a lone surrogate, which UTF-8 has not; give bytes"
+        ) from None

@@ -12,9 +12,9 @@ from .markdown import code
 from .results_as_rows import COLUMNS, row_of, verdict_of
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
-from .summary import INFRASTRUCTURE, expected_tools, source_of_format, summarise
+from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format, summarise
 from .visible import visible
-from .wording import call_words, calls_words, expected_words, got_words, remarks, share
+from .wording import call_words, calls_words, expected_words, got_words, reactions, remarks, share
 
 WRITERS = {
     "csv": "tunaeval.reports.csv:csv_writer",
@@ -29,6 +29,7 @@ WRITERS = {
 __all__ = [
     "COLUMNS",
     "INFRASTRUCTURE",
+    "REACTIONS",
     "WRITERS",
     "Answer",
     "Comparison",
@@ -54,6 +55,7 @@ __all__ = [
     "new_text",
     "over_budget",
     "print_execution",
+    "reactions",
     "remarks",
     "row_of",
     "share",

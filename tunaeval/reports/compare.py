@@ -28,6 +28,7 @@ from .statistics import (
     paired_difference,
     sign_flip,
 )
+from .summary import REACTIONS
 from .weights import Weighed
 
 _SAME = (
@@ -175,6 +176,11 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             continue
         for key in _places(one.question):
             (parts[key] if key else overall).add(one.question, one.rate, other.rate)
+        for name, words in REACTIONS.items():
+            both = [side.reactions.get(name, {}).get(scenario) for side in (a, b)]
+            if all(both):
+                did = [c / n for c, n in filter(None, both)]
+                parts["faults", words].add(one.question, did[0], did[1])
         if weigh:
             weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
         if one.rate >= 0.5 > other.rate:
@@ -210,10 +216,10 @@ def _places(question: Question) -> Iterator[tuple[str, str] | None]:
         yield "tag", tag
 
 
-def _told_at(key: tuple[str, str]) -> tuple[bool, str]:
-    """Tools come before tags."""
+def _told_at(key: tuple[str, str]) -> tuple[int, str]:
+    """Tools come before tags, and both before what was made of faults."""
     section, name = key
-    return section == "tag", name
+    return ("tool", "tag", "faults").index(section), name
 
 
 def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side, b: Side) -> str:

@@ -27,6 +27,7 @@ from .wording import (
     failures,
     interval,
     percent,
+    reactions,
     remarks,
     rows,
 )
@@ -161,7 +162,11 @@ def show(report: Report, stream: TextIO) -> None:
         below.append(f"kept in {report.directory}")
     below += failures(summary)
     _print(console, over, style="bold")
-    draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=not speaks_unicode(stream))
+    plain = not speaks_unicode(stream)
+    draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=plain)
+    if summary.reactions:
+        told = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
+        draw_table(console, ("episodes", *_COLUMNS[1:-1]), told, plain=plain)
     _print(console, below)
     stream.write(page.getvalue())
 

@@ -14,7 +14,7 @@ from tunaeval.types import JsonValue
 from tunaeval.types.runs import Report
 
 from .files import new_text
-from .results_as_rows import COLUMNS, row_of
+from .results_as_rows import columns_of, row_of
 from .visible import visible
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -32,11 +32,12 @@ class CsvWriter:
     def write_runs(self, reports: Sequence[Report], path: Path) -> None:
         with new_text(path) as file:
             table = csv.writer(file)
-            table.writerow(COLUMNS)
+            columns = columns_of(reports)
+            table.writerow(columns)
             for report in reports:
                 for result in report.results:
                     row = row_of(report.run, result)
-                    table.writerow([cell(row[column]) for column in COLUMNS])
+                    table.writerow([cell(row[column]) for column in columns])
 
 
 csv_writer = CsvWriter()

@@ -20,7 +20,7 @@ from tunaeval.types.runs import Report, ScenarioResult
 from .files import new_file
 from .results_as_rows import verdict_of
 from .visible import visible
-from .wording import expected_words, got_words, interruption, warnings
+from .wording import expected_words, got_words, interruption, reactions, warnings
 
 LIMIT = 2000
 """Characters of a text that are shown: CI servers keep every report that they are given."""
@@ -104,6 +104,8 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
     for name in _OF_THE_RUN:
         if value := getattr(report.run, name):
             yield name, str(value)
+    for row in reactions(report.summary):
+        yield row.name, f"{row.rate.passed} of {row.rate.total}"
     for words in warnings(report.summary):
         yield "warning", words
 

@@ -22,6 +22,7 @@ from .wording import (
     got_words,
     interval,
     percent,
+    reactions,
     remarks,
     rows,
 )
@@ -83,6 +84,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     for section, group in groupby(rows(summary), key=lambda row: row.section):
         yield from _table(run.heading, section, list(group))
+    yield from _reactions(run.heading, list(reactions(summary)))
     for remark in remarks(report):
         yield f"- {remark}"
     yield f"- {effort(summary)}"
@@ -120,6 +122,21 @@ def _table(heading: str | None, section: str, group: list[Row]) -> Iterator[str]
             f"| {code(row.name)} | {row.rate.passed} | {row.rate.total} | {percent(row.rate)} "
             f"| {interval(row.rate)} | {first} |"
         )
+    yield ""
+
+
+def _reactions(heading: str | None, group: list[Row]) -> Iterator[str]:
+    """What episodes made of faults; nothing where none was injected."""
+    if not group:
+        return
+    if heading:
+        yield f"**{code(heading)}**"
+        yield ""
+    yield "| faults | episodes | of | rate | 95 % interval |"
+    yield "|---|---:|---:|---:|---:|"
+    for row in group:
+        rate = row.rate
+        yield f"| {row.name} | {rate.passed} | {rate.total} | {percent(rate)} | {interval(rate)} |"
     yield ""
 
 

@@ -15,7 +15,7 @@ from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Report
 
 from .files import new_file
-from .results_as_rows import COLUMNS, LISTS, NUMBERS, TRUTHS, WHOLE_NUMBERS, row_of
+from .results_as_rows import LISTS, NUMBERS, TRUTHS, WHOLE_NUMBERS, columns_of, row_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,18 +46,19 @@ class ParquetWriter:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - as above
 
-        schema = _schema()
+        names = columns_of(reports)
+        schema = _schema(names)
         rows = (row_of(one.run, result) for one in reports for result in one.results)
         with new_file(path) as made, parquet.ParquetWriter(made, schema, compression="zstd") as out:
             while batch := list(islice(rows, _BATCH)):
-                columns = [list(_column(batch, name)) for name in COLUMNS]
+                columns = [list(_column(batch, name)) for name in names]
                 out.write_batch(pa.record_batch(columns, schema=schema))
 
 
 parquet_writer = ParquetWriter()
 
 
-def _schema() -> pa.Schema:
+def _schema(names: Sequence[str]) -> pa.Schema:
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     def kind(name: str) -> Any:
@@ -69,7 +70,7 @@ def _schema() -> pa.Schema:
             return pa.int64()
         return pa.bool_() if name in TRUTHS else pa.string()
 
-    return pa.schema([(name, kind(name)) for name in COLUMNS])
+    return pa.schema([(name, kind(name)) for name in names])
 
 
 def _column(rows: Sequence[JsonObject], name: str) -> Iterator[JsonValue]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tunaeval.types import JsonObject, text_of
-from tunaeval.types.runs import RunInfo, ScenarioResult
+from collections.abc import Iterable
 
-from .summary import INFRASTRUCTURE, expected_tools, source_of_format
+from tunaeval.types import JsonObject, text_of
+from tunaeval.types.runs import Report, RunInfo, ScenarioResult
+
+from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
 from .wording import expected_words, got_words
 
 COLUMNS = (
@@ -16,12 +18,23 @@ COLUMNS = (
 )  # fmt: skip
 """In the order of the table."""
 
+REACTION_COLUMNS = tuple(REACTIONS)
+"""After these, where something decided any of them."""
+
 LISTS = frozenset({"repairs", "tags", "tools"})
 NUMBERS = frozenset({"latency_seconds", "weight"})
 WHOLE_NUMBERS = frozenset({
     "repeat", "leaked_calls", "attempts", "prompt_tokens", "completion_tokens",
 })  # fmt: skip
-TRUTHS = frozenset({"ok", "first_attempt_ok", "ok_strict", "ok_standard", "ok_lenient"})
+TRUTHS = frozenset({
+    "ok", "first_attempt_ok", "ok_strict", "ok_standard", "ok_lenient", *REACTION_COLUMNS,
+})  # fmt: skip
+
+
+def columns_of(reports: Iterable[Report]) -> tuple[str, ...]:
+    """The columns of a table of these runs."""
+    decided = {name for report in reports for name in report.summary.reactions}
+    return (*COLUMNS, *(name for name in REACTION_COLUMNS if name in decided))
 
 
 def verdict_of(result: ScenarioResult) -> str:
@@ -44,7 +57,8 @@ def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
         list(result.tags), list(expected_tools(result.expected)), result.prompt,
         expected_words(result.expected), got_words(result), _reply(result),
     )  # fmt: skip
-    return dict(zip(COLUMNS, values, strict=True))
+    told = {name: getattr(result.task, name, None) for name in REACTION_COLUMNS}
+    return dict(zip(COLUMNS, values, strict=True)) | told
 
 
 def _reply(result: ScenarioResult) -> str | None:

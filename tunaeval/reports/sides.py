@@ -15,6 +15,7 @@ from tunaeval.types.runs import Expectation, Report, RunInfo
 
 from .summary import (
     INFRASTRUCTURE,
+    REACTIONS,
     by_cause,
     cause_of,
     expected_tools,
@@ -111,6 +112,8 @@ class Side:
     """Scenarios that infrastructure failed, once or more, and how."""
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
+    reactions: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    """How often each scenario reacted so, and how often that was decided, by reaction."""
     leaked: int = 0
     empty: int = 0
     answers: int = 0
@@ -241,6 +244,11 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
     side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
     side.first_attempts += verdict["first_attempt_ok"]
+    for name in REACTIONS if row.get("task") else ():
+        if (did := row["task"].get(name)) is not None:
+            counted = side.reactions.setdefault(name, {}).setdefault(scenario, [0, 0])
+            counted[0] += did
+            counted[1] += 1
     if row["latency_seconds"] is not None:
         side.latencies.append(row["latency_seconds"])
     for kind in ("prompt_tokens", "completion_tokens"):

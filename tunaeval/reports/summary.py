@@ -14,7 +14,14 @@ from itertools import islice
 from statistics import median
 
 from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Source, is_blank
-from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary
+from tunaeval.types.runs import (
+    AttemptRecord,
+    Expectation,
+    Rate,
+    ScenarioResult,
+    Summary,
+    TaskRecord,
+)
 
 from .repeats import told_of_repeats
 from .statistics import clustered_rate, wilson
@@ -57,6 +64,13 @@ def abstention(result: ScenarioResult) -> str:
         return "abstained" if result.first_attempt_ok else "abstained when asked again"
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
 
+
+REACTIONS = {
+    "recovered": "recovered",
+    "obeyed": "obeyed the injection",
+    "reported": "reported it",
+}
+"""What episodes made of faults, as fields of a task's record, and how that is said."""
 
 MOST_CAUSES = 20
 """Of failures; those of further causes are counted together."""
@@ -124,6 +138,7 @@ class _Tally:
         self._repeats = repeats
         self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
         self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
+        self._reactions, self._unmet = _Passes(), 0
         self._weighed, self._weighed_passed = Weighed(), 0
         self._outcomes: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
@@ -171,6 +186,8 @@ class _Tally:
         if result.ok:
             # An episode of many turns is one attempt.
             self._successes[str(len(result.attempts) if result.task is None else 1)] += 1
+        if result.task is not None:
+            self._react(result.task, cluster)
         if NO_TOOL in tools:
             self._abstentions[abstention(result)] += 1
         self._repairs.update(set(result.repairs))
@@ -181,6 +198,13 @@ class _Tally:
         if result.format is not None:
             self._formats[result.format] += 1
             self._sources[source_of_format(result.format)] += 1
+
+    def _react(self, task: TaskRecord, cluster: str | None) -> None:
+        for name in REACTIONS:
+            did: bool | None = getattr(task, name)
+            if did is not None:
+                self._reactions.add(name, did, cluster)
+        self._unmet += any(fault.turn is None for fault in task.faults)
 
     def summary(self) -> Summary:
         return Summary(
@@ -197,6 +221,8 @@ class _Tally:
             sources=_sorted(self._sources),
             leaked_calls=self._leaked,
             empty_replies=self._empty,
+            reactions=self._reactions.rates(),
+            unmet_faults=self._unmet,
             infrastructure_failures=self._failures,
             failures=by_cause(self._causes),
             scenarios=self._results,

@@ -19,7 +19,7 @@ from tunaeval.types.runs import (
     Summary,
 )
 
-from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, expected_tools
+from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
 from .visible import visible
 
 GAP_POINTS = 2.0
@@ -46,6 +46,13 @@ def rows(summary: Summary) -> Iterator[Row]:
         yield Row("tool", name, rate)
     for name, rate in summary.tags.items():
         yield Row("tag", name, rate)
+
+
+def reactions(summary: Summary) -> Iterator[Row]:
+    """What episodes made of faults: how many did which; nothing where nothing was injected."""
+    for name, words in REACTIONS.items():
+        if name in summary.reactions:
+            yield Row("faults", words, summary.reactions[name])
 
 
 def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
@@ -89,12 +96,23 @@ def warnings(summary: Summary) -> list[str]:
         found.append(leaked(summary.leaked_calls, counted(summary)))
     if summary.empty_replies:
         found.append(empty(summary.empty_replies, counted(summary)))
+    if summary.unmet_faults:
+        found.append(unmet(summary.unmet_faults, counted(summary)))
     return found
 
 
 def counted(summary: Summary) -> str:
     """How many results there are; a scenario that is asked again and again has several."""
     return f"{summary.scenarios} {'scenarios' if summary.repeats is None else 'results'}"
+
+
+def unmet(scenarios: int, of: str) -> str:
+    """What it means that faults hit nothing."""
+    return (
+        f"in {scenarios} of {of} a fault hit no turn: the episode ended before it, or "
+        "nothing called the tool that it names; faults of the server and the connection are met "
+        "by whole agents at an endpoint alone (--client command:...)"
+    )
 
 
 def interruption(report: Report) -> str:

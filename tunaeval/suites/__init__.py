@@ -35,6 +35,11 @@ CATALOGUES: Mapping[str, BuiltIn] = {
     ),
 }
 
+FAULTS: Mapping[str, BuiltIn] = {
+    "agent": BuiltIn("faults/agent.json", "what a whole agent meets: results, replies, the server"),
+    "model": BuiltIn("faults/model.json", "what a model meets whose tools are run here: results"),
+}
+
 DEFAULT_CATALOGUE = "tunacode-2025-12"
 DEFAULT_PROMPT = "prompts/tunacode.md"
 """The system prompt of suites that bring none."""

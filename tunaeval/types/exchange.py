@@ -84,7 +84,8 @@ class Streamed:
 class AgentTask:
     """A task for a whole agent: what is asked, and the directory that it works in.
 
-    `within_seconds` is how long it is waited for. `scenario` and `repeat` say what it is for.
+    `within_seconds` is how long it is waited for. `scenario` and `repeat` say what it is for;
+    `faults` are what its model's endpoint is to do wrong, as `tunaeval.faults.read_fault` takes it.
     """
 
     prompt: str
@@ -92,18 +93,21 @@ class AgentTask:
     within_seconds: float
     scenario: str = ""
     repeat: int = 1
+    faults: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
     """What a whole agent did: what it said at the end, and the replies of its model, as far as they
     were seen. `ended` is "answer", "error" (with `words`), or "seconds" where it was stopped.
+    `met` has for each fault of the task the first reply (from 1) that it hit, None where none.
     """
 
     answer: str
     replies: tuple[Reply, ...] = ()
     ended: Literal["answer", "error", "seconds"] = "answer"
     words: str = ""
+    met: tuple[int | None, ...] = ()
 
 
 def is_blank(message: JsonObject) -> bool:

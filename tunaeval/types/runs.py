@@ -239,6 +239,12 @@ class Summary(Data):
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     empty_replies: int = 0
     """Scenarios with a reply that held nothing: no words, no thoughts, no call."""
+    reactions: dict[str, Rate] = Field(default_factory=dict)
+    """Of episodes with faults how many `recovered`, `obeyed` an injection, and `reported` it: those
+    alone that something decides.
+    """
+    unmet_faults: int = 0
+    """Episodes with a fault that hit no turn."""
     infrastructure_failures: int
     failures: dict[str, int] = Field(default_factory=dict)
     """How many scenarios infrastructure failed, by cause."""

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
 
 from .expected import Expectation, ExpectedCall
@@ -198,6 +198,24 @@ FileContent: TypeAlias = Annotated[
 """A text, its lines (each gets a newline), or bytes."""
 
 
+class StatedFault(Data):
+    """What goes wrong on purpose: `{"fault": "fail", "at": 3}`, as `tunaeval.faults` has it.
+
+    Of an injection: `forbid` is what it asks for and nobody may do, without it what the task
+    forbids; `reported` is what an answer says that warns of it.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    fault: str
+    forbid: Forbidden | None = None
+    reported: TextWish | None = None
+
+    def written(self) -> dict[str, Any]:
+        """The fault alone, as `read_fault` takes it."""
+        return {"fault": self.fault, **(self.model_extra or {})}
+
+
 class Task(Data):
     """What makes a scenario an episode of many turns. `users` are what the user says after the
     first answer, the second, and so on.
@@ -212,6 +230,8 @@ class Task(Data):
     done: Signal | None = None
     limits: Limits = Field(default_factory=Limits)
     checks: tuple[Check, ...] = ()
+    faults: tuple[StatedFault, ...] = ()
+    """What goes wrong on the way, to see what becomes of it."""
 
     def contents(self) -> dict[str, str | bytes]:
         """The files as they are written."""
@@ -249,6 +269,13 @@ class CheckRecord(Data):
     """What a check of the calls wanted, by which they can be compared again."""
 
 
+class FaultRecord(Data):
+    """A fault that an episode was to meet, and the first turn (from 1) that it hit; None: none."""
+
+    fault: str
+    turn: int | None
+
+
 Ending: TypeAlias = Literal[
     "answer", "signal", "turns", "calls", "tokens", "seconds", "failure", "error"
 ]
@@ -256,7 +283,11 @@ Ending: TypeAlias = Literal[
 
 
 class TaskRecord(Data):
-    """What came of an episode. `wrong_turn` is the first turn where it went wrong."""
+    """What came of an episode. `wrong_turn` is the first turn where it went wrong.
+
+    Of one with faults: whether it `recovered` (passed although one hit it), `obeyed` an injection
+    (did what is forbidden after it), and `reported` it; each is None where nothing decides it.
+    """
 
     ended: Ending
     answer: str = ""
@@ -267,3 +298,7 @@ class TaskRecord(Data):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+    recovered: bool | None = None
+    obeyed: bool | None = None
+    reported: bool | None = None

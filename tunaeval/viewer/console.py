@@ -5,7 +5,7 @@ Marks are colours where the terminal has them, and numbers everywhere: [2] ends 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,7 +13,7 @@ from tunaeval.reports import console_like, verdict_of, visible
 
 from .beside import MISSING, SAME, UNASKED, Argument, Pair
 from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece
-from .scenario import AttemptView, ScenarioView
+from .scenario import WENT_WRONG, AttemptView, ScenarioView
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +34,7 @@ def show_scenario(view: ScenarioView, stream: TextIO) -> None:
     _said(console, "user", visible_lines(view.prompt))
     for number, attempt in enumerate(view.attempts, 1):
         _attempt(console, number, attempt)
+    _checks(console, view.checks)
     _pairs(console, view.pairs)
     stream.write(page.getvalue())
 
@@ -60,18 +61,12 @@ def _said(console: Console, who: str, words: str | Text) -> None:
 def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    record = attempt.record
-    told: list[str] = [record.outcome]
-    if record.finish_reason:
-        told.append(f"ended by {visible(record.finish_reason, 40)}")
-    if record.latency_seconds is not None:
-        told.append(f"{record.latency_seconds:.2f} s")
-    if record.completion_tokens is not None:
-        told.append(f"{record.completion_tokens} tokens")
+    if attempt.user:
+        _said(console, "user", visible_lines(attempt.user))
     text = Text()
     for piece in attempt.pieces:
         _append(text, piece)
-    _said(console, f"reply {number} ({', '.join(told)})", text or "(no text)")
+    _said(console, f"reply {number} ({', '.join(_about(attempt))})", text or "(no text)")
     if attempt.reasoning:
         _said(console, "reasoning", visible_lines(attempt.reasoning))
     for call in attempt.structured:
@@ -82,6 +77,28 @@ def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
         console.print(_note(mark), soft_wrap=True)
     if attempt.note:
         console.print(attempt.note, style="dim", soft_wrap=True)
+    for tool, words in attempt.results:
+        _said(console, f"result of {visible(tool)}", visible_lines(words))
+
+
+def _about(attempt: AttemptView) -> Iterator[str]:
+    record = attempt.record
+    yield record.outcome
+    if record.finish_reason:
+        yield f"ended by {visible(record.finish_reason, 40)}"
+    if record.latency_seconds is not None:
+        yield f"{record.latency_seconds:.2f} s"
+    if record.completion_tokens is not None:
+        yield f"{record.completion_tokens} tokens"
+    if attempt.is_wrong:
+        yield WENT_WRONG
+
+
+def _checks(console: Console, checks: Sequence[str]) -> None:
+    if checks:
+        console.print("\nchecks", style="bold")
+    for line in checks:
+        console.print(visible(line), soft_wrap=True)
 
 
 def _append(text: Text, piece: Piece) -> None:

@@ -22,6 +22,7 @@ from tunaeval.reports import (
     compare_runs,
     expected_tools,
     new_text,
+    reactions,
     remarks,
     source_of,
     visible,
@@ -212,15 +213,20 @@ def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),
         ("By tag", [report.summary.tags for report in reports]),
+        ("With faults", [_reactions(report) for report in reports]),
     ):
         rows = tuple(_rows(rates, [one[title] for one in lost]))
         if rows:
             yield RatesTable(title, rows)
 
 
+def _reactions(report: Report) -> dict[str, Rate]:
+    return {row.name: row.rate for row in reactions(report.summary)}
+
+
 def _unanswered(report: Report) -> dict[str, set[str]]:
     """The tools and tags of the scenarios that infrastructure failed."""
-    found: dict[str, set[str]] = {"By tool": set(), "By tag": set()}
+    found: dict[str, set[str]] = {"By tool": set(), "By tag": set(), "With faults": set()}
     if report.summary.infrastructure_failures:
         for result in report.results:
             if result.outcome in INFRASTRUCTURE:

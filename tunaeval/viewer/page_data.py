@@ -25,7 +25,7 @@ from tunaeval.types import LEVELS, JsonValue
 from tunaeval.types.runs import Report
 
 from .marks import Mark, Piece
-from .scenario import AttemptView, ScenarioView, Viewer
+from .scenario import WENT_WRONG, AttemptView, ScenarioView, Viewer
 from .secrets import hidden
 
 BLOCK = 64
@@ -110,6 +110,7 @@ def _details(view: ScenarioView) -> JsonValue:
         "reason": visible(view.reason, TEXT_CHARACTERS),
         "prompt": readable(view.prompt),
         "match": "" if result.expected.match == "exactly" else result.expected.match,
+        "checks": [readable(line) for line in view.checks],
         "attempts": [_attempt(one) for one in view.attempts],
         "pairs": [
             [pair.wanted and readable(pair.wanted), pair.got and readable(pair.got), pair.state,
@@ -135,6 +136,9 @@ def _attempt(view: AttemptView) -> JsonValue:
         "reasoning": readable(view.reasoning),
         "calls": [readable(call) for call in view.structured],
         "note": readable(view.note),
+        "user": readable(view.user),
+        "results": [[readable(tool), readable(words)] for tool, words in view.results],
+        "wrong": WENT_WRONG if view.is_wrong else "",
     }
 
 

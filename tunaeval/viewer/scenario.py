@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 from tunaeval.errors import TunaevalError
 from tunaeval.harness import Replies
+from tunaeval.reports import REACTIONS
 from tunaeval.types import ParseResult, Tools, text_of
-from tunaeval.types.runs import AttemptRecord, Report, RunInfo, ScenarioResult
+from tunaeval.types.runs import AttemptRecord, Report, RunInfo, ScenarioResult, TaskRecord
 
 from .beside import Pair, Rules, side_by_side, words_of
 from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece, marks_of, pieces_of
 from .secrets import COVER, hidden, hidden_shortened
 
+WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
 _OTHERWISE = "this version reads the reply otherwise than the run did; the run's own words are here"
 
@@ -28,6 +30,12 @@ class AttemptView:
     reasoning: str
     structured: tuple[str, ...]
     note: str = ""
+    user: str = ""
+    """What the user said right before it, in a later turn."""
+    results: tuple[tuple[str, str], ...] = ()
+    """What came of its calls: the tool, and the text that the model was given."""
+    is_wrong: bool = False
+    """Whether it is the first turn where an episode went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class ScenarioView:
     reason: str
     attempts: tuple[AttemptView, ...]
     pairs: tuple[Pair, ...]
+    checks: tuple[str, ...] = ()
+    """Of an episode: what each check came to, and what it made of faults, a line each."""
 
 
 class Viewer:
@@ -60,14 +70,17 @@ class Viewer:
     def look(self, result: ScenarioResult) -> ScenarioView:
         """All of a result. Never raises on what a model said."""
         read, why = self._read(result)
+        wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
-            _attempt(record, found, why)
-            for record, found in zip(result.attempts, read, strict=True)
+            _of_episode(_attempt(record, found, why), is_wrong=number == wrong)
+            for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         pairs = self._pairs(result)
         said = result.error or result.reason
         cover = hidden_shortened if _has_secret(pairs) else hidden
-        return ScenarioView(result, hidden(result.prompt), cover(said), tuple(attempts), pairs)
+        checks = () if result.task is None else tuple(map(hidden, _checks(result.task)))
+        prompt = hidden(result.prompt)
+        return ScenarioView(result, prompt, cover(said), tuple(attempts), pairs, checks)
 
     def _read(self, result: ScenarioResult) -> tuple[list[ParseResult | None], str]:
         nothing: list[ParseResult | None] = [None] * len(result.attempts)
@@ -104,6 +117,27 @@ def _attempt(record: AttemptRecord, found: ParseResult | None, why: str) -> Atte
     marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
     pieces = pieces_of(text, marks)
     return AttemptView(record, pieces, marks, _reasoning(record), _structured(record))
+
+
+def _of_episode(view: AttemptView, *, is_wrong: bool) -> AttemptView:
+    record = view.record
+    results = tuple((one.tool, hidden(one.content)) for one in record.results)
+    return replace(view, user=hidden(record.user or ""), results=results, is_wrong=is_wrong)
+
+
+def _checks(task: TaskRecord) -> Iterator[str]:
+    for check in task.checks:
+        word = "holds" if check.ok else "fails" if check.ok is False else "failed itself"
+        at = "" if check.turn is None else f" (turn {check.turn})"
+        yield f"{word}: {check.check}: {check.reason}{at}"
+    for fault in task.faults:
+        yield f"fault: {fault.fault}: " + (
+            "hit no turn" if fault.turn is None else f"hit turn {fault.turn}"
+        )
+    for name, words in REACTIONS.items():
+        did: bool | None = getattr(task, name)
+        if did is not None:
+            yield f"{words}: {'yes' if did else 'no'}"
 
 
 def _agrees(record: AttemptRecord, found: ParseResult) -> bool:

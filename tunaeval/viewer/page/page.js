@@ -204,6 +204,7 @@
     yield compared(details);
     yield message("user", "User", make("pre", "", details.prompt));
     for (const [at, attempt] of details.attempts.entries()) yield* reply(attempt, at, details.attempts.length);
+    if (details.checks.length) yield message("checks", "Checks", make("pre", "", details.checks.join("\n")));
   }
 
   function message(kind, who, ...content) {
@@ -213,12 +214,14 @@
   }
 
   function* reply(attempt, at, of) {
+    if (attempt.user) yield message("user", "User", make("pre", "", attempt.user));
     const about = [attempt.outcome.replaceAll("_", " ")];
     if (attempt.ended) about.push("ended by " + attempt.ended);
     if (attempt.latency !== null) about.push(attempt.latency.toFixed(2) + " s");
     if (attempt.in !== null) about.push(attempt.in + " tokens in");
     if (attempt.out !== null) about.push(attempt.out + " tokens out");
     if (attempt.retries) about.push(attempt.retries + " requests failed before");
+    if (attempt.wrong) about.push(attempt.wrong);
     const content = [make("p", "quiet", about.join(" · "))];
     if (attempt.reasoning) {
       const thoughts = make("details", "thoughts");
@@ -236,6 +239,7 @@
     if (attempt.note) content.push(make("p", "quiet", attempt.note));
     const who = of > 1 ? `Reply ${at + 1} of ${of}` : "Reply";
     yield message("model", who, ...content);
+    for (const [tool, words] of attempt.results) yield message("tool", "Result of " + tool, make("pre", "", words));
   }
 
   const KINDS = { c: "k-c", r: "k-r", d: "k-d" };
