@@ -48,6 +48,10 @@ GLAIVE = (
     '{"name": "get_weather", "arguments": \'{"city": "Oslo", "days": 2}\'} <|endoftext|>\n\n\n'
     f"FUNCTION RESPONSE: {RESULT}\n\n\nASSISTANT: {ANSWER} <|endoftext|>"
 )
+HERMES_SYSTEM = (
+    "You call functions; their signatures are within <tools></tools> tags: "
+    f"<tools> {json.dumps(OPENAI_TOOL)} </tools> For each call write <tool_call></tool_call>."
+)
 TOOLCALL = f"<TOOLCALL>{json.dumps([CALL])}</TOOLCALL>"
 
 SHAPES: dict[str, list[dict[str, Any]]] = {
@@ -58,7 +62,11 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
         {"messages": [{"role": "user", "content": ASK}, {"role": "assistant", "content": TOOLCALL}],
          "tools": [json.dumps(TOOL)]},
     ],
-    "sharegpt": [sharegpt(), sharegpt(system="Be kind.")],
+    "sharegpt": [
+        sharegpt(),
+        sharegpt(system="Be kind."),
+        sharegpt(tools=None, system=HERMES_SYSTEM),
+    ],
     "llama-factory": [
         sharegpt(("human", ASK), ("function_call", json.dumps(CALL)), ("observation", RESULT),
                  ("gpt", ANSWER)),

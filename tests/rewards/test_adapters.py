@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.reduction import ForkingPickler
 from types import SimpleNamespace
 from typing import Any
@@ -112,6 +114,22 @@ def test_verl_gets_a_score_beside_its_parts() -> None:
         compute_score("x", GOOD, GOLD, recipe="x")
     with pytest.raises(UsageError, match="no 'reparied'"):
         compute_score("x", GOOD, GOLD, reparied=0.5)
+
+
+def test_verl_finds_it_by_its_package_and_by_its_file() -> None:
+    """As `verl.utils.import_utils.load_module` of 0.9.1 does: `pkg://` a name, or a path."""
+    by_name = import_module("tunaeval.rewards.verl")
+    spec = spec_from_file_location("custom_module_1", str(by_name.__file__))
+    assert spec is not None
+    assert spec.loader is not None
+    by_path = module_from_spec(spec)
+    spec.loader.exec_module(by_path)
+    routed = {"reward_router_address": "127.0.0.1:1", "reward_model_tokenizer": None}
+    for module in (by_name, by_path):
+        found = module.compute_score(
+            data_source="x", solution_str=GOOD, ground_truth=GOLD, extra_info={}, **routed
+        )
+        assert found["score"] == 1.0
 
 
 def test_a_column_that_is_named_has_to_be_there() -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import permutations
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call, written
-from tunaeval import parse
+from tunaeval import ToolCall, parse, render
 from tunaeval.matching import best_pairs, ordered_pairs
 from tunaeval.rewards import EXACT, TOOLRL, Gold, GoldMatch, Parts, Recipe, reward
 from tunaeval.testing.strategies import json_values
@@ -112,6 +113,76 @@ def test_a_broken_call_never_raises_the_reward(
     assert after.attempts == before.attempts + 1
 
 
+FORMATS = [
+    "hermes",
+    "mistral-v11",
+    "llama3-json",
+    "qwen3-coder",
+    "deepseek-v3.1",
+    "glm45",
+    "pythonic",
+]
+
+
+def in_format(name: str, tool: str = "get_weather", **arguments: Any) -> str:
+    return render([ToolCall(tool, arguments)], name)
+
+
+def spoiled(name: str) -> dict[str, str]:
+    """One call in a format, each time broken in another way."""
+    good = in_format(name, city="Paris")
+    at, end = good.index("get_weather"), good.index("Paris")
+    opener, closer = good[:at], good[end + 5 :]
+    only_marked = {
+        "cut in its name": good[: at + 4],
+        "opened alone": opener,
+        "words inside": f"{opener}I cannot say.{closer}",
+    }
+    return {
+        **(only_marked if name != "pythonic" else {}),  # where a bracket is all that is left of it
+        "cut in its value": good[: end + 2],
+        "without its end": good[: end + 5],
+        "wrong inside": good.replace("Paris", '", {"').replace("get_weather", 'get_weather"'),
+        "of an unknown tool": in_format(name, "rm", path="/"),
+        "opened twice": opener + good,
+        "one in another": good[:end] + good + good[end:],
+    }
+
+
+LAX = Recipe(broken=0.9, repaired=1.0, misfit=1.0)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_a_broken_call_never_raises_the_reward_in_any_format(
+    name: str, data: st.DataObject
+) -> None:
+    """Before, between or behind sound calls, those it swallows included."""
+    recipe = data.draw(st.sampled_from([Recipe(), EXACT, TOOLRL, LAX, Recipe(grading="whole")]))
+    broken = data.draw(st.sampled_from([*spoiled(name).values()]))
+    assume(not parse(broken, tools=TOOLS, level=recipe.level).calls)
+    cities = data.draw(st.lists(st.sampled_from(["Paris", "Oslo", "Rome"]), max_size=3))
+    wanted = data.draw(st.lists(st.sampled_from(["Paris", "Oslo"]), max_size=2))
+    gold = Gold.of([call(city=city) for city in wanted], TOOLS)
+    pieces = [in_format(name, city=city) for city in cities]
+    if not pieces and data.draw(st.booleans()):
+        pieces = ["It is sunny."]
+    before = reward("\n".join(pieces), gold, recipe=recipe)
+    pieces.insert(data.draw(st.integers(0, len(pieces))), broken)
+    after = reward("\n".join(pieces), gold, recipe=recipe)
+    assert after.value <= before.value + 1e-12, pieces
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_opened_and_is_no_call_is_a_broken_one(name: str) -> None:
+    """With a gold that wants no call, too: words between the markers of a call are no answer."""
+    for what, broken in spoiled(name).items():
+        for text in (broken, f"It rains.\n{broken}", f"{in_format(name, city='Paris')}\n{broken}"):
+            found = reward(text, Gold.of([], TOOLS))
+            assert found.value == 0.0, (what, text)
+            assert found.broken or found.outcome == "calls", (what, text)
+
+
 @given(st.lists(calls(), max_size=3), st.lists(calls(), max_size=3), recipes())
 def test_the_order_of_calls_changes_nothing_where_any_will_do(
     made: list[dict[str, Any]], wanted: list[dict[str, Any]], recipe: Recipe
@@ -178,7 +249,8 @@ def test_the_pairs_are_the_best_there_are(first: int, second: int, data: st.Data
 def test_what_was_parsed_already_earns_as_its_text(text: str, gold: Gold) -> None:
     if "```" in text or "<tool_response>" in text or "<|im_start|>" in text:
         return
-    assert reward(parse(text, tools=TOOLS), gold) == reward(text, gold)
+    found = reward(parse(text, tools=TOOLS), gold)
+    assert found == replace(reward(text, gold), broken_spans=found.broken_spans)
 
 
 @given(texts(), golds())

@@ -74,7 +74,8 @@ def test_toolrl_pays_as_its_paper_says() -> None:
 @pytest.mark.parametrize(
     ("fields", "text", "value"),
     [
-        ({"broken": 1.0}, GOOD + BROKEN, 0.05 + 0.9),
+        ({"broken": 1.0}, GOOD + BROKEN, 0.5),
+        ({"broken": 0.25}, GOOD + BROKEN, 0.0125 + 0.225),
         ({"broken": 0.0}, GOOD + BROKEN, 0.0),
         ({"repaired": 0.5}, GOOD.replace("}}", "},}"), 0.5),
         ({"misfit": 0.0}, written(call(city="Paris", a=1)), 0.1),

@@ -1,7 +1,7 @@
 """The shapes that rows of public data sets have: how each is recognised, and how it is read.
 
 openai          messages, tools as objects, as text or as a list of texts; When2Call's SFT rows
-sharegpt        conversations of from/value, calls in the text (Hermes)
+sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
 llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
 xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
 toolace         system with a list of tools in it, calls as Python writes them
@@ -93,7 +93,8 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
         said = row.get("conversations", row.get("conversation")) or []
         if {"function_call", "observation"} & {_get(one, "from") for one in said}:
             return "llama-factory"
-        in_system = isinstance(row.get("system"), str) and not row.get("tools")
+        system = row.get("system")
+        in_system = isinstance(system, str) and "<tools>" not in system and not row.get("tools")
         return "toolace" if in_system else "sharegpt"
     if "correct_answer" in row or "chosen_response" in row:
         return "when2call"
@@ -176,7 +177,20 @@ def _openai(row: JsonObject) -> tuple[Said, Any]:
 
 
 def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
-    return _conversation(row), row.get("tools")
+    said = [*_conversation(row)]
+    return said, row.get("tools") or _listed_tools(said)
+
+
+def _listed_tools(said: Iterable[JsonObject]) -> list[Any] | None:
+    """The tools between `<tools>` and `</tools>` of the system's turn, where Hermes has them."""
+    for message in said:
+        content = message.get("content")
+        if message.get("role") != "system" or not isinstance(content, str):
+            continue
+        listed = content.rpartition("</tools>")[0].rpartition("<tools>")[2]
+        if listed.strip() and (found := tools_in(listed)):
+            return found
+    return None
 
 
 def _llama_factory(row: JsonObject) -> tuple[Said, Any]:

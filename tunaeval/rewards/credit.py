@@ -27,6 +27,9 @@ _MOST_FAILURES = 8
 _LITTLE = 1e-9
 """What decides between pairs that a recipe makes worth the same."""
 
+_HALF = 0.5
+"""A factor of up to a half never costs less than one more call among those made."""
+
 
 class Credit:
     """One completion's calls beside one gold."""
@@ -40,24 +43,25 @@ class Credit:
         self.pairs = self._paired()
 
     def parts(self) -> Parts:
-        """What is earned, from 0 to 1 each."""
-        tried, recipe = self._tried, self._recipe
+        """What is earned, from 0 to 1 each.
+
+        A broken attempt costs a factor, or counts as a call too many: what costs more, so that
+        nothing is gained by breaking a call that nobody wanted.
+        """
+        tried, factor = self._tried, self._recipe.broken
         if not tried.calls:
             return Parts()
-        attempts = len(tried.calls) + tried.broken
-        lost = recipe.broken**tried.broken
-        written = fsum(self._soundness) / attempts
-        if recipe.grading == "toolrl":
-            name, arguments = self._toolrl()
-        elif recipe.grading == "whole":
-            whole = self._counted() == len(self.pairs) > 0
-            worth = min((self._worth(*pair) for pair in self.pairs), default=0.0)
-            name = arguments = worth if whole else 0.0
-        else:
-            every = self._counted() or 1
-            name = fsum(self._quality(*pair) for pair in self.pairs) / every
-            arguments = fsum(self._worth(*pair) for pair in self.pairs) / every
-        return Parts(lost * written, lost * name, lost * arguments)
+        made, broken = len(tried.calls), tried.broken
+        lost = factor**broken
+        written = lost * fsum(self._soundness) / (made + broken)
+        earned = self._earner()
+        name, arguments = (lost * share for share in earned(made))
+        if factor > _HALF and self._recipe.grading != "whole":
+            for more in range(1, broken + 1):
+                less = factor ** (broken - more)
+                one, other = earned(made + more)
+                name, arguments = min(name, less * one), min(arguments, less * other)
+        return Parts(written, name, arguments)
 
     def failures(self) -> tuple[Failure, ...]:
         """Why the calls are not those wanted, the first few."""
@@ -83,9 +87,9 @@ class Credit:
         worth = (recipe.arguments or _LITTLE) * self._worth(one, other) * size
         return worth + (recipe.name or _LITTLE) * self._quality(one, other) + _LITTLE
 
-    def _counted(self) -> int:
+    def _counted(self, made: int) -> int:
         """How many calls a share is of: those wanted, and those that nobody wanted."""
-        wanted, made = len(self._gold.calls), len(self._tried.calls)
+        wanted = len(self._gold.calls)
         return wanted if self._gold.match in {"in_order", "superset"} else max(wanted, made)
 
     # --- one pair ----------------------------------------------------------------------------
@@ -132,22 +136,43 @@ class Credit:
         repaired = self._tried.calls[index].repairs or index in self._tried.fenced
         return self._recipe.repaired if repaired else 1.0
 
-    # --- ToolRL ------------------------------------------------------------------------------
+    # --- what the pairs earn, by how many calls were made ---------------------------------------
 
-    def _toolrl(self) -> tuple[float, float]:
+    def _earner(self) -> Callable[[int], tuple[float, float]]:
+        """The shares of names and of arguments."""
+        if self._recipe.grading == "toolrl":
+            return self._toolrl()
+        worths = [self._worth(*pair) for pair in self.pairs]
+        if self._recipe.grading == "whole":
+            whole = self._counted(len(self._tried.calls)) == len(self.pairs) > 0
+            least = min(worths) if whole and not self._tried.broken else 0.0
+            return lambda _: (least, least)
+        name, arguments = fsum(self._quality(*pair) for pair in self.pairs), fsum(worths)
+
+        def shares(made: int) -> tuple[float, float]:
+            every = self._counted(made) or 1
+            return name / every, arguments / every
+
+        return shares
+
+    def _toolrl(self) -> Callable[[int], tuple[float, float]]:
         """Names, and arguments, as shares of S = 1 + |G| + all wanted arguments."""
         gold = [wanted.name for wanted in self._gold.calls]
-        made = [call.name for call in self._tried.calls]
-        both = sum((Counter(gold) & Counter(made)).values())
-        either = self._counted() + min(len(gold), len(made)) - both
+        names = [call.name for call in self._tried.calls]
+        both = sum((Counter(gold) & Counter(names)).values())
         most = self._gold.size
         quality = min((self._quality(*pair) for pair in self.pairs), default=0.0)
         matched = fsum(
             self._worth(one, other) * (1 + len(self._gold.calls[one].arguments))
             for one, other in self.pairs
         )
-        surplus = len(gold) / self._counted()
-        return quality * both / either / most, surplus * matched / most
+
+        def shares(made: int) -> tuple[float, float]:
+            every = self._counted(made)
+            either = every + min(len(gold), made) - both
+            return quality * both / either / most, len(gold) / every * matched / most
+
+        return shares
 
     # --- failures ----------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tunaeval.parsing import parse, parse_message
 from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, text_of
 
+from .leftovers import openers_apart, openers_left
 from .observed import has_observations, observations, without
 from .recipe import Recipe
 from .words import has_words
@@ -29,6 +30,7 @@ _ODD = frozenset({
 
 NO_COMPLETION = "no_completion"
 TOO_LONG = "too_long"
+NOT_A_CALL = "not-a-call"
 
 
 class BrokenSpan(NamedTuple):
@@ -74,7 +76,7 @@ def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Atte
     if isinstance(completion, str):
         return _of_text(completion, tools, recipe)
     if isinstance(completion, ParseResult):
-        return of_result(completion, recipe)
+        return of_result(completion, recipe, tools=tools)
     if isinstance(completion, Sequence) and not isinstance(completion, bytes | bytearray):
         return _of_messages(completion, tools, recipe)
     if isinstance(completion, Mapping) or any(hasattr(completion, key) for key in _FIELDS):
@@ -97,7 +99,7 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
             text = without(text, others)
             result = parse(text, recipe.reader, tools, recipe.level)
             forged = [] if recipe.observations else others
-    found = of_result(result, recipe, text)
+    found = of_result(result, recipe, text, tools)
     found.broken += len(forged)
     found.spans += tuple(BrokenSpan(*span) for span in forged)
     return found
@@ -109,7 +111,12 @@ def has_others(text: str) -> bool:
 
 
 def of_result(
-    result: ParseResult, recipe: Recipe, text: str = "", *, message: int | None = None
+    result: ParseResult,
+    recipe: Recipe,
+    text: str = "",
+    tools: Tools | None = None,
+    *,
+    message: int | None = None,
 ) -> Attempts:
     """What a text's result says of its attempts; with the text, which calls are in a fence."""
     calls = [*result.calls]
@@ -117,10 +124,13 @@ def of_result(
     if result.diagnoses:
         found.diagnoses = result.diagnoses
         spans = [*_broken(result.diagnoses, calls)]
-        found.spans = tuple(BrokenSpan(*span, message) for span in spans if span.end > span.start)
+        found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
+    _add_leftovers(found, result, recipe, text, tools)
+    if message is not None:
+        found.spans = tuple(span._replace(message=message) for span in found.spans)
     for mark in _FENCES:
         if mark not in text:
             continue
@@ -132,6 +142,27 @@ def of_result(
             if any(start < call.span.start < end for start, end in inside)
         }
     return found
+
+
+def _add_leftovers(
+    found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
+) -> None:
+    """Openers in what is said: each begins an attempt, those with a diagnosis among them."""
+    left = openers_left(result.content, recipe.reader, tools)
+    more = len(left) - found.broken
+    if more <= 0:
+        return
+    start, end = left[0]
+    note = f"{result.content[start:end]!r} opens a call, and none follows"
+    found.diagnoses += (Diagnosis(NOT_A_CALL, note),)
+    found.broken = len(left)
+    if found.outcome == "no_call":
+        found.outcome = "malformed"
+    known = [call.span for call in result.calls if call.span]
+    known += [Span(span.start, span.end) for span in found.spans]
+    if text:
+        apart = openers_apart(text, more, recipe.reader, tools, known)
+        found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:

@@ -17,6 +17,7 @@ from tunaeval.types import ParseResult, Tools
 
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
+from .leftovers import openers_left
 from .reading import (
     NO_COMPLETION,
     TOO_LONG,
@@ -85,8 +86,11 @@ def reward(
     if text is not None and len(text) <= recipe.max_characters and not has_others(text):
         result = parse(text, recipe.reader, known, recipe.level)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
-            return _whole(recipe, len(result.calls), _size(gold, recipe))
-        return _taken_apart(of_result(result, recipe, message=message), gold, known, recipe)
+            said = result.content
+            if not said or not openers_left(said, recipe.reader, known):
+                return _whole(recipe, len(result.calls), _size(gold, recipe))
+        tried = of_result(result, recipe, text, known, message=message)
+        return _taken_apart(tried, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
         result = parse_message({"tool_calls": items}, recipe.reader, known, recipe.level)

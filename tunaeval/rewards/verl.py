@@ -1,6 +1,6 @@
 """A reward for verl, by its file: no line of code, and verl is not imported.
 
-    reward.custom_reward_function.path=pkg://tunaeval.rewards.verl   (or the path of this file)
+    reward.custom_reward_function.path=pkg://tunaeval.rewards.verl
     reward.custom_reward_function.name=compute_score
 
 verl 0.9.1 calls `compute_score(data_source, solution_str, ground_truth, extra_info, **kwargs)` for
@@ -9,6 +9,9 @@ each sample, in a thread, and logs what stands beside "score". (verl/utils/rewar
 
 verl decodes with `skip_special_tokens=True`: where a tokenizer counts `<tool_call>` as special, the
 text has none, and the bare JSON is read.
+
+Where verl is given the path of this file, the file is no part of a package: so its imports are
+absolute.
 """
 
 from __future__ import annotations
@@ -19,11 +22,13 @@ from functools import lru_cache
 from typing import Any
 
 from tunaeval.errors import UsageError
-
-from .recipe import Recipe, recipe_of
-from .scored import gold_of, reward
+from tunaeval.rewards.recipe import Recipe, recipe_of
+from tunaeval.rewards.scored import gold_of, reward
 
 __all__ = ["compute_score"]
+
+_OF_VERL = frozenset({"reward_router_address", "reward_model_tokenizer"})
+"""What verl's reward managers add where a reward model is served beside."""
 
 
 def compute_score(
@@ -43,6 +48,7 @@ def compute_score(
     """
     del data_source
     tools = extra_info.get("tools") if isinstance(extra_info, Mapping) else None
+    changes = {key: value for key, value in changes.items() if key not in _OF_VERL}
     chosen = _changed(recipe_of(recipe), changes)
     found = reward(solution_str, gold_of(ground_truth, tools), recipe=chosen)
     return {
