@@ -15,7 +15,6 @@ from statistics import median
 
 from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Source, is_blank
 from tunaeval.types.runs import (
-    AttemptRecord,
     Expectation,
     Rate,
     ScenarioResult,
