@@ -22,9 +22,10 @@ from tunaeval.repair import (
     Unreadable,
     begins_soundly,
     has_long_number,
+    repair_of,
     scan,
 )
-from tunaeval.types import Level, ParseResult, Repair, Span, ToolCall, Tools
+from tunaeval.types import Diagnosis, Level, ParseResult, Repair, Span, ToolCall, Tools
 from tunaeval.window import Window
 
 from .chains import missing_closer, stops_of
@@ -204,7 +205,7 @@ def closer_of(form: Format) -> Literal | None:
 def unclosed(closer: Literal, text: str, at: int, base: int) -> tuple[Repair, int]:
     """The repair of a block whose closer is missing at an index, and where the block ends."""
     message, end = missing_closer(text, at, closer)
-    return Repair("unclosed", message, Span(base + at, base + at + 1)), end
+    return repair_of("unclosed", message, Span(base + at, base + at + 1)), end
 
 
 _AHEAD = 320
@@ -242,16 +243,22 @@ def repaired(judged: Judged, repair: Repair) -> Judged:
         return judged
     repairs = (*call.repairs, repair)
     call = call_of(call.name, call.arguments, call.format or "", span, call.id, repairs=repairs)
-    return Judged(span, verdict._replace(call=call))
+    return _new_tuple(Judged, (span, _new_tuple(Verdict, (call, *verdict[1:])), *judged[2:]))
 
 
 def judged_result(
     calls: tuple[ToolCall, ...], content: str, judged: Sequence[Judged]
 ) -> ParseResult:
     """The result of a text in which objects were judged; `calls` are theirs, and any others."""
-    said = tuple([note for span, verdict, *_ in judged for note in verdict.diagnoses(span)])
-    refused = not calls and any(each.verdict.attempt for each in judged)
-    return result_of(calls, content, None, said, "malformed" if refused else None)
+    said: list[Diagnosis] = []
+    attempted = False
+    for each in judged:
+        verdict = each.verdict
+        if verdict.notes:
+            said += verdict.diagnoses(each.span)
+        attempted = attempted or verdict.attempt
+    refused = attempted and not calls
+    return result_of(calls, content, None, (*said,), "malformed" if refused else None)
 
 
 def object_at(

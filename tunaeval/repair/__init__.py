@@ -1,14 +1,15 @@
 """Nearly right to right, every repair named."""
 
 from .braces import BRACE_KEY, BraceReader, object_reader
+from .fitted import Fault, Fitted, fit_types
 from .json import JsonReader
 from .kinds import UNBENT, kind_of, of_text
 from .literals import PYTHON_NAME
 from .machine import Read
-from .mends import MENDS
+from .mends import MENDS, repair_of
 from .python import PythonReader
 from .references import ANY, admitted, member, member_or_item, resolved
-from .schema import Fault, Fitted, fit, fit_types
+from .schema import fit
 from .strings import QUOTES
 from .values import (
     MAX_DEPTH,
@@ -54,6 +55,7 @@ __all__ = [
     "object_reader",
     "of_text",
     "read_json",
+    "repair_of",
     "resolved",
     "scan",
     "too_deep",

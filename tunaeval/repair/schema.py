@@ -15,28 +15,9 @@ from dataclasses import dataclass, field
 
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
+from .fitted import LONGEST_STEP, Fault, Fitted, bending, type_repair
 from .kinds import UNBENT, bent, choices_of, is_of, kind_of, kinds_named, shown
 from .references import MAX_SCHEMA_DEPTH, Nowhere, Schema, alternatives_of, parts_of
-
-_LONGEST_STEP = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What does not fit, and where: `path` is like `$.items[0].name`."""
-
-    code: str
-    path: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A value after fitting, what was changed, and what still does not fit."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
 
 def fit(
@@ -56,45 +37,13 @@ def fit(
             return Fitted(outcome.value)
         for path, code, message in _told(outcome, "$", set()):
             if code == "type":
-                repairs.append(_type_repair(path, message, span))
+                repairs.append(type_repair(path, message, span))
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
         deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
         return Fitted(value, (), (deep,))
     return Fitted(outcome.value, tuple(repairs), tuple(faults))
-
-
-def fit_types(
-    value: JsonObject, types: Mapping[str, str], *, span: Span | None = None
-) -> Fitted | None:
-    """The same for an object of which no more is asked than a type of each member.
-
-    None where a member has no type, or one that it cannot be bent to: `fit` says what of that.
-    """
-    changed: JsonObject = {}
-    repairs: list[Repair] = []
-    for name, inner in value.items():
-        kind = types.get(name)
-        if kind not in _CLASSES:
-            return None
-        if type(inner) is _CLASSES[kind] or is_of(inner, kind):
-            continue
-        found = bent(inner, kind)
-        if found is UNBENT:
-            return None
-        changed[name] = found
-        path = f"$.{name[:_LONGEST_STEP]}"
-        repairs.append(_type_repair(path, _bending(inner, kind, found), span))
-    return Fitted({**value, **changed}, tuple(repairs))
-
-
-def _type_repair(path: str, message: str, span: Span | None) -> Repair:
-    return Repair("type", f"{path}: {message}", span)
-
-
-def _bending(value: JsonValue, kind: object, found: object) -> str:
-    return f"{shown(value)} read as {kind} {shown(found)}"
 
 
 @dataclass(slots=True)
@@ -195,14 +144,14 @@ class _Fitting:
         for kind in wanted:
             found = bent(value, kind)
             if found is not UNBENT:
-                outcome.repair(found, _bending(value, kind, found))
+                outcome.repair(found, bending(value, kind, found))
                 return
         if not wanted:
             return
         if "array" in wanted and self._is_lone_item(value, schema, depth):
             outcome.repair([value], f"{shown(value)} read as array {shown([value])}")
             return
-        names = " or ".join(str(kind)[:_LONGEST_STEP] for kind in wanted)
+        names = " or ".join(str(kind)[:LONGEST_STEP] for kind in wanted)
         outcome.fault("wrong-type", f"{shown(value)} is not of type {names}")
 
     def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
@@ -235,19 +184,19 @@ class _Fitting:
         required = schema.get("required")
         for name in required if isinstance(required, list | tuple) else ():
             if isinstance(name, str) and name not in value:
-                outcome.fault("missing-argument", f"{name[:_LONGEST_STEP]!r} is required")
+                outcome.fault("missing-argument", f"{name[:LONGEST_STEP]!r} is required")
         # Patterns are the schema's own, and are not run: what may match one is left alone.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
         changed = {}
         for name, inner in value.items():
             if name not in properties and others is False:
-                outcome.fault("unknown-argument", f"{name[:_LONGEST_STEP]!r} is no argument")
+                outcome.fault("unknown-argument", f"{name[:LONGEST_STEP]!r} is no argument")
                 continue
             said = properties.get(name, others)
             if _fits_plainly(inner, said):
                 continue
             found = self.fit(inner, said, depth + 1)
-            outcome.inside(f".{name[:_LONGEST_STEP]}", found)
+            outcome.inside(f".{name[:LONGEST_STEP]}", found)
             if found.value is not inner:
                 changed[name] = found.value
         if changed:
