@@ -17,7 +17,7 @@ import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.repair import MAX_FAST, Note, Read, Unreadable, not_json, read_json
+from tunaeval.repair import MAX_FAST, Note, Read, Unreadable, not_json, nothing_hidden, read_json
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
@@ -37,7 +37,6 @@ from tunaeval.types import (
 from .collect import MAX_CALLS
 from .fast.claims import claim_of
 from .fast.made import result_of
-from .fast.sound import nothing_hidden
 from .judge import Verdict, judge
 
 _CALL = CallObject()

@@ -10,6 +10,7 @@ from .mends import MENDS, repair_of
 from .python import PythonReader
 from .references import ANY, admitted, member, member_or_item, resolved
 from .schema import fit
+from .sound import flat_texts, nothing_hidden
 from .strings import QUOTES
 from .values import (
     MAX_DEPTH,
@@ -47,11 +48,13 @@ __all__ = [
     "begins_soundly",
     "fit",
     "fit_types",
+    "flat_texts",
     "has_long_number",
     "kind_of",
     "member",
     "member_or_item",
     "not_json",
+    "nothing_hidden",
     "object_reader",
     "of_text",
     "read_json",

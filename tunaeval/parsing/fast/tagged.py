@@ -27,7 +27,7 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.repair import MAX_FAST, begins_soundly
+from tunaeval.repair import MAX_FAST, begins_soundly, nothing_hidden
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
@@ -37,7 +37,6 @@ from .claims import scanned
 from .made import call_of
 from .patterns import NEAR_SPACE, SPACE, row
 from .promise import UNSURE, AddressedReader, BlockReader
-from .sound import nothing_hidden
 from .values import ODD, value_of
 
 _SPACES = " \t\r\n"

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
-from tunaeval.repair import MAX_DIGITS
+from tunaeval.repair import MAX_DIGITS, flat_texts, nothing_hidden
 from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
 from .made import Call
 from .promise import UNSURE, BlockReader
-from .sound import flat_texts, nothing_hidden
 
 NOT_SO = UNSURE - 1
 
