@@ -86,8 +86,15 @@ class Ended(NamedTuple):
         return not (self.failed and begins_soundly(given.text, first))
 
 
-JudgedReader: TypeAlias = Callable[[Given, int], Ended | None]
-"""Reads the block whose opener ends at an index of the text."""
+JudgedReader: TypeAlias = Callable[[Given, int, bool], Ended | None]
+"""Reads the block whose opener ends at an index of the text.
+
+Given, too, is whether a decoder has refused the object that the block begins with.
+"""
+
+_One: TypeAlias = Callable[
+    [str, int, int, tuple[str, ...], "Objects | None"], tuple[Read | Unreadable, int]
+]
 
 _SPACES = frozenset(" \t\r\n")
 _GOES_ON = frozenset(f"{{}}[],;{QUOTES}")
@@ -124,7 +131,7 @@ class _Reader:
         """An object ends by itself; nothing behind it matters."""
         self._closer = closer_of(form)
 
-    def read(self, given: Given, body: int) -> Ended | None:
+    def read(self, given: Given, body: int, refused: bool) -> Ended | None:
         """The block whose opener ends at `body`."""
         text, here = given.text, self._head(given.text, body)
         if here is None:
@@ -133,21 +140,22 @@ class _Reader:
         listed = text.startswith("[", at)
         if listed and not self._word.array:
             return None
-        found = self._objects(given, behind_space(text, at + 1) if listed else at, listed=listed)
+        at = behind_space(text, at + 1) if listed else at
+        found = self._objects(given, at, listed=listed, refused=refused)
         if not found:
             return None
         if found[-1].last:
             return Ended(found, found[-1].span.end - given.base, closed=False)
         return self._behind(given, found, listed=listed)
 
-    def _objects(self, given: Given, at: int, *, listed: bool) -> list[Judged]:
+    def _objects(self, given: Given, at: int, *, listed: bool, refused: bool) -> list[Judged]:
         """The objects one after the other; none if anything is odd between them."""
         text = given.text
         found: list[Judged] = []
         while text.startswith("{", at):
             if self._single and found:
                 return []
-            one, at = self._object(given, at)
+            one, at = self._object(given, at, nearly if refused and not found else object_at)
             if one is None:
                 return []
             found.append(one)
@@ -161,11 +169,11 @@ class _Reader:
                     return []
         return [] if listed and not text.startswith("]", at) else found
 
-    def _object(self, given: Given, at: int) -> tuple[Judged | None, int]:
+    def _object(self, given: Given, at: int, read_one: _One) -> tuple[Judged | None, int]:
         """An object and its end; None if the text ends in it."""
         text, base, tools, level, known = given
         form = self._form
-        read, end = object_at(text, at, base, self._stops, known)
+        read, end = read_one(text, at, base, self._stops, known)
         span = _new_tuple(Span, (base + at, base + end))
         if isinstance(read, Unreadable):
             return Judged(span, unreadable(read, form), failed=True, last=True), end

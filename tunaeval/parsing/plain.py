@@ -11,7 +11,7 @@ from tunaeval.window import KEPT, Window
 
 from .collect import MAX_CALLS, Collector
 from .ending import ELLIPSES
-from .fast import FENCE
+from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import LEAST_CUT, Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
@@ -72,7 +72,7 @@ class Plain:
             end = choice.fast(text, start, body, tools, found)
             if end < 0:
                 self.unsure = start
-                ended = self.ended = choice.judged(given, body)
+                ended = self.ended = choice.judged(given, body, end == REFUSED)
                 if ended is None or ended.failed:
                     return False
                 judged, end = ended.found, ended.end

@@ -19,9 +19,9 @@ from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
 from .made import Call
-from .promise import UNSURE, BlockReader
+from .promise import MORE, REFUSED, UNSURE, BlockReader
 
-NOT_SO = UNSURE - 1
+NOT_SO = -3
 
 Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | JsonObject | None]
 """Decodes an object: a call with nothing unusual about it, or any other in which nothing is hidden.
@@ -58,8 +58,8 @@ def written_reader(form: Format) -> BlockReader | None:
             return UNSURE if len(text) - first < MAX_DIGITS else NOT_SO
         try:
             call = decode(text, first, stop + 1, tools)
-        except Refused:
-            return UNSURE
+        except Refused as fault:
+            return UNSURE if fault.msg.startswith(MORE) else REFUSED
         if type(call) is not ToolCall:
             return UNSURE
         calls.append(call)
