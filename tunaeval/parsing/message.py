@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import orjson
 
@@ -70,15 +71,16 @@ def read_message(
         raise UsageError(
             f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
         )
-    items = _listed(_get(message, "tool_calls")) or _legacy(message)
-    content = _get(message, "content")
+    get = message.get if type(message) is dict else partial(_get, message)
+    items = _listed(get("tool_calls")) or _legacy(message)
+    content = get("content")
     said = text_of(content) if content else ""
     text = read(said) if said else _SILENT
     first, second = REASONING_KEYS
-    reasoning = _get(message, first) or _get(message, second)
+    reasoning = get(first) or get(second)
     if isinstance(reasoning, str):
         text = reasoned(text, reasoning)
-    invalid = _listed(_get(message, "invalid_tool_calls"))
+    invalid = _listed(get("invalid_tool_calls"))
     if not (items or invalid):
         return text
     server = structured(items, tools, level)[0] if items else _NO_CALLS
