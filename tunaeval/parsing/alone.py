@@ -16,6 +16,7 @@ from tunaeval.repair import Read, Unreadable
 from tunaeval.types import JsonObject, Level, ParseResult, Span, ToolCall, Tools
 
 from .chains import stops_of
+from .fast import MORE
 from .fast.made import result_of
 from .fast.whole import Refused, decoder, ends_of
 from .judge import Verdict, judge
@@ -30,9 +31,6 @@ _UNREAD: JsonObject = {}
 """An object that was not decoded, as it is no sound JSON or was read before."""
 
 _SPACES = " \t\r\n"
-
-_MORE = "unexpected content"
-"""What the decoder says where something is behind a value; then there may be several objects."""
 
 
 def text_reader(form: Format) -> TextReader:
@@ -55,7 +53,7 @@ def text_reader(form: Format) -> TextReader:
             if not known and last - first <= MAX_FAST:
                 made = decode(text, first, last, tools)
         except Refused as fault:
-            if fault.msg.startswith(_MORE):
+            if fault.msg.startswith(MORE):
                 return None
         if closed and type(made) is ToolCall:
             return result_of((made,), "", None, (), "calls")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tunaeval.repair import Fitted, Unreadable, fit, fit_types, read_json
-from tunaeval.types import JsonObject, JsonValue, Span, Tools
+from tunaeval.repair import Unreadable, fit, fit_types, read_json
+from tunaeval.types import JsonObject, JsonValue, Repair, Span, Tools
 
 _TYPES: dict[object, tuple[type, ...]] = {
     "string": (str,),
@@ -36,6 +36,8 @@ class Signature(NamedTuple):
     required: frozenset[str]
     types: dict[str, str]
     schema: Mapping[str, JsonValue]
+    most: int
+    """So many arguments that are accepted are all there are, and all that are required."""
 
 
 def signature_of(name: str, tools: Tools) -> Signature | None:
@@ -58,17 +60,22 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
                 return not accepted[key] and _fits_schema(arguments, signature.schema)
     except KeyError:
         return _fits_schema(arguments, signature.schema)
-    return arguments.keys() >= signature.required
+    return len(arguments) == signature.most or arguments.keys() >= signature.required
 
 
-def bent(name: str, arguments: JsonObject, tools: Tools, span: Span) -> Fitted | None:
-    """The arguments of a known tool as the types that it names; None where there is more to say."""
-    signature = signature_of(name, tools)
+def bent(
+    name: str, arguments: JsonObject, tools: Tools, span: Span
+) -> tuple[JsonObject, list[Repair]] | None:
+    """The arguments of a known tool as the types that it names, and the repairs.
+
+    None where there is more to say.
+    """
+    signature = tools.prepared.get(name) or signature_of(name, tools)
     if signature is None or signature.schema.get("type", "object") != "object":
         return None
-    if not arguments.keys() >= signature.required:
+    if len(arguments) != signature.most and not arguments.keys() >= signature.required:
         return None
-    return fit_types(arguments, signature.types, span=span)
+    return fit_types(arguments, signature.types, signature.accepted, span)
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
@@ -108,11 +115,13 @@ def _signature(schema: Mapping[str, JsonValue]) -> Signature:
     properties, required = schema.get("properties"), schema.get("required")
     properties = properties if isinstance(properties, dict) else {}
     usual = properties if schema.keys() <= _USUAL else {}
+    wanted = frozenset(filter(_is_text, required if isinstance(required, list) else ()))
     return Signature(
         {key: _accepted(value) for key, value in usual.items()},
-        frozenset(filter(_is_text, required if isinstance(required, list) else ())),
+        wanted,
         {key: value["type"] for key, value in usual.items() if _names_one_type(value)},
         schema,
+        len(usual) if wanted <= usual.keys() else -1,
     )
 
 

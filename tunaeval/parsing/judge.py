@@ -5,12 +5,12 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json
+from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json, repair_of
 from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
@@ -102,23 +102,22 @@ def judge(
 
 def _fitted(
     name: str, arguments: JsonObject, tools: Tools, span: Span, level: Level
-) -> tuple[JsonObject, Iterable[Repair], Iterable[Note]]:
+) -> tuple[JsonObject, Sequence[Repair], list[Note]]:
     """The arguments as the tool asks for them, what was repaired, and what does not fit."""
-    wrapped: list[Repair] = []
-    notes: list[Note] = []
-    fitted = bent(name, arguments, tools, span)
-    if fitted is None:
-        schema = tools[name].parameters
-        if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
-            wrapped = [_wrapped(arguments, span)]
-            arguments = inner
-        fitted = fit(arguments, schema, span=span)
-        notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
-        notes += _undeclared(name, arguments, schema)
+    if level != "strict" and (plain := bent(name, arguments, tools, span)) is not None:
+        return *plain, []
+    wrapped: tuple[Repair, ...] = ()
+    schema = tools[name].parameters
+    if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
+        wrapped = (_wrapped(arguments, span),)
+        arguments = inner
+    fitted = fit(arguments, schema, span=span)
+    notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
+    notes += _undeclared(name, arguments, schema)
     if level == "strict" or not isinstance(fitted.value, dict):
-        wrong = [Note("wrong-type", repair.message) for repair in fitted.repairs]
-        return arguments, wrapped, [*notes, *wrong]
-    return fitted.value, [*wrapped, *fitted.repairs], notes
+        notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
+        return arguments, wrapped, notes
+    return fitted.value, (*wrapped, *fitted.repairs), notes
 
 
 def _id(claim: _Claim) -> str | None:
@@ -127,7 +126,7 @@ def _id(claim: _Claim) -> str | None:
 
 def _wrapped(arguments: JsonObject, span: Span) -> Repair:
     message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
-    return Repair("wrapped-arguments", message, span)
+    return repair_of("wrapped-arguments", message, span)
 
 
 def _undeclared(
@@ -198,7 +197,7 @@ def _claim(value: JsonObject, word: CallObject, span: Span, *, truncated: bool) 
     id_ = value.get("id", value.get("tool_call_id"))
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:
-        repairs.append(Repair("wrapped-call", "the call stands inside 'function'", span))
+        repairs.append(repair_of("wrapped-call", "the call stands inside 'function'", span))
         value = inner
     name_key: str | None = word.name
     arguments_key: str | None = word.arguments
@@ -225,7 +224,7 @@ def _key(
         return own
     for key in aliases:
         if key in value:
-            repairs.append(Repair("key-alias", f"{key!r} stands for {own!r}", span))
+            repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))
             return key
     return None
 
@@ -271,8 +270,8 @@ def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | N
         if isinstance(inner, Unreadable):
             return Note("invalid-arguments", f"arguments given as text: {inner.message}")
         message = "the arguments were JSON inside a string"
-        claim.repairs.append(Repair("encoded-arguments", message, span))
-        claim.repairs += [Repair(r.code, r.message, span, r.level) for r in inner.repairs]
+        claim.repairs.append(repair_of("encoded-arguments", message, span))
+        claim.repairs += [repair_of(r.code, r.message, span, r.level) for r in inner.repairs]
         claim.notes = inner.notes
         claim.truncated = claim.truncated or inner.truncated
         value = inner.value

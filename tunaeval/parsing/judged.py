@@ -23,9 +23,10 @@ from tunaeval.repair import (
     Unreadable,
     begins_soundly,
     has_long_number,
+    repair_of,
     scan,
 )
-from tunaeval.types import Level, ParseResult, Repair, Span, ToolCall, Tools
+from tunaeval.types import Diagnosis, Level, ParseResult, Repair, Span, ToolCall, Tools
 from tunaeval.window import Window
 
 from .chains import missing_closer, stops_of
@@ -86,8 +87,15 @@ class Ended(NamedTuple):
         return not (self.failed and begins_soundly(given.text, first))
 
 
-JudgedReader: TypeAlias = Callable[[Given, int], Ended | None]
-"""Reads the block whose opener ends at an index of the text."""
+JudgedReader: TypeAlias = Callable[[Given, int, bool], Ended | None]
+"""Reads the block whose opener ends at an index of the text.
+
+Given, too, is whether a decoder has refused the object that the block begins with.
+"""
+
+_One: TypeAlias = Callable[
+    [str, int, int, tuple[str, ...], "Objects | None"], tuple[Read | Unreadable, int]
+]
 
 _SPACES = frozenset(" \t\r\n")
 _GOES_ON = frozenset(f"{{}}[],;{QUOTES}")
@@ -124,7 +132,7 @@ class _Reader:
         """An object ends by itself; nothing behind it matters."""
         self._closer = closer_of(form)
 
-    def read(self, given: Given, body: int) -> Ended | None:
+    def read(self, given: Given, body: int, refused: bool) -> Ended | None:
         """The block whose opener ends at `body`."""
         text, here = given.text, self._head(given.text, body)
         if here is None:
@@ -133,21 +141,22 @@ class _Reader:
         listed = text.startswith("[", at)
         if listed and not self._word.array:
             return None
-        found = self._objects(given, behind_space(text, at + 1) if listed else at, listed=listed)
+        at = behind_space(text, at + 1) if listed else at
+        found = self._objects(given, at, listed=listed, refused=refused)
         if not found:
             return None
         if found[-1].last:
             return Ended(found, found[-1].span.end - given.base, closed=False)
         return self._behind(given, found, listed=listed)
 
-    def _objects(self, given: Given, at: int, *, listed: bool) -> list[Judged]:
+    def _objects(self, given: Given, at: int, *, listed: bool, refused: bool) -> list[Judged]:
         """The objects one after the other; none if anything is odd between them."""
         text = given.text
         found: list[Judged] = []
         while text.startswith("{", at):
             if self._single and found:
                 return []
-            one, at = self._object(given, at)
+            one, at = self._object(given, at, nearly if refused and not found else object_at)
             if one is None:
                 return []
             found.append(one)
@@ -161,11 +170,11 @@ class _Reader:
                     return []
         return [] if listed and not text.startswith("]", at) else found
 
-    def _object(self, given: Given, at: int) -> tuple[Judged | None, int]:
+    def _object(self, given: Given, at: int, read_one: _One) -> tuple[Judged | None, int]:
         """An object and its end; None if the text ends in it."""
         text, base, tools, level, known = given
         form = self._form
-        read, end = object_at(text, at, base, self._stops, known)
+        read, end = read_one(text, at, base, self._stops, known)
         span = _new_tuple(Span, (base + at, base + end))
         if isinstance(read, Unreadable):
             return Judged(span, unreadable(read, form), failed=True, last=True), end
@@ -205,7 +214,7 @@ def closer_of(form: Format) -> Literal | None:
 def unclosed(closer: Literal, text: str, at: int, base: int) -> tuple[Repair, int]:
     """The repair of a block whose closer is missing at an index, and where the block ends."""
     message, end = missing_closer(text, at, closer)
-    return Repair("unclosed", message, Span(base + at, base + at + 1)), end
+    return repair_of("unclosed", message, Span(base + at, base + at + 1)), end
 
 
 class Refused(NamedTuple):
@@ -239,16 +248,22 @@ def repaired(judged: Judged, repair: Repair) -> Judged:
         return judged
     repairs = (*call.repairs, repair)
     call = call_of(call.name, call.arguments, call.format or "", span, call.id, repairs=repairs)
-    return Judged(span, verdict._replace(call=call))
+    return _new_tuple(Judged, (span, _new_tuple(Verdict, (call, *verdict[1:])), *judged[2:]))
 
 
 def judged_result(
     calls: tuple[ToolCall, ...], content: str, judged: Sequence[Judged]
 ) -> ParseResult:
     """The result of a text in which objects were judged; `calls` are theirs, and any others."""
-    said = tuple([note for span, verdict, *_ in judged for note in verdict.diagnoses(span)])
-    refused = not calls and any(each.verdict.attempt for each in judged)
-    return result_of(calls, content, None, said, "malformed" if refused else None)
+    said: list[Diagnosis] = []
+    attempted = False
+    for each in judged:
+        verdict = each.verdict
+        if verdict.notes:
+            said += verdict.diagnoses(each.span)
+        attempted = attempted or verdict.attempt
+    refused = attempted and not calls
+    return result_of(calls, content, None, (*said,), "malformed" if refused else None)
 
 
 def object_at(

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
 from tunaeval.limits import MAX_CALLS, MAX_FAST
-from tunaeval.repair import Note, Read, Unreadable, not_json, read_json
+from tunaeval.repair import Note, Read, Unreadable, not_json, nothing_hidden, read_json
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
@@ -37,7 +38,6 @@ from tunaeval.types import (
 
 from .fast.claims import claim_of
 from .fast.made import result_of
-from .fast.sound import nothing_hidden
 from .judge import Verdict, judge
 
 _CALL = CallObject()
@@ -71,15 +71,16 @@ def read_message(
         raise UsageError(
             f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
         )
-    items = _listed(_get(message, "tool_calls")) or _legacy(message)
-    content = _get(message, "content")
+    get = message.get if type(message) is dict else partial(_get, message)
+    items = _listed(get("tool_calls")) or _legacy(message)
+    content = get("content")
     said = text_of(content) if content else ""
     text = read(said) if said else _SILENT
     first, second = REASONING_KEYS
-    reasoning = _get(message, first) or _get(message, second)
+    reasoning = get(first) or get(second)
     if isinstance(reasoning, str):
         text = reasoned(text, reasoning)
-    invalid = _listed(_get(message, "invalid_tool_calls"))
+    invalid = _listed(get("invalid_tool_calls"))
     if not (items or invalid):
         return text
     server = structured(items, tools, level)[0] if items else _NO_CALLS

@@ -15,7 +15,7 @@ from tunaeval.window import Reading
 
 from .block import Block
 from .closers import another
-from .fast import FENCE
+from .fast import FENCE, REFUSED
 from .fast.made import moved
 from .judged import Ended, Given, refused
 from .mention import Mention
@@ -114,7 +114,7 @@ class Blocks(Passage):
                     return False
                 return self._taken(start, end, calls, bare=choice.bare)
             given = Given(window.text, window.base, self.tools, self.level, self._objects)
-            ended = choice.judged(given, body)
+            ended = choice.judged(given, body, end == REFUSED)
             if ended is not None and ended.near(given):
                 self._remember((token.text, doubtful), start, ended)
         return ended is not None and self._judged(start, ended, token, bare=choice.bare)

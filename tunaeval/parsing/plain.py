@@ -6,18 +6,22 @@ needs no scanner. What it cannot be sure of it leaves to one, from where it stop
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
 from tunaeval.window import Window
 
 from .collect import Collector
 from .ending import ELLIPSES
-from .fast import FENCE
+from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
 from .routing import addressed_call, header_at
-from .tokens import Token, chosen
+from .tokens import Choice, Token, chosen
+
+_NONE: Sequence[Judged] = ()
 
 
 class Plain:
@@ -37,7 +41,7 @@ class Plain:
         self.ended: Ended | None = None
         """What they said of it."""
         self.calls: list[ToolCall] = []
-        self.blocks: list[tuple[int, int, list[ToolCall], list[Judged]]] = []
+        self.blocks: list[tuple[int, int, list[ToolCall], Sequence[Judged]]] = []
         self.judged: list[Judged] = []
         self.in_message = False
         """Whether the last block is a call in a message whose end was not met."""
@@ -66,30 +70,44 @@ class Plain:
             if choice is None or (start and text[start - 1] == "`"):
                 return False
             found: list[ToolCall] = []
-            judged: list[Judged] = []
             end = choice.fast(text, start, body, tools, found)
             if end < 0:
-                self.unsure = start
-                ended = self.ended = choice.judged(given, body)
-                if ended is None or ended.failed:
+                if not self._judge(given, choice, start, body, refused=end == REFUSED):
                     return False
-                judged, end = ended.found, ended.end
-                found = [each.verdict.call for each in judged if each.verdict.call]
-            if not self._holds(found, judged):
+                continue
+            if not found or len(self.calls) + len(found) > MAX_CALLS:
                 return False
             if choice.wordy and tools is None and not found[0].arguments:
                 return False  # perhaps the name is only a word
-            self._keep(start, end, found, judged)
+            self._keep(start, end, found, _NONE)
         return True
 
-    def _keep(self, start: int, end: int, found: list[ToolCall], judged: list[Judged]) -> None:
+    def _judge(self, given: Given, choice: Choice, start: int, body: int, *, refused: bool) -> bool:
+        """Add a block that is judged: one with calls alone, or none, and not too many of all."""
+        self.unsure = start
+        ended = self.ended = choice.judged(given, body, refused)
+        if ended is None or ended.failed:
+            return False
+        judged = ended.found
+        found = [each.verdict.call for each in judged if each.verdict.call]
+        if len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE:
+            return False
+        if len(self.calls) + len(found) > MAX_CALLS:
+            return False
+        self._keep(start, ended.end, found, judged)
+        return True
+
+    def _keep(self, start: int, end: int, found: list[ToolCall], judged: Sequence[Judged]) -> None:
         """Add a block; one without calls is content."""
-        self._add(self.text[self.at : start], content=self._refused or not found)
+        gap = self.text[self.at : start]
+        if gap and (self._refused or not found or not gap.isspace()):
+            self._gaps.append(gap)
         if not found:
             self._gaps.append(self.text[start:end])
         self._refused = not found
         self.calls += found
-        self.judged += judged
+        if judged:
+            self.judged += judged
         self.blocks.append((start, end, found, judged))
         self.at = end
 
@@ -115,15 +133,9 @@ class Plain:
         self._add(text[self.at : start], content=self._refused)
         self._refused = False
         self.calls += calls
-        self.blocks.append((start, body, calls, []))
+        self.blocks.append((start, body, calls, _NONE))
         self.at = body
         return True
-
-    def _holds(self, found: list[ToolCall], judged: list[Judged]) -> bool:
-        """Whether a block may be added: one with calls alone, or none, and not too many of all."""
-        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE):
-            return False
-        return bool(found or judged) and len(self.calls) + len(found) <= MAX_CALLS
 
     def _add(self, gap: str, *, content: bool) -> None:
         """What is between blocks; white space between calls is no content."""

@@ -171,15 +171,12 @@ class Draft:
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """The mends, in the order in which they were made."""
-        made: list[Any] = []
-        for code, at in self._mends:
-            repair: Any = _Repair()
-            repair.code = code
-            repair.level, repair.message = MENDS[code]
-            repair.span = _new_tuple(Span, (at, at + 1))
-            repair.__class__ = Repair
-            made.append(repair)
-        return tuple(made)
+        return tuple(
+            [
+                repair_of(code, MENDS[code][1], _new_tuple(Span, (at, at + 1)), MENDS[code][0])
+                for code, at in self._mends
+            ]
+        )
 
 
 class _Repair:
@@ -190,6 +187,14 @@ class _Repair:
     message: str
     span: Span | None
     level: str
+
+
+def repair_of(code: str, message: str, span: Span | None, level: str = "standard") -> Repair:
+    """A repair, made in half the time that its own class takes."""
+    repair: Any = _Repair()
+    repair.code, repair.message, repair.span, repair.level = code, message, span, level
+    repair.__class__ = Repair
+    return repair  # type: ignore[no-any-return]  # its class is Repair by now
 
 
 def escaped(char: str) -> str:

@@ -16,26 +16,9 @@ from dataclasses import dataclass, field
 from tunaeval.limits import MAX_SCHEMA_DEPTH, SHOWN_NAME
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
+from .fitted import Fault, Fitted, bending, type_repair
 from .kinds import UNBENT, bent, choices_of, is_of, kind_of, kinds_named, shown
 from .references import Nowhere, Schema, alternatives_of, parts_of
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What does not fit, and where: `path` is like `$.items[0].name`."""
-
-    code: str
-    path: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A value after fitting, what was changed, and what still does not fit."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
 
 def fit(
@@ -55,45 +38,13 @@ def fit(
             return Fitted(outcome.value)
         for path, code, message in _told(outcome, "$", set()):
             if code == "type":
-                repairs.append(_type_repair(path, message, span))
+                repairs.append(type_repair(path, message, span))
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
         deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
         return Fitted(value, (), (deep,))
     return Fitted(outcome.value, tuple(repairs), tuple(faults))
-
-
-def fit_types(
-    value: JsonObject, types: Mapping[str, str], *, span: Span | None = None
-) -> Fitted | None:
-    """The same for an object of which no more is asked than a type of each member.
-
-    None where a member has no type, or one that it cannot be bent to: `fit` says what of that.
-    """
-    changed: JsonObject = {}
-    repairs: list[Repair] = []
-    for name, inner in value.items():
-        kind = types.get(name)
-        if kind not in _CLASSES:
-            return None
-        if type(inner) is _CLASSES[kind] or is_of(inner, kind):
-            continue
-        found = bent(inner, kind)
-        if found is UNBENT:
-            return None
-        changed[name] = found
-        path = f"$.{name[:SHOWN_NAME]}"
-        repairs.append(_type_repair(path, _bending(inner, kind, found), span))
-    return Fitted({**value, **changed}, tuple(repairs))
-
-
-def _type_repair(path: str, message: str, span: Span | None) -> Repair:
-    return Repair("type", f"{path}: {message}", span)
-
-
-def _bending(value: JsonValue, kind: object, found: object) -> str:
-    return f"{shown(value)} read as {kind} {shown(found)}"
 
 
 @dataclass(slots=True)
@@ -194,7 +145,7 @@ class _Fitting:
         for kind in wanted:
             found = bent(value, kind)
             if found is not UNBENT:
-                outcome.repair(found, _bending(value, kind, found))
+                outcome.repair(found, bending(value, kind, found))
                 return
         if not wanted:
             return

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import orjson
+
+from tunaeval.limits import MAX_FAST
 from tunaeval.window import Window
 
 from .json import JsonReader
 from .machine import Read
+from .sound import nothing_hidden
 from .values import Unreadable, has_long_number, scan
 
 
@@ -29,6 +33,15 @@ def _sound(text: str, start: int) -> Read | None:
     """The value of a text that needs no mend and holds nothing odd, as most do."""
     if not text.startswith(("{", "["), start):
         return None
+    if text[start] == "{" and len(text) <= MAX_FAST:
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            if "\\u" not in text and text.isascii():  # no half of a surrogate pair, so no JSON
+                return None
+        else:
+            if nothing_hidden(value, text, ()):
+                return Read(value)
     found = scan(text, start)
     if isinstance(found, Unreadable) or found[2] or text[found[1] :].strip():
         return None

@@ -6,6 +6,15 @@ the recovering reader. Switching all of them off changes no result (`tests/parsi
 """
 
 from .blocks import addressed_reader, block_reader
-from .promise import FENCE, UNSURE, AddressedReader, BlockReader
+from .promise import FENCE, MORE, REFUSED, UNSURE, AddressedReader, BlockReader
 
-__all__ = ["FENCE", "UNSURE", "AddressedReader", "BlockReader", "addressed_reader", "block_reader"]
+__all__ = [
+    "FENCE",
+    "MORE",
+    "REFUSED",
+    "UNSURE",
+    "AddressedReader",
+    "BlockReader",
+    "addressed_reader",
+    "block_reader",
+]

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import begins_soundly, has_long_number, scan
+from tunaeval.repair import begins_soundly, has_long_number, nothing_hidden, scan
 from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
 
 from ..fitting import fits
 from .made import call_of
-from .sound import nothing_hidden
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]
 """The call that a value is; None if it is none, or an unusual one.

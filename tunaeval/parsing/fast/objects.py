@@ -19,7 +19,7 @@ from .claims import Claim, claim_of
 from .patterns import SPACE, row
 from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
-from .whole import NOT_SO, written_reader
+from .whole import written_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
@@ -55,12 +55,8 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
     """
     array = form.call is not None and form.call.array
     size = len(form.closer.text) if form.closer else 0
-    written = written_reader(form) or _never
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
-        end = written(text, start, body, tools, calls)
-        if end != NOT_SO:
-            return end
         end = text.find(mark, body, body + MAX_FAST) if _may_hold(text, body) else -1
         if end < 0:
             if size or len(text) - body > MAX_FAST:
@@ -83,12 +79,7 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
         calls.append(call)
         return end + size
 
-    return read
-
-
-def _never(*_: object) -> int:
-    """A format whose blocks have no fixed ends."""
-    return NOT_SO
+    return written_reader(form, read)
 
 
 def _behind(form: Format, words: tuple[Word, ...], read: BlockReader) -> BlockReader | None:

@@ -28,7 +28,7 @@ from tunaeval.grammar import (
     starts_with_space,
 )
 from tunaeval.limits import MAX_FAST, WIDE_SPACE
-from tunaeval.repair import begins_soundly
+from tunaeval.repair import begins_soundly, nothing_hidden
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
 from ..fitting import fits, signature_of
@@ -38,7 +38,6 @@ from .claims import scanned
 from .made import call_of
 from .patterns import SPACE, row
 from .promise import UNSURE, AddressedReader, BlockReader
-from .sound import nothing_hidden
 from .values import ODD, value_of
 
 _SPACES = " \t\r\n"

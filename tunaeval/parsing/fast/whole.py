@@ -15,14 +15,12 @@ import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS
+from tunaeval.repair import flat_texts, nothing_hidden
 from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
 from .made import Call
-from .promise import UNSURE, BlockReader
-from .sound import flat_texts, nothing_hidden
-
-NOT_SO = UNSURE - 1
+from .promise import MORE, REFUSED, UNSURE, BlockReader
 
 Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | JsonObject | None]
 """Decodes an object: a call with nothing unusual about it, or any other in which nothing is hidden.
@@ -40,27 +38,25 @@ class Ends(NamedTuple):
     ending: str
 
 
-def written_reader(form: Format) -> BlockReader | None:
-    """The reader of such blocks wherever they are; none for formats without a closer.
-
-    It is `NOT_SO` that says that the block begins in another way, or is long.
-    """
+def written_reader(form: Format, otherwise: BlockReader) -> BlockReader:
+    """The reader of such blocks wherever they are; others, and long ones, are read `otherwise`."""
     ends, decode = ends_of(form), decoder(form)
     if ends is None or decode is None or form.closer is None:
-        return None
+        return otherwise
     (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending)
 
-    def read(text: str, start: int, _: int, tools: Tools | None, calls: list[ToolCall]) -> int:
+    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         if not text.startswith(beginning, start):
-            return NOT_SO
+            return otherwise(text, start, body, tools, calls)
         first = start + size - 1
         stop = text.find(ending, first, first + MAX_DIGITS)
         if stop < 0:
-            return UNSURE if len(text) - first < MAX_DIGITS else NOT_SO
+            short = len(text) - first < MAX_DIGITS
+            return UNSURE if short else otherwise(text, start, body, tools, calls)
         try:
             call = decode(text, first, stop + 1, tools)
-        except Refused:
-            return UNSURE
+        except Refused as fault:
+            return UNSURE if fault.msg.startswith(MORE) else REFUSED
         if type(call) is not ToolCall:
             return UNSURE
         calls.append(call)

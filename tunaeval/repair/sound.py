@@ -9,8 +9,9 @@ too many. An escape spelled `\u0022` could hide that, so with quotes inside stri
 from __future__ import annotations
 
 from tunaeval.limits import MAX_DEPTH, MAX_DIGITS
-from tunaeval.repair import has_long_number
 from tunaeval.types import JsonObject, JsonValue
+
+from .values import has_long_number
 
 _LARGE = float(2**63)
 _ATOMS = frozenset({int, bool, type(None)})

@@ -1,0 +1,67 @@
+"""What comes of holding a value against a schema; all of it where only types are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tunaeval.limits import SHOWN_NAME
+from tunaeval.types import JsonObject, JsonValue, Repair, Span
+
+from .kinds import Unbent, bent, shown
+from .mends import repair_of
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What does not fit, and where: `path` is like `$.items[0].name`."""
+
+    code: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A value after fitting, what was changed, and what still does not fit."""
+
+    value: JsonValue
+    repairs: tuple[Repair, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def fit_types(
+    value: JsonObject,
+    types: Mapping[str, str],
+    accepted: Mapping[str, tuple[type, ...]],
+    span: Span,
+) -> tuple[JsonObject, list[Repair]] | None:
+    """An object of which no more is asked than a type of each member, and the repairs, as of `fit`.
+
+    `accepted` has the Python types of each. None where a member has no type, or one that it cannot
+    be bent to.
+    """
+    fitted, repairs = value.copy(), []
+    for name, inner in value.items():
+        kind = types.get(name)
+        if kind is None:
+            return None
+        if type(inner) in accepted[name]:
+            continue
+        found = bent(inner, kind)
+        if isinstance(found, Unbent):
+            return None
+        fitted[name] = found
+        path = f"$.{name[:SHOWN_NAME]}"
+        repairs.append(type_repair(path, bending(inner, kind, found), span))
+    return fitted, repairs
+
+
+def type_repair(path: str, message: str, span: Span | None) -> Repair:
+    """The repair of a value that was bent, and where: `path` as in `Fault`."""
+    return repair_of("type", f"{path}: {message}", span)
+
+
+def bending(value: JsonValue, kind: object, found: object) -> str:
+    """What is said of a value that was read as one of another type."""
+    return f"{shown(value)} read as {kind} {shown(found)}"
