@@ -8,9 +8,13 @@ too many. An escape spelled `\u0022` could hide that, so with quotes inside stri
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from tunaeval.limits import MAX_DEPTH, MAX_DIGITS
-from tunaeval.repair import has_long_number
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.repair import BraceReader, PythonReader, Read, has_long_number
+from tunaeval.types import JsonObject, JsonValue, Tools
+
+from ..fitting import fits
 
 _LARGE = float(2**63)
 _ATOMS = frozenset({int, bool, type(None)})
@@ -18,6 +22,21 @@ _ATOMS = frozenset({int, bool, type(None)})
 
 _NEVER = -MAX_DIGITS
 """A number of texts for which the quotes of no object add up."""
+
+
+def holds(arguments: object, name: str, tools: Tools | None) -> TypeGuard[JsonObject]:
+    """Whether it is a call with nothing odd about it. "properties" may echo a schema."""
+    if type(arguments) is not dict or not name or "properties" in arguments:
+        return False
+    return tools is None or fits(name, arguments, tools)
+
+
+def sound(reader: BraceReader | PythonReader) -> JsonValue:
+    """What is read in a text that is all there, if nothing is odd about it; None if anything is."""
+    read = reader.advance()
+    if not isinstance(read, Read) or read.repairs or read.notes or read.truncated:
+        return None
+    return read.value
 
 
 def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
