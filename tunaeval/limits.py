@@ -70,6 +70,9 @@ WORDS_AHEAD = 3
 VALUE_AHEAD = 160
 """Behind the closer of a bare value, which decide whether it ends it: the next name or closer."""
 
+ARGUMENTS_AT_ONCE = 8
+"""Arguments in markup that are found by one pattern; more are found one by one."""
+
 NEAR_SPACE = r"[ \t\r\n]{0,24}+"
 """White space passed over inside JSON, Python and lists of calls, as a pattern: a line's indent."""
 

@@ -28,8 +28,8 @@ from tunaeval.grammar import (
 )
 from tunaeval.limits import KEPT_CLOSINGS, NEAR_SPACE, WIDE_SPACE, WORDS_AHEAD
 
-from .fast.patterns import row
 from .marks import Marks
+from .patterns import row
 
 _ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""

@@ -22,7 +22,7 @@ from .live import LiveCall
 from .live_objects import LiveObject
 from .tiling import Kind, Tiling
 
-_JOINTS = re.compile(r"[\s;]*+")
+JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
 
 
@@ -77,7 +77,7 @@ class Collector:
         last = kinds[-1] if kinds else None
         if last == "content":
             return False
-        return said.isspace() or (self.bare and _JOINTS.fullmatch(said) is not None)
+        return said.isspace() or (self.bare and JOINTS.fullmatch(said) is not None)
 
     def blank(self, start: int, end: int) -> None:
         """White space that is content if more content follows and markup if anything else does."""

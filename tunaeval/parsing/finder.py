@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
@@ -119,6 +120,19 @@ class Finder:
         known = self.tokens[text]
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known.formats[:1] == (form,) and not longer
+
+    def sole(self, form: Format) -> bool:
+        """Whether what a block of that format begins with, and what is around it, is only its own.
+
+        No token begins with another one, so that each is known where it is.
+        """
+        if any(longer.startswith(text) for text, longer in pairwise(sorted(self.tokens))):
+            return False
+        if len(self.formats) == 1:
+            return True
+        opener = form.opener.spellings if form.opener else ("",)
+        sole = all(text in self.tokens and self.tokens[text].sole for text in opener)
+        return sole and form.around is None and form.envelope is None
 
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""

@@ -32,9 +32,9 @@ from tunaeval.window import Window
 from .chains import missing_closer, stops_of
 from .fast import FENCE
 from .fast.made import call_of, result_of
-from .fast.patterns import SPACE, row
 from .fast.rows import Tail, behind_space, tail_of
 from .judge import Verdict, judge, unreadable
+from .patterns import SPACE, row
 
 Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 

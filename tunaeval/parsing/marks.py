@@ -11,31 +11,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from tunaeval.grammar import Format, Literal, Many, Maybe, Word
 from tunaeval.limits import COMPARED_HALVES, LONG_TAG, SHORTEST_TAG, SURE_START
 
 _BRACKET = re.compile(r"\W*+")
+_WORDS = re.compile(r"\w+")
+
+_Half: TypeAlias = tuple[str, str, str]
+"""Half of a tag, between what is before it and what is behind it."""
 
 
 class Marks:
     """The tags of a format that has bare values, `first` the character that all begin with."""
 
-    __slots__ = ("_halves", "_seeds", "first")
+    __slots__ = ("_cores", "first")
 
     def __init__(self, form: Format, closer: str) -> None:
         self.first = closer[:1]
         texts = dict.fromkeys(text for text in _tags(form.words) if text[:1] == self.first)
-        self._halves = [half for text in texts for half in _in_halves(text)]
-        self._seeds = tuple(dict.fromkeys(seed for _, seed, _ in self._halves))
+        halves = [half for text in texts for half in _in_halves(text)]
+        self._cores: dict[str, list[_Half]] = {}
+        """Words, each with the halves that hold it: of few words one is looked for in vain."""
+        for half in sorted(halves, key=lambda half: len(_core(half))):
+            core = next((known for known in self._cores if known in half[1]), _core(half))
+            self._cores.setdefault(core, []).append(half)
 
     def inside(self, text: str) -> bool:
         """Whether the text holds one of the tags, or nearly."""
-        if self.first not in text or not any(seed in text for seed in self._seeds):
+        if self.first not in text:
             return False
-        return any(
-            _stands(text, at, half) for half in self._halves for at in _places(text, half[1])
-        )
+        for core, halves in self._cores.items():
+            if core in text:
+                for half in halves:
+                    if any(_stands(text, at, half) for at in _places(text, half[1])):
+                        return True
+        return False
+
+
+def _core(half: _Half) -> str:
+    """The longest word in it."""
+    return max(_WORDS.findall(half[1]), key=len, default=half[1])
 
 
 def _tags(words: Sequence[Word]) -> Iterator[str]:
@@ -46,8 +63,7 @@ def _tags(words: Sequence[Word]) -> Iterator[str]:
             yield from _tags(word.words)
 
 
-def _in_halves(text: str) -> Iterator[tuple[str, str, str]]:
-    """Each half of a tag, between what is before it and what is behind it."""
+def _in_halves(text: str) -> Iterator[_Half]:
     middle, most = len(text) // 2, len(text) * 3 // 4
     if most >= SURE_START and not text[1].isalpha():
         yield "", text[:most], ""
@@ -64,7 +80,7 @@ def _places(text: str, seed: str) -> Iterator[int]:
         at = text.find(seed, at + 1)
 
 
-def _stands(text: str, at: int, half: tuple[str, str, str]) -> bool:
+def _stands(text: str, at: int, half: _Half) -> bool:
     """Whether the rest of a tag is around the half of it that is there."""
     before, seed, behind = half
     edits = 1 if len(before) + len(seed) + len(behind) < LONG_TAG else 2

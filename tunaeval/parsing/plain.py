@@ -1,35 +1,34 @@
-"""Prose and blocks of sound JSON or markup in turn: all of most texts, the beginning of many more.
+"""Prose, blocks that are sound, and what is around them: all of most texts, the beginning of more.
 
-As long as nothing else is met, there is nothing to remember from one marker to the next, so a pass
+As long as nothing else is met, there is little to remember from one marker to the next, so a pass
 needs no scanner. What it cannot be sure of it leaves to one, from where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from tunaeval.grammar import Channel
 from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
-from tunaeval.window import Window
 
-from .collect import Collector
+from .collect import JOINTS, Collector
 from .ending import ELLIPSES
 from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
-from .routing import addressed_call, header_at
+from .routing import addressed_call, header_in
 from .tokens import Choice, Token, chosen
 
-_NONE: Sequence[Judged] = ()
+_OPENERS = frozenset({"open", "bare"})
+_AROUND = frozenset({"around", "end"})
 
 
 class Plain:
     """What was read up to `at`: content, and the blocks between, each with what was found in it."""
 
     __slots__ = (
-        "_gaps", "_refused", "at", "blocks", "calls", "ended", "in_message", "judged", "known",
-        "text", "unsure",
+        "_bare", "_gaps", "_refused", "announced", "at", "blocks", "calls", "channel", "ended",
+        "judged", "known", "text", "unsure",
     )  # fmt: skip
 
     def __init__(self, text: str, known: Objects | None = None) -> None:
@@ -41,16 +40,21 @@ class Plain:
         self.ended: Ended | None = None
         """What they said of it."""
         self.calls: list[ToolCall] = []
-        self.blocks: list[tuple[int, int, list[ToolCall], Sequence[Judged]]] = []
+        self.blocks: list[tuple[int, int, list[ToolCall], list[Judged], bool]] = []
+        """Each with its start and end, the calls and objects in it, and whether it has no markers.
+
+        Markers around blocks are blocks without anything in them.
+        """
         self.judged: list[Judged] = []
-        self.in_message = False
-        """Whether the last block is a call in a message whose end was not met."""
+        self.channel: Channel | None = None
+        self.announced: int | None = None
+        """As a scanner has them; see `passage.Passage`."""
         self._gaps: list[str] = []
-        self._refused = False
-        """Whether the last block gave no call, and so is content."""
+        self._refused = self._bare = False
+        """Whether the last block gave no call, and so is content; whether it has no markers."""
 
     def read(self, finder: Finder, tools: Tools | None, level: Level) -> bool:
-        """Go on to the first marker that is anything but the opener of such a block.
+        """Go on to the first marker that is anything but part of such a block, or around one.
 
         Whether there was none.
         """
@@ -59,87 +63,110 @@ class Plain:
         search = finder.search_of(text).search
         while hit := search(text, self.at):
             start, body = hit.span()
-            token = known(hit.group())
-            if token is None or token.text == FENCE:
+            token = known(hit.group()) or finder.token(hit)
+            kind = token.kind
+            if start and text[start - 1] == "`":
                 return False
-            if token.kind != "open":
-                if not self._message(token, start, body, tools):
+            if kind in _OPENERS:
+                if not self._block(token, start, body, given):
                     return False
-                continue
-            choice = chosen(token, text, body)
-            if choice is None or (start and text[start - 1] == "`"):
-                return False
-            found: list[ToolCall] = []
-            end = choice.fast(text, start, body, tools, found)
-            if end < 0:
-                if not self._judge(given, choice, start, body, refused=end == REFUSED):
+            elif kind == "message":
+                if not self._message(token, start, tools):
                     return False
-                continue
-            if not found or len(self.calls) + len(found) > MAX_CALLS:
+            elif token.around or kind in _AROUND:
+                self._mark(token, start, body)
+            else:
                 return False
-            if choice.wordy and tools is None and not found[0].arguments:
-                return False  # perhaps the name is only a word
-            self._keep(start, end, found, _NONE)
         return True
 
-    def _judge(self, given: Given, choice: Choice, start: int, body: int, *, refused: bool) -> bool:
-        """Add a block that is judged: one with calls alone, or none, and not too many of all."""
-        self.unsure = start
-        ended = self.ended = choice.judged(given, body, refused)
-        if ended is None or ended.failed:
+    def _block(self, token: Token, start: int, body: int, given: Given) -> bool:
+        """Read the block of an opener; whether that could be done here."""
+        text, bare = self.text, token.kind == "bare"
+        choice = chosen(token, text, body)
+        if choice is None or token.text == FENCE:
+            if choice is None and token.around:
+                self._mark(token, start, body)
+                return True
             return False
-        judged = ended.found
-        found = [each.verdict.call for each in judged if each.verdict.call]
-        if len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE:
+        if choice.excludes and self.channel not in (None, "call"):
             return False
-        if len(self.calls) + len(found) > MAX_CALLS:
+        if bare and (choice.form.python is None or "`" in text[max(0, start - KEPT) : start]):
             return False
-        self._keep(start, ended.end, found, judged)
+        return self._read(choice, start, start if bare else body, given)
+
+    def _read(self, choice: Choice, start: int, body: int, given: Given) -> bool:
+        """Read a block of that format, and keep it; whether that could be done here."""
+        found: list[ToolCall] = []
+        judged: list[Judged] = []
+        end = choice.fast(self.text, start, body, given.tools, found)
+        if end < 0:
+            self.unsure = start
+            ended = self.ended = choice.judged(given, body, end == REFUSED)
+            if ended is None or ended.failed:
+                return False
+            judged, end = ended.found, ended.end
+            found = [each.verdict.call for each in judged if each.verdict.call]
+        if not self._holds(found, judged):
+            return False
+        if choice.wordy and given.tools is None and not found[0].arguments:
+            return False  # perhaps the name is only a word
+        self._keep(start, end, found, judged, bare=choice.bare)
         return True
 
-    def _keep(self, start: int, end: int, found: list[ToolCall], judged: Sequence[Judged]) -> None:
+    def _keep(
+        self, start: int, end: int, found: list[ToolCall], judged: list[Judged], *, bare: bool
+    ) -> None:
         """Add a block; one without calls is content."""
-        gap = self.text[self.at : start]
-        if gap and (self._refused or not found or not gap.isspace()):
-            self._gaps.append(gap)
+        self._add(self.text[self.at : start], content=self._refused or not found)
         if not found:
             self._gaps.append(self.text[start:end])
-        self._refused = not found
+        self._refused, self._bare, self.announced = not found, bare, None
         self.calls += found
-        if judged:
-            self.judged += judged
-        self.blocks.append((start, end, found, judged))
+        self.judged += judged
+        self.blocks.append((start, end, found, judged, bare))
         self.at = end
 
-    def _message(self, token: Token, start: int, body: int, tools: Tools | None) -> bool:
-        """Pass over a message that is a call, from its header on, or over the end of one."""
-        text = self.text
-        calls: list[ToolCall] = []
-        if start and text[start - 1] == "`":
+    def _mark(self, token: Token, start: int, end: int) -> None:
+        """Pass over what is around blocks, or ends a message."""
+        if token.kind == "end":
+            self.channel = None
+        self._around(start, end)
+        self.announced = start if token.announces else None
+
+    def _around(self, start: int, end: int) -> None:
+        """Pass over markup that holds no call."""
+        if start > self.at:
+            self._add(self.text[self.at : start], content=self._refused)
+        self._refused = self._bare = False
+        self.blocks.append((start, end, [], [], False))
+        self.at = end
+
+    def _message(self, token: Token, start: int, tools: Tools | None) -> bool:
+        """Pass over a header, and the call behind it if it has the name of one."""
+        header, _ = header_in(self.text, start, token)
+        if header is None or header.route.channel == "reasoning":
             return False
-        if token.addressed:
-            window = Window(text, final=True)
-            window.pos = start
-            header, _ = header_at(window, token)
-            opens = header is not None and header.opens_call
-            call = addressed_call(text, start, header, tools) if header and opens else None
+        if not header.opens_call:
+            self._around(start, start + header.length)
+            self.announced = start if header.route.channel == "call" else None
+        else:
+            call = addressed_call(self.text, start, header, tools)
             if call is None or call.span is None or len(self.calls) >= MAX_CALLS:
                 return False
-            calls.append(call)
-            body = call.span.end
-        elif token.kind != "end":
-            return False
-        self.in_message = bool(calls)
-        self._add(text[self.at : start], content=self._refused)
-        self._refused = False
-        self.calls += calls
-        self.blocks.append((start, body, calls, _NONE))
-        self.at = body
+            self._keep(start, call.span.end, [call], [], bare=False)
+        self.channel = header.route.channel
         return True
+
+    def _holds(self, found: list[ToolCall], judged: list[Judged]) -> bool:
+        """Whether a block may be added: one with calls alone, or none, and not too many of all."""
+        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE):
+            return False
+        return bool(found or judged) and len(self.calls) + len(found) <= MAX_CALLS
 
     def _add(self, gap: str, *, content: bool) -> None:
         """What is between blocks; white space between calls is no content."""
-        if gap and (content or not gap.isspace()):
+        blank = not content and (gap.isspace() or (self._bare and JOINTS.fullmatch(gap)))
+        if gap and not blank:
             self._gaps.append(gap)
 
     def result(self, finder: Finder) -> ParseResult | None:
@@ -147,7 +174,8 @@ class Plain:
         text, at = self.text, self.at
         rest = text[at:] if at else text
         line = rest[-KEPT:]
-        if line.rstrip().endswith(ELLIPSES) or line[-SHORTEST_CUT:] in finder.cut_ends:
+        trails_off = line.rstrip().endswith(ELLIPSES)
+        if trails_off or self.announced is not None or line[-SHORTEST_CUT:] in finder.cut_ends:
             return None
         if not at:
             return result_of((), text, None)
@@ -160,7 +188,7 @@ class Plain:
     def hand_to(self, collector: Collector) -> None:
         """Give a collector all that was read."""
         at = 0
-        for start, end, calls, judged in self.blocks:
+        for start, end, calls, judged, bare in self.blocks:
             if collector.may_be_blank(self.text[at:start]):
                 collector.blank(at, start)
             else:
@@ -169,6 +197,7 @@ class Plain:
                 collector.judged(start, end, judged)
             else:
                 collector.block(start, end, calls)
+            collector.bare = bare
             at = end
 
 

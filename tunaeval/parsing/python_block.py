@@ -9,24 +9,20 @@ attributes, logs and list items begin like it too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import Format
-from tunaeval.limits import LIST_AHEAD, LIST_BEFORE, MAX_CALLS
+from tunaeval.limits import LIST_AHEAD, MAX_CALLS
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
 from .chains import missing_closer
+from .fast.python import NAME, ends_line, in_code, python_stops
 from .judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
-
-_NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
-_CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
-"""What stands before a list that is part of a program: an index, an assignment, an argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +45,7 @@ class PythonBlock(Begun):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        closers = (form.closer, (form.around or (None, None))[1])
-        self._stops = tuple(
-            text for word in closers for text in (word.spellings if word else ()) if text
-        )
+        self._stops = python_stops(form)
         self._held: list[_Found] = []
         self._likely = not self._bare
         self._known = False
@@ -87,9 +80,9 @@ class PythonBlock(Begun):
     def _read_bare(self) -> Reading[None]:
         """A list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
-        before = window.text[max(0, window.pos - LIST_BEFORE) : window.pos]
+        code = in_code(window.text, window.pos)
         window.pos += 1
-        if not _CODE_BEFORE.search(before):
+        if not code:
             ended = yield from self._row(listed=True)
             if ended and self._convinces() and (yield from self._stands_alone()):
                 self._hand_on()
@@ -112,8 +105,8 @@ class PythonBlock(Begun):
             if window.final or rest not in ("", "<") or len(ahead) == LIST_AHEAD:
                 break
             yield
-        ends_line = not rest or rest.startswith(("\r", "\n", "<|"))
-        return bool(ends_line or self._quoted or self._setting.collector.full)
+        alone = ends_line(window.text, window.pos)
+        return alone or self._quoted or self._setting.collector.full
 
     # --- the calls ---------------------------------------------------------------------------
 
@@ -155,7 +148,7 @@ class PythonBlock(Begun):
     def _call(self) -> Generator[None, None, bool]:
         """One call; false when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
-        name = yield from bounded(window, _NAME)
+        name = yield from bounded(window, NAME)
         char = yield from next_char(window)
         if char != "(":
             return self._no_call(name, start, char)

@@ -19,6 +19,7 @@ from .collect import Collector
 from .deltas import Deltas
 from .events import TEXTS, Event
 from .finder import Finder
+from .framed import framed_reader
 from .judged import Objects
 from .plain import Plain
 from .scanner import Scanner
@@ -105,10 +106,9 @@ class Reader:
         if self._finder is None:
             self._finder = Finder(self.formats)
             first, opener = self.formats[0], self.formats[0].opener
-            if opener is not None and self._finder.begins(opener.text, first):
-                self.at_once = text_reader(first)
-            else:
-                self.at_once = nothing
+            begins = opener is not None and self._finder.begins(opener.text, first)
+            framed = framed_reader(first) if self._finder.sole(first) else None
+            self.at_once = framed or (text_reader(first) if begins else nothing)
         return self._finder
 
     def _compiled(

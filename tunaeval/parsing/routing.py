@@ -7,7 +7,7 @@ message that goes elsewhere nothing is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import NamedTuple
 
 from tunaeval.grammar import Format, Route
@@ -20,6 +20,7 @@ from .collect import Collector
 from .fast import addressed_reader
 from .fast.made import call_of
 from .finder import Finder
+from .patterns import headers
 from .tokens import HeaderReader, Token
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
@@ -40,30 +41,28 @@ class Header(NamedTuple):
     route: Route
     name: str | None
     length: int
+    opens_call: bool
+    """Whether what the body begins with is the opener of a call's block."""
 
     @property
     def form(self) -> Format:
         return self.reader.form
 
-    @property
-    def opens_call(self) -> bool:
-        """Whether what the body begins with is the opener of a call's block."""
-        opener = self.form.opener
-        return (
-            self.route.channel == "call" and opener is not None and opener.text == self.route.body
-        )
-
 
 def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     """The header that begins with this token here, None if there is none; whether that is sure."""
-    text, start = window.text, window.pos
-    fitting = list(_headers(text, start, token))
+    found, proven = header_in(window.text, window.pos, token)
+    ahead = len(window.text) - window.pos - len(token.text)
+    return found, proven or window.final or ahead > HEADER_AHEAD
+
+
+def header_in(text: str, start: int, token: Token) -> tuple[Header | None, bool]:
+    """The header that begins here, by all of the text; whether more of it could tell nothing."""
+    fitting = _headers(text, start, token)
     if len(fitting) == 1:
         return fitting[0], True
     proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length)]
-    ahead = len(text) - start - len(token.text)
-    found = next(iter(proven or fitting), None)
-    return found, bool(proven) or window.final or ahead > HEADER_AHEAD
+    return next(iter(proven or fitting), None), bool(proven)
 
 
 def addressed_call(text: str, start: int, header: Header, tools: Tools | None) -> ToolCall | None:
@@ -129,14 +128,19 @@ def _reason(window: Window, collector: Collector, end: int) -> None:
     window.pos = end
 
 
-def _headers(text: str, start: int, token: Token) -> Iterator[Header]:
+def _headers(text: str, start: int, token: Token) -> list[Header]:
     """For each format the first of its routes that is at `start`."""
+    headers = []
     for reader in token.headers or _readers_of(token):
-        for route, match, named in reader.routes:
+        for route, match, named, opens_call in reader.routes:
             if found := match(text, start):
-                name = found["name"] if named else None
-                yield Header(reader, route, name, found.end() - start)
+                name, size = found["name"] if named else None, found.end() - start
+                headers.append(_new_tuple(Header, (reader, route, name, size, opens_call)))
                 break
+    return headers
+
+
+_new_tuple = tuple.__new__
 
 
 def _readers_of(token: Token) -> tuple[HeaderReader, ...]:
@@ -148,12 +152,13 @@ def _reader_of(form: Format) -> HeaderReader:
     """From what opens the message to its body, for each route; and what has to follow that."""
     envelope = form.envelope
     assert envelope is not None  # noqa: S101 - its caller has asked
-    opener = f"(?:{re.escape(envelope.opens.text)})?"
-    patterns = [re.compile(f"{opener}{r.header}{re.escape(r.body)}") for r in envelope.routes]
+    patterns = map(re.compile, headers(envelope))
+    body = form.opener.text if form.opener else None
     routes = tuple(
-        (route, pattern.match, "name" in pattern.groupindex)
+        (route, pattern.match, "name" in pattern.groupindex,
+         route.channel == "call" and route.body == body)
         for route, pattern in zip(envelope.routes, patterns, strict=True)
-    )
+    )  # fmt: skip
     follows = {route: re.compile(_behind(form, route)).match for route in envelope.routes}
     return HeaderReader(form, routes, follows, addressed_reader(form))
 

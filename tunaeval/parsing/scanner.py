@@ -38,7 +38,7 @@ class Scanner(Blocks):
         plain.hand_to(self.collector)
         self.window.pos = self._line_at = plain.at
         self._unsure, self._ended = plain.unsure, plain.ended
-        self.channel = "call" if plain.in_message else None
+        self.channel, self.announced = plain.channel, plain.announced
 
     def run(self) -> Reading[None]:
         """Collect everything."""

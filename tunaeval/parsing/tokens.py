@@ -23,12 +23,13 @@ Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 
 class HeaderReader(NamedTuple):
-    """The headers of one format: its routes in order, with what matches each and whether that has
-    the tool's name; what has to follow each; and the fast reader of calls behind a header.
+    """The headers of one format: its routes in order, with what matches each, whether that has the
+    tool's name, and whether it ends in the opener of a call; what has to follow each; and the fast
+    reader of calls behind a header.
     """
 
     form: Format
-    routes: tuple[tuple[Route, Match, bool], ...]
+    routes: tuple[tuple[Route, Match, bool, bool], ...]
     follows: Mapping[Route, Match]
     fast: AddressedReader
 

@@ -8,14 +8,17 @@ from tunaeval.grammar import Format
 
 from .objects import object_reader
 from .promise import UNSURE, AddressedReader, BlockReader
+from .python import python_reader
 from .tagged import json_behind_header, tagged_reader
 
 
 @lru_cache(maxsize=512)
 def block_reader(form: Format) -> BlockReader:
     """The reader of that format's blocks, made when it is first asked for."""
-    if form.addressed or form.python:
+    if form.addressed:
         return _never
+    if form.python:
+        return python_reader(form)
     return (object_reader(form) if form.call else tagged_reader(form)) or _never
 
 

@@ -15,8 +15,8 @@ from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_FAST
 from tunaeval.types import ToolCall, Tools
 
+from ..patterns import SPACE, row
 from .claims import Claim, claim_of
-from .patterns import SPACE, row
 from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
 from .whole import written_reader

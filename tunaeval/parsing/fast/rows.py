@@ -9,8 +9,8 @@ from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import QUOTES
 from tunaeval.types import ToolCall, Tools
 
+from ..patterns import SPACE, row
 from .claims import Claim, names_nothing, scanned
-from .patterns import SPACE, row
 from .promise import UNSURE, BlockReader
 
 _skip = re.compile(SPACE).match

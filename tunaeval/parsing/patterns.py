@@ -7,9 +7,12 @@ mend or try again, it does not match.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from tunaeval.grammar import Attribute, Key, Literal, Markup, Maybe, Name, Space, Word
+from tunaeval.grammar import Attribute, Envelope, Key, Literal, Markup, Maybe, Name, Space, Word
+
+Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
 SPACE = r"[ \t\r\n]*+"
 
@@ -23,16 +26,30 @@ def row(words: Sequence[Word], *, space: str = SPACE) -> str | None:
     return None if None in parts else "".join(map(str, parts))
 
 
-def _any_of(word: Literal) -> str:
-    """One of a literal's spellings, the first that stands there."""
+def matcher(pattern: str | None, groups: int) -> Match | None:
+    """What matches the pattern, if a word's own pattern has not brought groups into it."""
+    if pattern is None:
+        return None
+    made = re.compile(pattern)
+    return made.match if made.groups == groups else None
+
+
+def any_of(word: Literal) -> str:
+    """One of a literal's spellings, the first that is there."""
     return f"(?>{'|'.join(map(re.escape, word.spellings))})"
+
+
+def headers(envelope: Envelope) -> list[str]:
+    """For each route what opens its message, its header, and what its body begins with."""
+    opener = f"(?:{re.escape(envelope.opens.text)})?"
+    return [f"{opener}{each.header}{re.escape(each.body)}" for each in envelope.routes]
 
 
 def _word(word: Word, space: str) -> str | None:
     match word:
         case Literal():
             # White space in front of it would be taken by the Space before it.
-            return None if word.text[0].isspace() else _any_of(word)
+            return None if word.text[0].isspace() else any_of(word)
         case Space():
             return space
         case Markup():
@@ -46,7 +63,7 @@ def _word(word: Word, space: str) -> str | None:
         case Attribute():
             return "([A-Za-z]{0,16}+)"
         case Maybe():
-            inner = row(word.words, space=space)
+            inner = row(word.words, space=space)  # none: they are left to recovering readers
             first = row(word.words[:1])
-            return inner and first and f"(?>{inner}|(?!{first}))"
+            return first and f"(?>{inner}|(?!{first}))" if inner else first and f"(?!{first})"
     return None
