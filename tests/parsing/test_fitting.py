@@ -1,0 +1,58 @@
+"""What is said of arguments from the types alone is what the walk through the schema says."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.parsing.fitting import bent, fits, undeclared
+from tunaeval.repair import fit
+from tunaeval.types import Span, Tools, ToolSpec
+
+SPAN = Span(3, 9)
+NAMES = st.sampled_from(["a", "b", "c", "n" * 70])
+TYPES = st.sampled_from(
+    ["string", "integer", "number", "boolean", "null", "array", "object", "INTEGER", "text"]
+)
+VALUES = (
+    st.sampled_from(["3", "x", "", "true", "None", " 5 ", "[1]", '{"a": 1}', "[1,]", "9" * 90])
+    | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
+    | st.lists(st.integers(), max_size=1) | st.dictionaries(NAMES, st.integers(), max_size=1)
+)  # fmt: skip
+SCHEMAS = st.fixed_dictionaries(
+    {"properties": st.dictionaries(NAMES, st.fixed_dictionaries({"type": TYPES}))},
+    optional={
+        "type": st.sampled_from(["object", "object", "array", "OBJECT"]),
+        "required": st.lists(NAMES, max_size=2),
+        "additionalProperties": st.booleans(),
+    },
+)
+
+
+@given(arguments=st.dictionaries(NAMES, VALUES), schema=SCHEMAS)
+def test_types_alone_bend_as_the_schema_does(
+    arguments: dict[str, object], schema: dict[str, object]
+) -> None:
+    found = bent("f", arguments, Tools([ToolSpec("f", parameters=schema)]), SPAN)
+    if found is not None:
+        fitted = fit(arguments, schema, span=SPAN)
+        assert repr(found) == repr((fitted.value, list(fitted.repairs)))
+        assert not fitted.faults
+        assert not undeclared(arguments, schema)
+
+
+@given(arguments=st.dictionaries(NAMES, VALUES), schema=SCHEMAS)
+def test_types_alone_fit_as_the_schema_says(
+    arguments: dict[str, object], schema: dict[str, object]
+) -> None:
+    tools = Tools([ToolSpec("f", parameters={**schema, "type": "object"})])
+    fitted = fit(arguments, tools["f"].parameters)
+    said = not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
+    assert fits("f", arguments, tools) == said
+
+
+def test_a_type_is_bent_from_the_types_alone() -> None:
+    parameters = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    found = bent("f", {"n": "3"}, Tools([ToolSpec("f", parameters=parameters)]), SPAN)
+    assert found is not None
+    assert found[0] == {"n": 3}
