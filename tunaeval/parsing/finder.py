@@ -28,7 +28,6 @@ class Finder:
     """The compiled search of one set of formats. What only a few texts ask for is made then."""
 
     formats: tuple[Format, ...]
-    search: re.Pattern[str] = field(init=False, compare=False)
     tokens: dict[str, Token] = field(init=False, compare=False)
     _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
 
@@ -40,9 +39,14 @@ class Finder:
             for row in (word.opens if word else ())
         )
         tokens = _tokens(self.formats)
-        attributes = {"search": _search(tokens, rows), "tokens": tokens, "_rows": rows}
+        attributes = {"tokens": tokens, "_rows": rows}
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def search(self) -> re.Pattern[str]:
+        """Where something begins; compiled when a text is met that is more than one block."""
+        return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
         """The search that finds the same in this text, perhaps faster.

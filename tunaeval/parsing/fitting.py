@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tunaeval.repair import Unreadable, fit, read_json
+from tunaeval.repair import Unreadable, read_json
 from tunaeval.types import JsonObject, JsonValue, Tools
 
 _TYPES: dict[object, tuple[type, ...]] = {
@@ -90,6 +90,8 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
 
 def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
     """The same where the schema says more than types."""
+    from tunaeval.repair import fit  # noqa: PLC0415 - few schemas say more than types
+
     fitted = fit(arguments, schema)
     return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
 

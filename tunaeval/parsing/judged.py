@@ -17,7 +17,6 @@ from tunaeval.grammar import CallObject, Format, Space
 from tunaeval.limits import BLOCK_AHEAD
 from tunaeval.repair import (
     QUOTES,
-    JsonReader,
     Note,
     Read,
     Unreadable,
@@ -242,6 +241,8 @@ def object_at(
         return before[0], before[1] - base
     sound = scan(text, at) if begins_soundly(text, at) else None
     if not isinstance(sound, tuple) or has_long_number(text, at, sound[1]):
+        from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
+
         window = Window(text, final=True)
         window.pos, window.base = at, base
         read, end = JsonReader(window, stops).advance(), window.pos

@@ -18,9 +18,6 @@ from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escap
 from .mends import CutError, Draft, controls_escaped, escaped
 from .quotes import no_call_within, no_stop_within, quote_ends, text_ends
 
-QUOTES = "\"'“”‘’"
-"""Characters that begin a string of nearly-JSON."""
-
 Ends: TypeAlias = Callable[[Window, str, tuple[str, ...]], bool | None]
 """Whether the quote at the window's position ends its string; see `quotes`."""
 
