@@ -59,6 +59,15 @@ class Finder:
         return self._wordless
 
     @cached_property
+    def begin(self) -> re.Pattern[str]:
+        """The characters that something may begin with."""
+        beginnings = [*((text,) for text in self.tokens), *(row for row, _ in self._rows)]
+        firsts = {
+            _PARTS[row[0]][0] if row[0] in _PARTS else re.escape(row[0][0]) for row in beginnings
+        }
+        return re.compile("|".join(sorted(firsts)) or "(?!)")
+
+    @cached_property
     def _words(self) -> tuple[str, ...]:
         return tuple(text for text in self.tokens if text[:1].isalpha())
 

@@ -42,6 +42,7 @@ class Stream:
         self._lines: Lines | None = None
         self._window = Window()
         self._collector = Collector(listened=True)
+        self._begins = finder.begin.search
         scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
         self._scan = scanner.run()
         self._chunks: list[str] = []
@@ -51,6 +52,8 @@ class Stream:
 
     def feed(self, chunk: str) -> list[Event]:
         """Take the next piece of the text; returns what became certain with it."""
+        if type(chunk) is str and (events := self._more(chunk)) is not None:
+            return events
         if not isinstance(chunk, str):
             raise refusal("chunk", chunk, "a str; decode bytes first")
         self._take(chunk if type(chunk) is str else str.__str__(chunk))
@@ -100,18 +103,42 @@ class Stream:
         """Each stretch of the text and what it is; all of them once the text is complete."""
         return tuple(self._collector.pieces)
 
+    def _more(self, chunk: str) -> list[Event] | None:
+        """The events of a chunk that is more of the prose or the string before it, and no more.
+
+        None, and nothing is done, if it may be anything else.
+        """
+        collector, length = self._collector, self._length + len(chunk)
+        if length > MAX_TEXT or not chunk:
+            return None
+        if collector.prose:
+            if self._begins(chunk):
+                return None
+            self._window.pass_over(chunk)
+            self._keep(chunk, length)
+            return [collector.more_content(chunk, length)]
+        live, reader = collector.live, collector.reader
+        if live is None or reader is None or reader.string is None:
+            return None
+        piece = reader.string.take(chunk)
+        if piece is None:
+            return None
+        self._keep(chunk, length)
+        return [live.grown(piece)] if live.growing else self._told()
+
+    def _keep(self, chunk: str, length: int) -> None:
+        self._chunks.append(chunk)
+        self._starts.append(self._length)
+        self._length = length
+
     def _take(self, chunk: str) -> None:
         if self._result is not None:
             self._wanted_open()
-        length = self._length
-        self._chunks.append(chunk)
-        self._starts.append(length)
-        self._length = length + len(chunk)
-        room = MAX_TEXT - length
+        room = MAX_TEXT - self._length
+        self._keep(chunk, self._length + len(chunk))
         if room > 0 and chunk:
             self._window.feed(chunk if len(chunk) <= room else chunk[:room])
-            if not self._collector.grows():
-                next(self._scan)
+            next(self._scan)
 
     def _take_delta(self, delta: Mapping[str, JsonValue]) -> None:
         self._beside().take(delta, self._length)
