@@ -82,7 +82,12 @@ class Ended(NamedTuple):
     def near(self, given: Given) -> bool:
         """Whether nothing far behind the block decided it, as it may whether JSON is sound."""
         first = self.found[0].span.start - given.base
-        return not (self.failed and begins_soundly(given.text, first))
+        if not (self.failed and begins_soundly(given.text, first)):
+            return True
+        why = scan(given.text, first)
+        if not isinstance(why, Unreadable) or why.code != "invalid-json" or why.at > self.end:
+            return False
+        return not why.message.startswith("Unterminated")  # that says how far it was looked
 
 
 JudgedReader: TypeAlias = Callable[[Given, int], Ended | None]
