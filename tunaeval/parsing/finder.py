@@ -147,7 +147,7 @@ class Finder:
 def _search(
     texts: Iterable[str], rows: Iterable[tuple[tuple[str, ...], Format]]
 ) -> re.Pattern[str]:
-    branches = [*_trie(texts), *(_probe(row) for row, _ in rows)]
+    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
 
 
