@@ -15,6 +15,12 @@ def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
     None when nobody knows how long one of them took: the sum of the others would flatter. Runs
     are laid side by side by the wall clock, and each is as long as the monotonic clock says. A
     generator counts from its start for as long as it ran itself, without waits for its consumer.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> _ = tunaeval.wrap_tool(len, recorder)("abc")
+        >>> tunaeval.busy_seconds(recorder.executions) < 1
+        True
     """
     spans = []
     for run in wanted_items(executions, "executions", ToolExecution, "executions"):

@@ -220,12 +220,17 @@ def recover(path: Path) -> int:
 
 
 def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
-    """Write a file of one JSON object, made for people too. It must not be there yet."""
+    """Write a new file of one JSON object, made for people too: whole, or not at all."""
     text = _document_text(document)
 
     def write() -> None:
         with path.open("x", encoding="ascii") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
 
     _guarded(path, "write", write)
 

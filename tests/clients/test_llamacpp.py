@@ -147,7 +147,7 @@ def _ends(pid: int) -> bool:
 
 def test_a_missing_server_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert "pip install 'tunaeval[local]'" in (LlamaCppClient.available() or "")
+    assert "pip install xllamacpp" in (LlamaCppClient.available() or "")
 
 
 def test_missing_weights_name_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,12 +43,18 @@ def answer(served: Served, body: dict[str, Any]) -> Reply:
     refusal = _refusal(served.defect, body)
     if refusal is not None:
         return refusal
-    written = _constrained(served, body) or served.model(body["messages"])
+    written = _constrained(served, body) or served.model(_reaching(served.defect, body))
     made = _made(served, body, written)
     if body.get("stream") and served.defect != "stream-answered-whole":
         data = body_of(made, served, body)
         return Reply(200, {"Content-Type": "text/event-stream; charset=utf-8"}, data)
     return Reply.json(_whole(made, served, body))
+
+
+def _reaching(defect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages that the model sees."""
+    unseen = ("tool",) if defect in ("results-dropped", "results-unseen") else ()
+    return [message for message in body["messages"] if message["role"] not in unseen]
 
 
 def _refusal(defect: str, body: dict[str, Any]) -> Reply | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 _LINE = re.compile(r"^Call the tool (\S+) with exactly these arguments: (\{.*\})$", re.MULTILINE)
+_CODE = re.compile(r"code of today is (\S+?)\.")
 PROSE = "Hello there, it is nice to meet you."
 
 
@@ -42,7 +43,10 @@ def hermes(calls: Sequence[tuple[str, dict[str, Any]]]) -> str:
 def able(messages: Sequence[dict[str, Any]]) -> Written:
     """Copies every call that is asked for."""
     calls = asked_for(messages)
-    return Written(hermes(calls), calls) if calls else Written(PROSE)
+    if calls:
+        return Written(hermes(calls), calls)
+    codes = _CODE.findall(str(messages[:-1])) if "Which code" in str(messages[-1]) else []
+    return Written(codes[-1] if codes else PROSE)
 
 
 def thinking(messages: Sequence[dict[str, Any]]) -> Written:

@@ -133,3 +133,20 @@ def test_each_group_alone_has_no_findings_on_a_sound_server(group: str) -> None:
     assert found.findings == ()
     assert {name for name, _ in found.passed} == {group}
     assert found.exit == 0
+
+
+def test_a_result_that_the_model_never_sees_is_a_note_where_its_tokens_are_counted() -> None:
+    with Loopback("results-unseen", seed=1) as server:
+        found = examined(server)
+    told = {finding.check: finding.verdict for finding in found.findings}
+    assert told == {"result-reaches-model": "note"}
+    assert "quay-7193" in found.findings[0].evidence["summary"]
+
+
+def test_a_lost_call_is_not_a_choice_that_is_ignored() -> None:
+    with Loopback("no-parser", seed=1) as server:
+        found = examined(server)
+    faults = {f.evidence["fault"] for f in found.findings if f.verdict == "server"}
+    assert faults == {"calls-in-content"}
+    named = {f.evidence.get("same_fault_as") for f in found.findings[1:]}
+    assert named == {found.findings[0].check}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tunaeval
 from tests.endpoint.asking import READ, chat, question, refusal, said, sent
@@ -34,17 +38,71 @@ def test_a_delay_is_waited_for() -> None:
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_a_connection_breaks_off_in_the_middle(streams: bool) -> None:
-    with tunaeval.model_endpoint(["abc" * 50, "b"], faults=[Cut(at=1)]) as model:
+    with tunaeval.model_endpoint([READ, "b"], faults=[Cut(at=1)]) as model:
         with pytest.raises(httpx.RemoteProtocolError):
             chat(model.url, question(stream=streams))
+        assert not model.calls
+        assert said(chat(model.url))["tool_calls"][0]["function"]["name"] == "read_file"
         assert said(chat(model.url))["content"] == "b"
+    assert [turn.error for turn in model.turns] == ["the reply broke off", None, None]
+    assert model.calls == tunaeval.expect("read_file")
+    assert model.left == 0
+
+
+SAID: list[Any] = ["one", [ToolCall("bash", {"command": "ls"})], lambda _: "three", "four"]
+
+
+@given(
+    faults=st.lists(
+        st.builds(Fail, at=st.integers(1, 5))
+        | st.builds(Cut, at=st.integers(1, 5), by=st.sampled_from(["connection", "length"]))
+        | st.builds(Garbage, at=st.integers(1, 5)),
+        max_size=4,
+    )
+)
+def test_no_fault_takes_anything_from_a_script(faults: list[Fault]) -> None:
+    """An agent that asks again until a reply comes whole is given all of it, in order."""
+    got: list[str] = []
+    with tunaeval.model_endpoint(SAID, faults=faults) as model:
+        for _ in range(5 + len(SAID)):
+            with suppress(httpx.HTTPError, ValueError, KeyError):
+                choice = chat(model.url).json()["choices"][0]
+                if choice["finish_reason"] != "length":
+                    got.append(choice["message"]["content"] or "calls")
+    assert got == ["one", "calls", "three", "four"]
+
+
+@pytest.mark.parametrize("fault", [Cut(at=2), Cut(at=2, by="length"), Fail(at=2), Garbage(at=2)])
+@pytest.mark.parametrize("asks", [2, 4])
+def test_a_run_with_faults_is_recorded_and_played_with_them(
+    tmp_path: Path, fault: Fault, asks: int
+) -> None:
+    """Whether the agent asks again or gives up."""
+
+    def asked(**more: Any) -> list[Any]:
+        found: list[Any] = []
+        with tunaeval.model_endpoint(cassette=tmp_path / "c.jsonl", faults=[fault], **more) as one:
+            for words in ["a", "b", "b", "c"][:asks]:
+                try:
+                    found.append(chat(one.url, question(words)).text)
+                except httpx.HTTPError as error:
+                    found.append(type(error))
+        return [*found, one.left]
+
+    with tunaeval.model_endpoint(lambda it: f"to {it.messages[0]['content']}") as upstream:
+        then = asked(upstream=upstream.url, record=True)
+    *played, left = asked()
+    assert played == then[:-1]
+    assert left == (1 if isinstance(fault, Cut) and asks == 2 else 0)
 
 
 def test_a_reply_is_cut_to_its_length_in_good_order() -> None:
-    faults = [Cut(at=None, by="length")]
+    faults = [Cut(at=1, by="length"), Cut(at=3, by="length")]
     with tunaeval.model_endpoint([READ, "0123456789"], faults=faults) as model:
         call = chat(model.url).json()["choices"][0]
+        said(chat(model.url))
         text = chat(model.url).json()["choices"][0]
+        assert said(chat(model.url))["content"] == "0123456789"
     assert call["message"]["tool_calls"][0]["function"]["arguments"] == '{"filepath"'
     assert (text["message"]["content"], text["finish_reason"]) == ("01234", "length")
     assert not model.turns[0].calls or model.turns[0].calls[0].invalid
@@ -113,6 +171,36 @@ def test_streams_are_spoiled_too() -> None:
     assert chunks[-1]["choices"][0]["finish_reason"] == "length"
 
 
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        (
+            Fail(of="result", message="no such file"),
+            ["Error: no such file", "result 1", "result 2"],
+        ),
+        (Garbage(of="result", tool="bash", at=2), ["result 0", "result 1", Garbage().body]),
+        (Fail(of="result", at=None, tool="bash"), ["result 0", f"Error: {Fail().message}"]),
+        (Delay(of="result", at=3, seconds=0.2), ["result 0", "result 1", "result 2"]),
+    ],
+)
+def test_a_result_is_spoiled_as_the_model_sees_it(fault: Fault, seen: list[str]) -> None:
+    with tunaeval.model_endpoint(["a", "b"], faults=[fault]) as model:
+        began = time.monotonic()
+        said(chat(model.url, with_results("read_file", "bash", "bash")))
+        took = time.monotonic() - began
+        assert (took >= 0.2) == isinstance(fault, Delay)
+    assert list(model.requests[0].results[: len(seen)]) == seen
+    assert model.turns[0].faults == (fault,)
+
+
+def test_a_late_result_is_waited_for_once() -> None:
+    asked = with_results("bash")
+    asked["messages"].append({"role": "assistant", "content": "Hm."})
+    with tunaeval.model_endpoint(["a"], faults=[Delay(of="result", seconds=9.0)]) as model:
+        said(chat(model.url, asked))
+    assert model.unused_faults
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_file_can_state_each_fault(name: str) -> None:
     given = {"fault": name, "at": 3} | ({"text": ORDER} if name == "inject" else {})
@@ -126,6 +214,8 @@ def test_a_file_can_state_each_fault(name: str) -> None:
         (lambda: Fail(status=200), "status is 200; wanted an HTTP status of an error"),
         (lambda: Cut(share=1.0), "share is 1.0"),
         (lambda: Delay(seconds=-1), "seconds is -1"),
+        (lambda: Fail(of="call"), "of is 'call'; wanted 'reply' or 'result'"),  # type: ignore[arg-type] # on purpose
+        (lambda: Fail(tool="bash"), "tool is 'bash'; wanted none, as a reply is no tool's"),
         (lambda: Inject(""), "text is ''; wanted the words to plant"),
         (lambda: read_fault({"fault": "flood"}), "fault is {'fault': 'flood'}; wanted an object"),
         (lambda: read_fault({"fault": "fail", "stat": 1}), "fault 'fail' has no stat; it takes"),

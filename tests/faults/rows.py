@@ -1,6 +1,6 @@
 """Which test shows which fault: numbers are rows of the list of faults, F those found since.
 
-What is not listed is shown by the tests of its own package, or is not shown.
+What is not listed is shown by the tests of its own package.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ SHOWN = {
     "::test_silence_is_retried",
     "7 to 10, 12: broken bodies": "clients/test_retries.py"
     "::test_a_broken_body_is_retried_once_and_then_named",
+    "11, 40: odd shapes and depths": "faults/test_odd_answers.py",
     "13: streams cut off": "clients/test_streamed_replies.py"
     "::test_a_stream_that_was_cut_is_never_a_reply",
     "14, 15: large bodies": "clients/test_hostile_servers.py",
@@ -51,13 +52,43 @@ SHOWN = {
     "18, 21, 22: ends and kills": "faults/test_kills.py",
     "19: a wrong key": "faults/test_refusals.py"
     "::test_what_every_first_request_meets_ends_the_run_and_is_in_no_file",
+    "20: no descriptor left": "faults/test_scarce_resources.py"
+    "::test_with_few_descriptors_fewer_are_asked_at_once_and_none_fails",
+    "20: descriptors taken meanwhile": "faults/test_scarce_resources.py"
+    "::test_descriptors_that_others_take_meanwhile_cost_no_result",
+    "23: a full disk": "faults/test_scarce_resources.py"
+    "::test_a_full_disk_ends_the_run_with_whole_records_and_no_more_requests",
     "24: nowhere to write": "harness/test_broken_runs.py",
+    "25: a clock that jumps": "faults/test_scarce_resources.py"
+    "::test_a_clock_that_jumps_by_hours_changes_no_wait_and_no_result",
     "26: two runs in one directory": "faults/test_one_writer.py",
     "27: another way of asking": "harness/test_resume.py",
     "28: plug-ins": "cli/test_rogue_plugins.py",
+    "29: no verdict of a judge": "faults/test_judges_that_fail.py"
+    "::test_what_is_no_verdict_is_a_judge_failure_and_no_score",
+    "30: orders to a judge": "faults/test_judges_that_fail.py"
+    "::test_no_payload_leaves_the_frame_that_a_judge_is_sent",
+    "30: how many are turned": "faults/test_judges_that_fail.py"
+    "::test_how_many_verdicts_the_payloads_turn_is_published",
     "31: the key in a log": "faults/test_small_things.py"
     "::test_a_key_that_a_server_echoes_is_in_no_log",
+    "32: markup in a page": "viewer/test_page_in_browser.py"
+    "::test_no_payload_runs_wherever_it_is_written",
     "33: escapes": "cli/test_hostile_texts.py",
+    "34: formulas": "faults/test_hostile_suites.py"
+    "::test_no_cell_of_a_table_begins_a_formula",
+    "35: ids that are paths": "faults/test_hostile_suites.py"
+    "::test_an_id_is_data_and_names_no_file",
     "36: bombs and tags": "faults/test_archives.py",
+    "37: templates": "faults/test_hostile_suites.py"
+    "::test_no_text_of_a_suite_or_model_is_a_template",
+    "38: whom to ask": "faults/test_hostile_suites.py"
+    "::test_no_suite_says_whom_to_ask",
+    "38: other schemes": "faults/test_hostile_suites.py"
+    "::test_an_address_is_http_or_refused",
+    "39: schemas": "faults/test_hostile_suites.py"
+    "::test_a_schema_costs_no_time_no_stack_and_no_request",
+    "39: patterns": "faults/test_hostile_suites.py"
+    "::test_an_expectations_pattern_is_searched_in_linear_time",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

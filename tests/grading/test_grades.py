@@ -224,6 +224,11 @@ def test_a_check_of_files_without_a_workspace_fails_itself() -> None:
         ([{"answer": {"fits": {"$regx": "a"}}}], "there is no matcher '$regx'"),
         ([{"calls": {}}], "nothing is expected"),
         ([{"command": []}], "checks[0].command"),
+        (
+            [{"command": "python -m a"}],
+            'there is no shell, so words are wanted; write ["python", "',
+        ),
+        ([{"command": "a 'b"}], 'write ["python", "-c", "print(1)"]'),
         ({"file": "a"}, "wanted a list of checks"),
     ],
 )

@@ -29,13 +29,20 @@ class Host(NamedTuple):
     program: str
     requires: tuple[str, ...]
     here: tuple[str, ...] = ()
+    untouched: str = ""
 
 
 def hosts() -> dict[str, Host]:
     """All rows by their names."""
     rows = tomllib.loads(Path(__file__).with_name("hosts.toml").read_text("utf-8"))
     return {
-        name: Host(name, row["program"], tuple(row["requires"]), tuple(row.get("here", ())))
+        name: Host(
+            name,
+            row["program"],
+            tuple(row["requires"]),
+            tuple(row.get("here", ())),
+            row.get("untouched", ""),
+        )
         for name, row in rows.items()
     }
 

@@ -153,6 +153,21 @@ def test_without_them_nothing_changes_in_sets_of_formats(
     _check(name, text, tools, level)
 
 
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.call])
+@given(data=st.data(), tools=_TOOLS, level=_LEVELS)
+def test_a_block_alone_is_read_alike(
+    name: str, data: st.DataObject, tools: Tools | None, level: Level
+) -> None:
+    """As it is written, or with one thing wrong, or without its end."""
+    form = FORMATS[name]
+    text = _written([data.draw(calls())], form)
+    if data.draw(st.booleans()):
+        text = data.draw(_damaged(text, form))
+    elif form.closer and data.draw(st.booleans()):
+        text = text[: -data.draw(st.integers(1, len(form.closer.text) + 3))]
+    _check(name, text + data.draw(st.sampled_from(["", "", "\n", " "])), tools, level)
+
+
 # --- what could go wrong, one by one -------------------------------------------------------------
 
 
@@ -192,6 +207,48 @@ def test_nothing_odd_is_passed_over(body: str, around: str) -> None:
     for name in ("hermes", "qwen25", "all"):
         for tools in (None, TOOLS):
             _check(name, text, tools, "strict")
+
+
+_BODY = '{"name": "f", "arguments": {"n": 3, "s": "a b", "b": true}}'
+ODD = {
+    "types to bend": _BODY.replace("3", '"3"').replace("true", '"true"'),
+    "a type that cannot be bent": _BODY.replace("3", '"many"'),
+    "an unknown tool": _BODY.replace('"f"', '"unheard"'),
+    "an alias": _BODY.replace("arguments", "parameters"),
+    "two aliases": _BODY.replace("arguments", "args").replace('"name"', '"tool"'),
+    "encoded arguments": '{"name": "f", "arguments": "{\\"n\\": 3, \\"s\\": \\"a\\"}"}',
+    "encoded and damaged": '{"name": "f", "arguments": "{\\"n\\": 3,}"}',
+    "encoded and cut": '{"name": "f", "arguments": "{\\"n\\": 3"}',
+    "a wrapped call": '{"function": {"name": "f", "arguments": {}}}',
+    "wrapped arguments": '{"name": "k", "arguments": {"input": {"n": "3"}}}',
+    "an id": _BODY.replace("{", '{"id": "x", ', 1),
+    "an undeclared argument": _BODY.replace('"s"', '"no"'),
+    "no arguments": '{"name": "f"}',
+    "no name": '{"arguments": {}}',
+    "nothing": "{}",
+    "single quotes": _BODY.replace('"', "'"),
+    "a trailing comma": _BODY.replace("true}", "true,}"),
+    "a missing bracket": _BODY[:-1],
+    "two missing brackets": _BODY[:-2],
+    "a bracket too many": _BODY + "}",
+    "two calls": f"{_BODY}\n{_BODY}",
+    "an array": f"[{_BODY}]",
+    "the closer in a string": _BODY.replace("a b", "}\\n</tool_call>"),
+    "the raw closer in a string": _BODY.replace("a b", "}\n</tool_call>"),
+    "a long text": _BODY.replace("a b", "a b" * 2000),
+    "a longer text": _BODY.replace("a b", "a b" * 9000),
+    "no strings": "{1: 2}",
+}  # fmt: skip
+"""Sound JSON that is unusual, and what is repaired."""
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("end", ["\n</tool_call>", "</tool_call>", "\n", "", "\n</tool", "\n\n "])
+def test_an_odd_block_alone_is_read_alike(body: str, end: str) -> None:
+    for name in ("hermes", "qwen25", "all"):
+        for tools in (None, TOOLS):
+            for level in LEVELS:
+                _check(name, f"<tool_call>\n{body}{end}", tools, level)
 
 
 _FAR = " " * 90

@@ -21,7 +21,7 @@ from tunaeval.viewer import page_writer
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install 'tunaeval[test]'"
+    "playwright.sync_api", reason="playwright is not installed: pip install playwright"
 )
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium: apt-get install chromium"

@@ -65,6 +65,11 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
 
     `messages` are those of any framework that is known, objects or dictionaries, or a document
     that holds them; `shape` says which it is when its looks deceive.
+
+    Examples:
+        >>> asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
+        >>> tunaeval.read_conversation(asked).messages[0].content
+        'Hello'
     """
     if isinstance(messages, Conversation):
         return messages
@@ -78,7 +83,13 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
 
 
 def read_conversations(document: object, *, shape: str | None = None) -> tuple[Conversation, ...]:
-    """Read every conversation of a document; raises UsageError for what is none."""
+    """Read every conversation of a document; raises UsageError for what is none.
+
+    Examples:
+        >>> document = [{"messages": [{"role": "user", "content": "Hello"}]}]
+        >>> len(tunaeval.read_conversations(document))
+        1
+    """
     if shape is not None:
         wanted_name(shape, "shape of messages", DOCUMENT_SHAPES)
     found = tuple(_read(document, shape, "messages", 0))

@@ -41,6 +41,15 @@ class AgentClient:
     Its model answers by the `script` (one for all tasks, or by a task's id), else the `upstream`
     does; without either `base_url` is empty. A function that is no coroutine function runs in a
     thread. Raises UsageError for what is no function, and for a script beside an upstream.
+
+    Examples:
+        >>> def agent(prompt, workspace, base_url):
+        ...     (workspace / "notes.md").write_text("done")
+        ...     return "I wrote notes.md."
+        ...
+        >>> client = tunaeval.AgentClient(agent)
+        >>> client.name
+        'agent'
     """
 
     name: str = "agent"
@@ -108,6 +117,11 @@ class CommandClient(AgentClient):
     URL as OPENAI_BASE_URL. What it prints is its answer; where it ends with another code than 0,
     the episode ended in an error, and what it left is graded all the same. Its time over, it is
     ended with everything that it started.
+
+    Examples:
+        >>> client = tunaeval.CommandClient(["python", "agent.py", "{prompt}"], script=["Done."])
+        >>> client.name
+        'command'
     """
 
     name: str = "command"

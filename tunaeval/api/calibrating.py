@@ -26,6 +26,18 @@ def calibrate(
     `threshold` is the share from which a label or a score counts as good, `repeats` how often each
     question is asked again, `concurrency` how many transcripts are judged at once; `heard` is told
     of each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
+
+    Examples:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from tunaeval.clients import ScriptedClient
+        >>> said = [{"role": "assistant", "content": "Hello."}]
+        >>> label = {"id": "1", "query": "Hi", "messages": said, "label": {"goal-completion": 1}}
+        >>> _ = Path("labels.jsonl").write_text(json.dumps(label))
+        >>> judge = tunaeval.Judge(ScriptedClient(['{"score": 9, "reason": "It greets."}'] * 2))
+        >>> found = tunaeval.calibrate("labels.jsonl", judge, repeats=1)
+        >>> list(found.categories)
+        ['goal-completion']
     """
     settings = Calibrating(
         threshold=threshold, repeats=repeats, concurrency=concurrency, heard=heard

@@ -25,6 +25,13 @@ def compare(
     together: "group" (those with one `group`), "tag:PREFIX" (one tag that so begins), "scenario"
     (none). Runs that were asked different things raise ComparisonError; `intersect=True` compares
     the scenarios that both were asked alike.
+
+    Examples:
+        >>> from tunaeval.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
+        >>> tunaeval.compare(report, report).overall.value
+        0.0
     """
     sources = [
         source_of(one) if isinstance(one, Report) else run_source(one)

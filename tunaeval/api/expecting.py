@@ -39,6 +39,11 @@ def expect(
 
     Raises ExpectationError for what cannot be wanted. What cannot be read as calls raises
     UsageError when it is compared.
+
+    Examples:
+        >>> calls = [tunaeval.ToolCall("read_file", {"path": "a.py"})]
+        >>> assert calls == tunaeval.expect("read_file")
+        >>> assert calls != tunaeval.expect(forbid=["read_file"])
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
     matching.check_wishes(wishes, match, forbid)

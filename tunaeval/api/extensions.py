@@ -45,7 +45,12 @@ writers: Registry[Writer] = Registry(
 
 
 def registries() -> dict[str, Registry[Any]]:
-    """The registries by the last word of their group."""
+    """The registries by the last word of their group.
+
+    Examples:
+        >>> sorted(tunaeval.registries())
+        ['checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
+    """
     return {
         "parsers": formats,
         "scorers": scorers,

@@ -74,6 +74,13 @@ async def arun(
     to go on with (see `SuiteRun`); `environment` the tools and the user of tasks of many turns.
     From `ask` on they are fields of `RunOptions`, over `options`.
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
+
+    Examples:
+        >>> from tunaeval.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
+        >>> report.passed, report.total
+        (2, 12)
     """
     given = {name: value for name, value in locals().items() if name in _FIELDS}
     kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}

@@ -47,6 +47,13 @@ def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
 
     A last line that was torn is left out. Raises RecordError for a file that cannot be read, and
     for a line that is no score.
+
+    Examples:
+        >>> with tunaeval.scoring_session("Say hello", out="scores.jsonl") as session:
+        ...     session.messages = [{"role": "assistant", "content": "Hello."}]
+        ...
+        >>> [line.query for line in tunaeval.read_scores("scores.jsonl")]
+        ['Say hello']
     """
     file = wanted_path(path, "path")
     return tuple(_record(line, f"{file}, score {n}") for n, line in enumerate(read(file), start=1))

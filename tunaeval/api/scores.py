@@ -71,6 +71,12 @@ async def ascore(
 
     Raises UsageError (UnknownNameError for a preset or category that is not there) for what cannot
     be scored; the preset "evals2" knows neither check, expect nor forbid.
+
+    Examples:
+        >>> import asyncio
+        >>> said = [{"role": "assistant", "content": "Hello."}]
+        >>> asyncio.run(tunaeval.ascore(said, "Hi", check=lambda seen: True)).weighted_total
+        1.0
     """
     return await _Asked(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,
@@ -99,6 +105,11 @@ def score(
     The built-in categories wait for nothing, so this needs no event loop and works inside one; a
     check is waited for in place. With other categories, a judge or a check that is a
     coroutine function it runs a loop of its own; inside a running one that raises UsageError.
+
+    Examples:
+        >>> said = [{"role": "assistant", "content": "Hello."}]
+        >>> tunaeval.score(said, "Hi", check=lambda seen: True).weighted_total
+        1.0
     """
     asked = _Asked(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,

@@ -57,6 +57,13 @@ class ScoringSession:
     let it be a `ContextRecorder`, which keeps them apart.
 
     Off (`enabled=False`) means that tools come back as they are and nothing is scored.
+
+    Examples:
+        >>> with tunaeval.ScoringSession("Say hello", check=lambda seen: True) as session:
+        ...     session.messages = [{"role": "assistant", "content": "Hello."}]
+        ...
+        >>> session.score.weighted_total
+        1.0
     """
 
     def __init__(
@@ -261,6 +268,13 @@ def scoring_session(query: str, **settings: Any) -> ScoringSession:
     `settings` are those of `ScoringSession` (`messages`, `start`, `out`, `recorder`, `enabled`) and
     of `tunaeval.score` (`preset`, `categories`, `judge`, ...). A judge is waited for, so it wants
     `async with` where an event loop is running.
+
+    Examples:
+        >>> with tunaeval.scoring_session("Say hello", check=lambda seen: True) as session:
+        ...     session.messages = [{"role": "assistant", "content": "Hello."}]
+        ...
+        >>> session.score.weighted_total
+        1.0
     """
     return ScoringSession(query, **settings)
 

@@ -116,7 +116,12 @@ class Switches:
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
-    """Read the switches. A word that is neither on nor off is off, with a warning in the log."""
+    """Read the switches. A word that is neither on nor off is off, with a warning in the log.
+
+    Examples:
+        >>> tunaeval.from_environment({"ENABLE_EVALS2": "1"}).enabled
+        True
+    """
     told = os.environ if environment is None else environment
     if not isinstance(told, Mapping):
         raise refusal("environment", told, "a mapping of variables, or None")

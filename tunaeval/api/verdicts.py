@@ -50,6 +50,11 @@ def match(
     Never raises on what a model wrote. Raises `UnknownNameError` for an unknown profile,
     `ExpectationError` for an impossible expectation, `ToolsError` for tools that cannot be
     understood, and `UsageError` for what cannot be read as a reply.
+
+    Examples:
+        >>> calls = [tunaeval.ToolCall("ls", {"path": "."})]
+        >>> bool(tunaeval.match({"calls": [{"name": "ls", "arguments": {"path": "."}}]}, calls))
+        True
     """
     known = to_tools(tools)
     read = read_calls(calls, known)

@@ -106,7 +106,7 @@ def _zstandard(file: str) -> Any:
     except ImportError as error:
         raise UsageError(
             f"{file!r} is packed with Zstandard, which needs zstandard ({error}); "
-            "pip install 'tunaeval[zstd]'"
+            "pip install zstandard"
         ) from error
     return zstandard
 

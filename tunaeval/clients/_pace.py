@@ -4,8 +4,9 @@ Every request to a server asks here for its turn. It waits
 
 - while the server has asked for a rest: 429 or 503 with Retry-After concern all requests
   (RFC 6585, 4; RFC 9110, 15.6.4);
-- while so many are in flight as the server bears: half as many after each 429 or timeout, one more
-  after as many replies (additive increase, multiplicative decrease: Chiu and Jain 1989);
+- while so many are in flight as the server bears, and this process has descriptors for: half as
+  many after each 429 or timeout, and when no further file can be opened, one more after as many
+  replies (additive increase, multiplicative decrease: Chiu and Jain 1989);
 - for its share of `rpm` requests a minute;
 - and while the breaker is open: after ten failures in a row, of whichever requests, one at a time
   tries whether the server is back, at growing intervals.
@@ -27,6 +28,7 @@ from weakref import WeakKeyDictionary
 
 from tunaeval.types import Deadline
 
+from ._descriptors import affordable
 from ._retries import CAP_SECONDS, Rest, TryFailed
 
 _LOG = logging.getLogger("tunaeval.clients")
@@ -129,8 +131,8 @@ class Pace:
     """The turns of the requests to one server; `connections` is how many it is asked at most."""
 
     def __init__(self, name: str, connections: int, *, rpm: float | None = None) -> None:
-        self._most = connections
-        self._limit = float(connections)
+        self._most = affordable(connections, address=name)
+        self._limit = float(self._most)
         self._cut_at = 0.0
         self._interval = 0.0 if rpm is None else 60.0 / rpm
         self._next_at = 0.0
@@ -212,7 +214,7 @@ class Pace:
             self._told_at = time.monotonic()
             _LOG.warning("%s: all requests wait, as it asks for (%s)", self.breaker.name, failure)
         # A request that was on its way when the number was cut says nothing of the new one.
-        if (failure.status == 429 or failure.kind == "timeout") and started >= self._cut_at:
+        if _asks_for_fewer(failure) and started >= self._cut_at:
             self._limit = max(1.0, self._limit / 2)
             self._cut_at = time.monotonic()
             _LOG.info("asked %d at a time from now on (%s)", self.limit, failure)
@@ -222,7 +224,7 @@ class Pace:
             if self.breaker.is_open and not was_open:
                 for lane in self._lanes.values():
                     lane.wake(len(lane.waiting))  # their clocks go on
-        elif self.breaker.succeeded():
+        elif not failure.is_ours and self.breaker.succeeded():
             self._reopen()
 
     def _succeeded(self) -> None:
@@ -236,6 +238,10 @@ class Pace:
         self._limit = max(1.0, min(self._limit, self._most / 4))
         for lane in self._lanes.values():
             lane.wake(self.limit)
+
+
+def _asks_for_fewer(failure: TryFailed) -> bool:
+    return failure.status == 429 or failure.kind == "timeout" or failure.is_ours
 
 
 def _stopped(clock: Deadline | None) -> AbstractContextManager[None]:

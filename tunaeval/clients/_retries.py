@@ -35,7 +35,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
     """One try failed. `again` says whether another could succeed; `kind` is TransportFailure's.
 
     `said` is what the server said, uncut and not yet rid of the key: it is never in the message.
-    `advice` comes after it.
+    `advice` comes after it. `is_ours`: it is this process that cannot ask, for want of descriptors.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
         status: int | None = None,
         again: bool = True,
         retry_after: float | None = None,
+        is_ours: bool = False,
     ) -> None:
         super().__init__(message)
         self.said = said
@@ -56,6 +57,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
         self.status = status
         self.again = again
         self.retry_after = retry_after
+        self.is_ours = is_ours
 
     @property
     def asks_all(self) -> bool:
@@ -68,7 +70,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
         come back.
         """
         is_trouble = self.kind in ("connect", "timeout") or (self.status or 0) >= 500
-        return self.again and is_trouble and not self.asks_all
+        return self.again and is_trouble and not self.asks_all and not self.is_ours
 
 
 def is_retried(status: int) -> bool:

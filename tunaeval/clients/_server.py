@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ from ._answers import (
     read_object,
     words_of,
 )
+from ._descriptors import is_shortage
 from ._redaction import KeyFilter
 from ._retries import (
     MAX_RETRY_AFTER_SECONDS,
@@ -232,10 +232,10 @@ class Server:
             )
         words = _system_words(root)
         if isinstance(error, httpx.ConnectError):
-            tip = "is the server running, and is the base URL right?"
-            if isinstance(root, OSError) and root.errno == errno.EMFILE:
+            tip, ours = "is the server running, and is the base URL right?", is_shortage(root)
+            if ours:
                 tip = "ask fewer at a time, or raise the limit (ulimit -n)"
-            return TryFailed(f"no connection ({words}); {tip}", kind="connect")
+            return TryFailed(f"no connection ({words}); {tip}", kind="connect", is_ours=ours)
         return TryFailed(f"the connection broke ({words})", kind="connect")
 
     def _key_advice(self) -> str:

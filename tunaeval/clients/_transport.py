@@ -10,6 +10,7 @@ has the figures.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import ssl
 from collections import defaultdict
@@ -20,6 +21,8 @@ import httpcore
 import httpx
 
 from tunaeval.errors import ClientSetupError
+
+from ._descriptors import is_shortage
 
 _Address: TypeAlias = tuple[bytes, bytes, int]
 _Stack: TypeAlias = list[httpcore.AsyncHTTPConnection]
@@ -46,12 +49,14 @@ class StackTransport(httpx.AsyncBaseTransport):
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
         self._ssl_context: ssl.SSLContext | None = None
+        self._open = 0
+        self._most_idle = math.inf
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url
         address = (url.raw_scheme, url.raw_host, url.port or _PORTS[url.scheme])
         stack = self._stack(address)
-        connection = await _take(stack) or self._new(address)
+        connection = await self._take(stack) or self._new(address)
         try:
             response = await connection.handle_async_request(
                 httpcore.Request(
@@ -65,7 +70,9 @@ class StackTransport(httpx.AsyncBaseTransport):
                 )
             )
         except BaseException as error:  # a cancellation too: nobody else knows this connection
-            await connection.aclose()
+            await self.drop(connection)
+            if is_shortage(error):
+                self._most_idle = max(1, self._open // 2)
             if isinstance(error, _ERRORS):
                 raise _as_httpx(error) from error
             raise
@@ -89,18 +96,40 @@ class StackTransport(httpx.AsyncBaseTransport):
         self.closed = False
         if loop is not self._loop:  # a second asyncio.run: sockets of the first are of no use
             self._idle.clear()
-            self._loop = loop
+            self._loop, self._open = loop, 0
         return self._idle[address]
 
     def _new(self, address: _Address) -> httpcore.AsyncHTTPConnection:
         scheme, host, port = address
         if scheme == b"https" and self._ssl_context is None:
             self._ssl_context = _authorities()
+        self._open += 1
         return httpcore.AsyncHTTPConnection(
             origin=httpcore.Origin(scheme, host, port),
             ssl_context=self._ssl_context,
             keepalive_expiry=_KEEP_IDLE_SECONDS,
         )
+
+    async def _take(self, stack: _Stack) -> httpcore.AsyncHTTPConnection | None:
+        """The connection used last that is still alive; dead ones are closed on the way."""
+        while stack:
+            connection = stack.pop()
+            if connection.is_idle() and not connection.has_expired():
+                return connection
+            await self.drop(connection)
+        return None
+
+    async def drop(self, connection: httpcore.AsyncHTTPConnection) -> None:
+        """Close a connection that is not used again."""
+        self._open -= 1
+        await connection.aclose()
+
+    async def keep(self, connection: httpcore.AsyncHTTPConnection, stack: _Stack) -> None:
+        """Have a connection used again, if it can be; where descriptors were wanting, few are."""
+        if connection.is_idle() and not self.closed and len(stack) < self._most_idle:
+            stack.append(connection)
+        else:
+            await self.drop(connection)
 
 
 def _authorities() -> ssl.SSLContext:
@@ -146,20 +175,7 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._response.aclose()  # closes the connection unless the body was read whole
-        if self._connection.is_idle() and not self._transport.closed:
-            self._stack.append(self._connection)
-        else:
-            await self._connection.aclose()
-
-
-async def _take(stack: _Stack) -> httpcore.AsyncHTTPConnection | None:
-    """The connection used last that is still alive; dead ones are closed on the way."""
-    while stack:
-        connection = stack.pop()
-        if connection.is_idle() and not connection.has_expired():
-            return connection
-        await connection.aclose()
-    return None
+        await self._transport.keep(self._connection, self._stack)
 
 
 def _as_httpx(error: Exception) -> httpx.TransportError:

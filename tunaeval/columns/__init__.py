@@ -9,7 +9,7 @@ A table is one of pyarrow (`Table`, `RecordBatch`), Polars or pandas, or a dicti
 rows in the same order, nothing of the given columns changed, no state, no error for any row. So an
 engine may call them again for the same batch: Ray Data, Spark's `mapInArrow`, DuckDB.
 
-Needs `pip install 'tunaeval[arrow]'`.
+Needs `pip install pyarrow`.
 """
 
 from __future__ import annotations

@@ -82,4 +82,8 @@ def _row(text: object, tools: Any, recipe: Recipe) -> _Row:
 
 
 def _json(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Made once: `json.dumps` makes one for each value."""

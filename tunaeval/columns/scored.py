@@ -40,11 +40,26 @@ def score_table(
     """
     texts, golds = values_of(table, text), values_of(table, gold)
     found = [*_rewards(texts, golds, _tools(table, tools), recipe_of(recipe))]
-    return with_columns(table, _columns(found))
+    distinct, picks = _distinct(found)
+    return with_columns(table, _columns(distinct), picks)
+
+
+def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
+    """Each once, and which of them each row has: mostly the reward of right calls, one value."""
+    places: dict[int, int] = {}
+    distinct: list[Reward | str] = []
+    picks: list[int] = []
+    for one in found:  # which keeps each of them, so that its id stays its own
+        at = places.get(id(one))
+        if at is None:
+            at = places[id(one)] = len(distinct)
+            distinct.append(one)
+        picks.append(at)
+    return distinct, picks
 
 
 def _columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
-    """The new columns, of each row's reward, or of the reason why it has none."""
+    """The new columns, of each reward, or of the reason why there is none."""
     found = [one if isinstance(one, Reward) else None for one in rows]
     columns: dict[str, tuple[Sequence[Any], str]] = {
         "reward": ([None if one is None else one.value for one in found], "double"),
@@ -78,7 +93,7 @@ def _rewards(
     """The reward of each row, or why there is none."""
     compiled = Golds()
     for text, gold, known in zip(texts, golds, tools, strict=True):
-        if (fault := fault_of(text)) is not None:
+        if type(text) is not str and (fault := fault_of(text)) is not None:
             yield fault
             continue
         try:

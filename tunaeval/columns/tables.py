@@ -94,8 +94,12 @@ def rows_of(table: Any) -> int:
     return len(table)
 
 
-def with_columns(table: T, made: Made) -> T:
-    """The table with new columns behind its own. Raises `UsageError` where a name is taken."""
+def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
+    """The table with new columns behind its own.
+
+    `picks` says which of the values each row has; without, each row has its own. Raises
+    `UsageError` where a name is taken.
+    """
     if taken := [name for name in made if name in names_of(table)]:
         raise UsageError(
             f"the table has a column {taken[0]!r} already; rename it, or drop it, for it would be "
@@ -104,23 +108,28 @@ def with_columns(table: T, made: Made) -> T:
     given: Any = table
     match kind_of(table):
         case "dict":
-            return {**given, **{name: list(values) for name, (values, _) in made.items()}}  # type: ignore[return-value]  # of its kind
+            return {**given, **_lists(made, picks)}  # type: ignore[return-value]  # of its kind
         case "arrow":
-            return _with_arrow(given, made)  # type: ignore[no-any-return]  # of its kind
+            return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # of its kind
         case "polars":
             import polars as pl  # noqa: PLC0415 - it is there, for the table is one of its own
 
-            new = pl.from_arrow(_arrow(made))
+            new = pl.from_arrow(_arrow(made, picks))
             return given.hstack(new)  # type: ignore[no-any-return]  # of its kind
-    new = _arrow(made).to_pandas()
+    new = _arrow(made, picks).to_pandas()
     new.index = given.index
     return given.assign(**{name: new[name] for name in made})  # type: ignore[no-any-return]  # as above
 
 
-def _with_arrow(table: Any, made: Made) -> Any:
+def _lists(made: Made, picks: Sequence[int] | None) -> dict[str, list[Any]]:
+    if picks is None:
+        return {name: list(values) for name, (values, _) in made.items()}
+    return {name: [values[at] for at in picks] for name, (values, _) in made.items()}
+
+
+def _with_arrow(table: Any, new: Any) -> Any:
     pa = _pyarrow()
-    new = _arrow(made)
-    arrays = [*table.columns, *(new.column(name) for name in made)]
+    arrays = [*table.columns, *new.columns]
     fields = [*table.schema, *new.schema]
     schema = pa.schema(fields, metadata=table.schema.metadata)
     if isinstance(table, pa.Table):
@@ -129,7 +138,7 @@ def _with_arrow(table: Any, made: Made) -> Any:
     return pa.RecordBatch.from_arrays(flat, schema=schema)
 
 
-def _arrow(made: Made) -> Any:
+def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
     pa = _pyarrow()
     kinds = {
         "double": pa.float64(),
@@ -138,9 +147,8 @@ def _arrow(made: Made) -> Any:
         "string": pa.string(),
         "list<string>": pa.list_(pa.string()),
     }
-    return pa.table(
-        {name: _array(pa, values, kinds[kind]) for name, (values, kind) in made.items()}
-    )
+    new = pa.table({name: _array(pa, values, kinds[kind]) for name, (values, kind) in made.items()})
+    return new if picks is None else new.take(pa.array(picks, pa.int64()))
 
 
 def _array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
@@ -161,6 +169,6 @@ def _pyarrow() -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "tables are made by pyarrow, which is missing: pip install 'tunaeval[arrow]'"
+            "tables are made by pyarrow, which is missing: pip install pyarrow"
         ) from error
     return pa

@@ -105,9 +105,10 @@ class Report:
 def check_rows(rows: Iterable[Row | Fault], *, suites: Iterable[Suite] = ()) -> Report:
     """What is wrong with a data set, counted by rows.
 
-    >>> from tunaeval.data import read_rows
-    >>> check_rows(read_rows([{"a": 1}])).counts["unreadable-row"]
-    1
+    Examples:
+        >>> from tunaeval.data import read_rows
+        >>> check_rows(read_rows([{"a": 1}])).counts["unreadable-row"]
+        1
     """
     checker, report = Checker.against(suites), Report()
     for row in rows:

@@ -46,6 +46,7 @@ def read_rows(source: Source, shape: str = "auto") -> Iterator[Row | Fault]:
     of `datasets`, an Arrow table. `shape` is one of `SHAPES`; "auto" looks at each row. As many
     rows come out as are in the source: none is left out, and one at a time is in memory.
 
+    Examples:
         >>> rows = read_rows([{"query": "?", "answers": "[]", "tools": "[]"}])
         >>> next(rows).shape
         'xlam'

@@ -147,7 +147,7 @@ def _of_parquet(path: Path) -> Iterator[Raw]:
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError(
-            f"{path}: Parquet is read by pyarrow, which is missing: pip install 'tunaeval[arrow]'"
+            f"{path}: Parquet is read by pyarrow, which is missing: pip install pyarrow"
         ) from error
     with _opened(path) as file:
         try:

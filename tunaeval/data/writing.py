@@ -23,10 +23,12 @@ _USED = frozenset({
 def as_openai(row: Row) -> JsonObject:
     """The row as `{"messages": [...], "tools": "..."}`, its other fields beside them.
 
-    >>> from tunaeval.data import read_rows
-    >>> row = next(read_rows([{"query": "?", "answers": '[{"name": "f", "arguments": {"a": 1}}]'}]))
-    >>> as_openai(row)["messages"][1]["tool_calls"][0]["function"]["arguments"]
-    '{"a": 1}'
+    Examples:
+        >>> from tunaeval.data import read_rows
+        >>> answers = '[{"name": "f", "arguments": {"a": 1}}]'
+        >>> row = next(read_rows([{"query": "?", "answers": answers}]))
+        >>> as_openai(row)["messages"][1]["tool_calls"][0]["function"]["arguments"]
+        '{"a": 1}'
     """
     raw = row.raw if isinstance(row.raw, dict) else {}
     kept = {key: value for key, value in raw.items() if key not in _USED}

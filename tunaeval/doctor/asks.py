@@ -133,8 +133,7 @@ def echo(name: str, *calls: Wanted, tools: tuple[JsonObject, ...] = OFFERED, **m
 
 def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
     """The same whole and streamed, in this order: a pair that is asked one after the other."""
-    more = {**ask.more, "stream_options": {"include_usage": True}}
-    return ask, replace(ask, streamed=True, more=more, quick=quick_streamed)
+    return ask, replace(ask, streamed=True, quick=quick_streamed)
 
 
 _WEATHER_CALL = Wanted("get_weather", {"city": "Oslo", "days": 2})
@@ -293,6 +292,15 @@ MANY_TOOLS = Ask(
 LONG_ARGUMENTS = _short("long past arguments", _past("", _LONG_ARGUMENTS, "up"))
 LONG_RESULT = _short("a long result", _past("", "{}", TEXT), quick=True)
 LONG_CONTENT = _short("long content beside a past call", _past(TEXT, "{}", "up"))
+
+CODE_WORD = "quay-7193"
+_CODE_SAID = f"The code of today is {CODE_WORD}."
+_WHICH = user("Which code is that of today? Say the code, and nothing else.")
+_FROM_RESULT = (*_past("", "{}", _CODE_SAID)[:3], _WHICH)
+FROM_RESULT = replace(_short("a code in a result", _FROM_RESULT), max_tokens=64)
+"""The answer can only be had from the tool's result."""
+FROM_MESSAGE = replace(_short("a code in a message", (user(_CODE_SAID), _WHICH)), max_tokens=64)
+"""The same without a tool: whether this model says what it reads."""
 
 NO_MODEL = "no-such-model-as-this"
 BAD_MODEL = Ask("a model that is not there", _CHOICE, max_tokens=1, more={"model": NO_MODEL})

@@ -27,6 +27,16 @@ CODE = frozenset({"fence", "loose-json"})
 
 _SPECIAL = re.compile(r"<[|\uff5c][^|<>\uff5c]{1,40}[|\uff5c]>|\[/?[A-Z_]{3,20}\]")
 _WORDS = 8
+_LETTERS = 3
+"""So many letters of a sentence are missing for sure, not a mark at its end."""
+CALL_MARKUP = re.compile(
+    r"</?(?:tool_calls?|function|parameter|arg_value|think)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
+    r"|\[/?TOOL_CALLS\]"
+)
+_OF_CALLS = frozenset(
+    {"value-changed", "name-changed", "call-invented", "calls-lost", "arguments-broken"}
+)
+"""Faults in what calls are; that of what is beside them is none of these."""
 
 
 def blame(answer: Answer, native: str | None = None) -> Judgement:
@@ -44,9 +54,14 @@ def _blamed(answer: Answer, native: str | None) -> Judgement:
         return shape or _without_raw(answer, cut=cut)
     levels = parse_levels(raw, tools=offered(answer.ask))
     read, written = levels["standard"], _told(levels["standard"], raw)
+    if same_calls(answer.calls, answer.ask.calls) and not read.calls:
+        return shape or _without_raw(answer, cut=cut)  # that text is not what the calls are from
     verdict = _with_raw(answer, levels["strict"], read, native, cut=cut)
     if shape is not None and verdict.verdict != "model":
         verdict = shape
+    elif verdict.fault in _OF_CALLS and same_calls(answer.calls, answer.ask.calls):
+        # No server makes of another text the very calls that were asked for.
+        verdict = Judgement("pass", "the API gave what was asked")
     return replace(verdict, read=written)
 
 
@@ -173,9 +188,27 @@ def _with_raw(
 
 def _no_call(answer: Answer, read: ParseResult) -> Judgement:
     if not answer.ask.calls:
-        return Judgement("pass", "no call was wanted, and none was made")
+        return _said_kept(answer, read) or Judgement(
+            "pass", "no call was wanted, and none was made"
+        )
     codes = ", ".join(sorted({diagnosis.code for diagnosis in read.diagnoses}))
     return Judgement("model", f"it wrote no call ({codes or read.outcome})")
+
+
+def _said_kept(answer: Answer, read: ParseResult) -> Judgement | None:
+    """A sentence of the model is whole in the content, but for markup and what it thought."""
+    said, given = ("".join(text.split()) for text in (read.content, answer.text))
+    thought = answer.reasoning or "think" in (answer.raw or "")
+    if answer.finish == "length" or thought or _SPECIAL.search(said) or given not in said:
+        return None
+    left = re.sub(r"<[^<>]*>", "", said.replace(given, "", 1) if given else said)
+    if sum(map(str.isalnum, left)) < _LETTERS:
+        return None
+    return _content_lost(read.content)
+
+
+def _content_lost(said: str) -> Judgement:
+    return Judgement("server", f"content of the model is lost: {said!r:.80}", "content-lost")
 
 
 def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
@@ -246,12 +279,21 @@ def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
 def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
     said = _SPECIAL.sub("", read.content).strip()
     if answer.calls and sum(map(str.isalpha, said)) >= _WORDS and not answer.text.strip():
-        return Judgement("server", f"content beside the call is lost: {said!r:.80}", "content-lost")
+        return _content_lost(said)
     if answer.calls and (leaked := leak(answer)) is not None:
         return Judgement(
             "server", f"{len(leaked.calls)} calls are in the content as well", "calls-in-content"
         )
-    return None
+    return _stray(answer, read.content)
+
+
+def _stray(answer: Answer, said: str) -> Judgement | None:
+    """Markup beside the calls that is no part of what the model said beside them."""
+    left = CALL_MARKUP.search(answer.text) if answer.calls else None
+    if left is None or left[0] in said:
+        return None
+    words = f"markup is left in the content beside the call: {left[0]!r}"
+    return Judgement("server", words, "calls-in-content")
 
 
 def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from . import asks, rules, rules_stream
 from .rules import Rule, each
-from .rules_prompt import reaches
+from .rules_prompt import reaches, result_reaches
 from .values import Ask
 
 Needs: TypeAlias = Literal["nothing", "copying"]
@@ -115,7 +115,7 @@ CHECKS: tuple[Check, ...] = (
         "nothing", "index",
     ),
     Check(
-        "usage", "stream", (*asks.ONE, *asks.HELLO), each(rules_stream.counted), "nothing",
+        "usage", "stream", (*asks.ONE, *asks.HELLO), rules_stream.counted_alike, "nothing",
         "usage-missing",
     ),
     Check(
@@ -152,6 +152,11 @@ CHECKS: tuple[Check, ...] = (
     *(
         Check(f"history-{name}", "history", (ask,), each(rules.accepted), "nothing", "history")
         for name, ask in zip(_HISTORY, asks.HISTORY, strict=True)
+    ),
+    Check(
+        "result-reaches-model", "history",
+        (asks.FROM_RESULT, asks.FROM_MESSAGE, asks.LONG_RESULT, asks.PAST, asks.CONTROL),
+        result_reaches, "copying", "past",
     ),
     Check(
         "reasoning-apart", "reasoning", asks.THINK, each(rules.thought_apart), "copying",

@@ -14,16 +14,18 @@ from tunaeval.reports import wilson
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
+from .causes import answered, with_causes
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
 from .seen import CASES, Seen, worst
 from .shapes import misshapen, unanswered
-from .values import GROUPS, Answer, Finding, Judgement
+from .values import GROUPS, Answer, Ask, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
 
 _ATTEMPT_SECONDS = 120.0
+_FAILED = 500
 _LONGEST = 4000
 """Characters of a text that evidence keeps."""
 
@@ -98,8 +100,11 @@ def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
 def _examined(
     seen: Seen, checks: Sequence[Check], runner: Runner, connection: Connection
 ) -> Examination:
-    judged = [(check, judge(check, seen)) for check in _with_cause(checks, seen)]
-    findings = [_finding(check, told, seen) for check, told in judged if told.verdict != "pass"]
+    made = _with_cause(checks, seen)
+    judged = [(check, judge(check, seen, made)) for check in made]
+    findings = with_causes(
+        [_finding(check, told, seen) for check, told in judged if told.verdict != "pass"]
+    )
     if seen.stopped is not None:
         findings.insert(0, _stopped(seen))
     hidden = [_without_key(finding, connection) for finding in findings]
@@ -125,17 +130,30 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
     return (*checks, _named(STREAM_FRAMES))
 
 
-def judge(check: Check, seen: Seen) -> Judgement:
-    """What a check comes to. What needs copying is not asked of a model that cannot copy."""
+def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
+    """What a check is judged by: not what does not stream, nor what another check answers for."""
+    wanted: Sequence[Ask] = check.asks
+    if check.name != STREAM_FRAMES:
+        wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
+    if not wanted:
+        return (), f"the server does not stream ({STREAM_FRAMES})"
+    if check.group != "prompt":
+        wanted = answered(check, wanted, checks, seen)
+    return wanted, "every request of it fails, which other checks report"
+
+
+def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:
+    """What a check comes to, one of `checks`.
+
+    What needs copying is not asked of a model that cannot copy.
+    """
     if seen.nobody:
         return Judgement("not tested", seen.stopped or "not asked")
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
-    wanted = check.asks
-    if check.name != STREAM_FRAMES:
-        wanted = tuple(ask for ask in wanted if not seen.streams_nothing(ask))
+    wanted, why_none = _asked(check, seen, checks)
     if not wanted:
-        return Judgement("not tested", f"the server does not stream ({STREAM_FRAMES})")
+        return Judgement("not tested", why_none)
     if check.needs == "nothing" or seen.capable:
         return check.rule(seen, wanted)
     answers = [answer for ask in wanted for answer in seen.all(ask)]
@@ -171,6 +189,8 @@ def _finding(check: Check, told: Judgement, seen: Seen) -> Finding:
     if told.verdict in ("server", "note"):
         # A refusal of a request is repaired as the check says, not as any failure would be.
         fault = told.fault if told.fault not in ("", "error") else check.remedy
+        if check.name == TOOLS_ACCEPTED and told.answer and (told.answer.status or 0) >= _FAILED:
+            fault = "error"  # no flag was asked for
         if fault == "calls-in-content" and seen.parses:
             fault = "calls-in-content-sometimes"
         fixed = remedy(fault, seen.server, seen.native)

@@ -103,6 +103,12 @@ def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
     return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
 
 
+def _has_null(fragment: JsonObject) -> bool:
+    function = fragment.get("function")
+    named = isinstance(function, dict) and "name" in function and function["name"] is None
+    return named or ("id" in fragment and fragment["id"] is None)
+
+
 def _name(fragment: JsonObject) -> JsonValue:
     function = fragment.get("function")
     return function.get("name") if isinstance(function, dict) else None
@@ -140,6 +146,8 @@ def _faults_of(
         yield "id-again", f"an id comes again at index {index}: {ids[index]!r}, then {id_!r}"
     elif index in names and "" in (id_, name):
         yield "id-empty", f"a later fragment at index {index} has an empty id or name"
+    elif index in names and _has_null(fragment):
+        yield "id-null", f"a later fragment at index {index} has an id or name that is null"
     if id_ and index not in ids:
         ids[index] = id_
     if name and index not in names:

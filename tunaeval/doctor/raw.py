@@ -1,8 +1,9 @@
 """The text that the model wrote before any parser of the server, by what each server gives away.
 
 Log-probabilities carry the tokens of the very answer whose calls are judged: vLLM and SGLang whole
-and streamed, Ollama and others whole. llama.cpp has the text in `__verbose` of a whole answer, and
-refuses log-probabilities beside tools in a stream.
+and streamed, Ollama and others whole. vLLM and SGLang give the ids of the tokens, too, which their
+`/detokenize` makes a text of. llama.cpp has the text in `__verbose` of a whole answer, and refuses
+log-probabilities beside tools in a stream. llama.cpp and vLLM show the rendered prompt as well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from tunaeval.types import JsonObject, JsonValue
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}
 VERBOSE: JsonObject = {"verbose": True}
+TOKEN_IDS: JsonObject = {"return_token_ids": True}
+SGLANG_STREAM_IDS: JsonObject = {"return_output_ids_in_sglext": True}
+COUNTED: JsonObject = {"stream_options": {"include_usage": True}}
 
 RAW_KEYS = ("failed_generation", "raw")
 """Where the body of an error has the model's text (Groq: failed_generation)."""
@@ -28,10 +32,56 @@ _IN_ERROR = re.compile(r"""raw=['"](?P<raw>.{1,4000})['"](?:,|\s|\Z)""", re.DOTA
 
 
 def extras(kind: str, *, streamed: bool) -> tuple[JsonObject, ...]:
-    """Fields to ask for the raw text, the most telling first; the last is none at all."""
+    """Fields to ask for the raw text and a stream's usage, most telling first, none at last."""
     if kind == "llama.cpp":
-        return ({},) if streamed else (VERBOSE, {})
-    return (LOGPROBS, {})
+        telling: tuple[JsonObject, ...] = () if streamed else (VERBOSE,)
+    elif kind in ("vLLM", "SGLang"):
+        ids = SGLANG_STREAM_IDS if streamed and kind == "SGLang" else TOKEN_IDS
+        telling = ({**LOGPROBS, **ids}, LOGPROBS, ids)
+    else:
+        telling = (LOGPROBS,)
+    if not streamed:
+        return (*telling, {})
+    return (*({**fields, **COUNTED} for fields in telling), COUNTED, *telling[:1], {})
+
+
+def prompt_extras(kind: str) -> tuple[JsonObject, ...]:
+    """Fields to ask for the rendered prompt; the last is none."""
+    shown = {"llama.cpp": VERBOSE, "vLLM": {"return_prompt_text": True}}.get(kind)
+    return ({},) if shown is None else (shown, {})
+
+
+def prompt_of(body: JsonObject) -> str | None:
+    """The rendered prompt beside a whole answer; None where there is none."""
+    verbose = body.get("__verbose")
+    found = verbose.get("prompt") if isinstance(verbose, dict) else body.get("prompt_text")
+    return found if isinstance(found, str) and found else None
+
+
+def ids_of(bodies: Sequence[JsonObject]) -> tuple[int, ...]:
+    """The ids of the answer's tokens in a whole body, or in the frames of a stream."""
+    found: list[JsonValue] = []
+    for body in bodies:
+        listed = body.get("choices")
+        choices = [one for one in _listed(listed) if isinstance(one, dict)]
+        for one in choices[:1]:
+            found += _listed(one.get("token_ids")) or _listed(one.get("response_token_ids"))
+        more = body.get("sglext")
+        outputs = _listed(more.get("output_ids")) if isinstance(more, dict) else []
+        found += outputs[0] if outputs and isinstance(outputs[0], list) else outputs
+    sound = all(isinstance(one, int) and not isinstance(one, bool) for one in found)
+    return tuple(found) if sound else ()
+
+
+def detokenized(body: JsonObject) -> str | None:
+    """The text in an answer of `/detokenize`: vLLM's, SGLang's or llama.cpp's."""
+    found = next((body[key] for key in ("prompt", "text", "content") if key in body), None)
+    found = found[0] if isinstance(found, list) and len(found) == 1 else found
+    return without_ending(found) if isinstance(found, str) and found else None
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
 
 
 def raw_of(body: JsonObject, choice: JsonObject) -> str | None:

@@ -10,7 +10,7 @@ from tunaeval.types import JsonObject, JsonValue
 
 from .folding import fold
 from .frames import read_frames
-from .raw import RAW_KEYS, joined_raw, raw_of
+from .raw import RAW_KEYS, ids_of, joined_raw, prompt_of, raw_of
 from .values import Answer, ApiCall, Ask, Streamed
 
 _REASONING = ("reasoning_content", "reasoning")
@@ -21,6 +21,11 @@ def read_answer(ask: Ask, heard: Heard) -> Answer:
     """The answer in what was heard. Never raises: what cannot be read is its `failure`."""
     if heard.status is None:
         return Answer(ask, failure=heard.failure or "nothing came")
+    if 300 <= heard.status < 400:
+        place = heard.headers.get("location", "nowhere")
+        return Answer(
+            ask, heard.status, error=f"redirects are not followed; this one is to {place}"
+        )
     if heard.status != 200:
         return Answer(ask, heard.status, error=_error(heard.body) or f"status {heard.status}")
     if ask.streamed:
@@ -52,6 +57,8 @@ def _whole(ask: Ask, heard: Heard) -> Answer:
         prompt_tokens=prompt,
         completion_tokens=completion,
         raw=raw_of(body, choice),
+        token_ids=ids_of([body]),
+        prompt=prompt_of(body),
     )
 
 
@@ -85,6 +92,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
         prompt_tokens=prompt,
         completion_tokens=completion,
         raw=joined_raw(choices),
+        token_ids=ids_of(frames.objects),
         streamed=Streamed(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
 

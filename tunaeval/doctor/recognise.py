@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tunaeval.clients import Heard
@@ -69,6 +69,30 @@ def recognise(signs: Signs) -> Server:
     return Server(models=models, answers_all=everything)
 
 
+def by_answer(server: Server, heard: Heard) -> Server:
+    """The same server, or the one whose sign an answer has where no page had any."""
+    if server.kind != "unknown":
+        return server
+    body = json_object(heard.body) or {}
+    print_ = _text(body.get("system_fingerprint")) or ""
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    kind, version, sign = "unknown", None, server.sign
+    if "x-litellm-version" in heard.headers or "x-litellm-call-id" in heard.headers:
+        kind, sign = "LiteLLM", "answers have headers x-litellm-"
+        version = heard.headers.get("x-litellm-version")
+    elif _text(body.get("provider")) and "native_finish_reason" in choice:
+        kind, sign = "OpenRouter", f"answers name a provider, {body['provider']}"
+    elif isinstance(body.get("x_groq"), dict):
+        kind, sign = "Groq", "answers have x_groq"
+    elif print_.startswith("vllm-"):
+        kind, version = "vLLM", print_.removeprefix("vllm-").partition("-")[0]
+        sign = f"the fingerprint {print_}"
+    elif print_ == "fp_ollama":
+        kind, sign = "Ollama", f"the fingerprint {print_}"
+    return replace(server, kind=kind, version=version, sign=sign)
+
+
 def _answers_all(nowhere: Heard) -> bool:
     return nowhere.status == 200
 
@@ -84,6 +108,11 @@ def _lm_studio(signs: Signs) -> _Found:
     if signs.nowhere.status == 200 and b"Unexpected endpoint or method" in signs.nowhere.body:
         return "it answers 200 'Unexpected endpoint or method' on any path", None, None
     return None
+
+
+def _litellm(signs: Signs) -> _Found:
+    version = signs.models.headers.get("x-litellm-version")
+    return ("the header x-litellm-version", version, None) if version else None
 
 
 def _llama_cpp(signs: Signs) -> _Found:
@@ -129,13 +158,16 @@ def _tgi(signs: Signs) -> _Found:
 
 _SIGNS: tuple[tuple[str, Callable[[Signs], _Found]], ...] = (
     ("LM Studio", _lm_studio),
+    ("LiteLLM", _litellm),
     ("llama.cpp", _llama_cpp),
     ("SGLang", _sglang),
     ("vLLM", _vllm),
     ("Ollama", _ollama),
     ("TGI", _tgi),
 )
-"""In this order: SGLang answers on Ollama's paths, too, and LM Studio on all."""
+"""In this order: SGLang answers on Ollama's paths, too, LM Studio on all, and a gateway may pass on
+the signs of what is behind it.
+"""
 
 
 def _facts(signs: Signs) -> dict[str, JsonValue]:

@@ -98,6 +98,8 @@ _THREADS = {
     "strict-ignored": "vllm#49661",
     "stream-differs": "vllm#20678, vllm#56263, sglang#35564",
     "usage-missing": "eliza#13900, litellm#36114",
+    "usage-differs": "litellm#36114",
+    "cut-markup": "vllm#47903",
     "value-changed": "vllm#46308, vllm#17703, sglang#41316",
 }
 
@@ -175,6 +177,12 @@ _REMEDIES: dict[str, dict[str, str]] = {
     "id": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
     "name": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
     "frame": {_ANY: _WHOLE},
+    "result-unseen": {
+        kind: words.format(what="tools' results") for kind, words in _TEMPLATE.items()
+    },
+    "cut-markup": {_ANY: "show no content of an answer that says length; " + _TUNAEVAL},
+    "content-lost": {_ANY: f"{_NEWER}; {_TUNAEVAL}"},
+    "usage-differs": {_ANY: "count tokens in the client where they are paid for"},
     "usage-missing": {_ANY: "count tokens in the client; " + _NEWER},
     "finish-reason": {_ANY: "look for calls whatever the finish reason says; " + _NEWER},
     "tools": {kind: words.format(what="the tools") for kind, words in _TEMPLATE.items()},
@@ -193,6 +201,13 @@ _REMEDIES: dict[str, dict[str, str]] = {
 }
 
 
+_BEHIND = {
+    "LiteLLM": "; examine the server behind the gateway, too: what it does right is the gateway's",
+    "OpenRouter": '; pin one vendor ("provider": {"only": [NAME]}) and examine each',
+}
+"""What to do where a gateway is in between."""
+
+
 def remedy(fault: str, server: Server, form: str | None = None) -> str:
     """What to do about a fault of this server; `form` is the format in which the model calls."""
     family = fault.partition("-")[0]
@@ -200,7 +215,7 @@ def remedy(fault: str, server: Server, form: str | None = None) -> str:
     words = by_kind.get(server.kind) or by_kind[_ANY]
     threads = _THREADS.get(fault) or _THREADS.get(family)
     seen = f" (reported in {_in_full(threads)})" if threads else ""
-    return words.format(parser=parser_flag(form, server)) + seen
+    return words.format(parser=parser_flag(form, server)) + seen + _BEHIND.get(server.kind, "")
 
 
 def parser_flag(form: str | None, server: Server) -> str:

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TextIO
 
 from tunaeval.reports import code, visible
 from tunaeval.types import JsonObject
 
+from .causes import SAME
 from .examination import Examination
 from .values import GROUPS, Finding, Verdict
 
 _WIDTH = 160
+_NARROWEST = 24
+_SET_IN = 11
+"""Where the text of a finding's line begins, after its label."""
 _VERDICTS: tuple[Verdict, ...] = ("pass", "server", "model", "not tested", "note")
 _ENDS = {
     0: "nothing is wrong with the server's tool calling",
@@ -25,8 +31,13 @@ _ENDS = {
 
 
 def show_examination(found: Examination, stream: TextIO) -> None:
-    """Print the table of groups, then what did not pass."""
-    stream.write("\n".join(_console(found)) + "\n")
+    """Print the table of groups, then what did not pass; on a terminal, no wider than that."""
+    if not stream.isatty():
+        stream.write("\n".join(_console(found, _WIDTH)) + "\n")
+        return
+    width = max(_NARROWEST, get_terminal_size().columns - 1)
+    lines = [part for line in _console(found, width) for part in _wrapped(line, width)]
+    stream.write("\n".join(lines) + "\n")
 
 
 def markdown(found: Examination) -> str:
@@ -34,17 +45,23 @@ def markdown(found: Examination) -> str:
     return "\n".join(_markdown(found)) + "\n"
 
 
-def _console(found: Examination) -> Iterator[str]:
+def _wrapped(line: str, width: int) -> list[str]:
+    """The line in parts that fit, the later ones set in; carets stay where they are."""
+    if len(line) <= width or not line.strip(" ^"):
+        return [line[:width]]
+    inner = _SET_IN if line.startswith("  ") else 2
+    return wrap(line, width, subsequent_indent=" " * inner, drop_whitespace=True)
+
+
+def _console(found: Examination, width: int) -> Iterator[str]:
     yield from (visible(line) for line in _heading(found))
     yield ""
-    yield f"{'':12}" + "".join(f"{verdict:>12}" for verdict in _VERDICTS)
-    for group, counts in _table(found):
-        yield f"{group:12}" + "".join(f"{counts[verdict] or '':>12}" for verdict in _VERDICTS)
+    yield from _as_table(found, width)
     shown: set[str] = set()
     for finding in found.findings:
         again = finding.remedy in shown or finding.verdict == "not tested"
         shown.add(finding.remedy)
-        yield from _short(finding) if again else _full(finding)
+        yield from _short(finding) if again else _full(finding, width)
     yield ""
     yield from _rates(found)
     yield f"{found.requests} requests; {_ENDS[found.exit]} (exit {found.exit})"
@@ -53,14 +70,31 @@ def _console(found: Examination) -> Iterator[str]:
 def _short(finding: Finding) -> Iterator[str]:
     """One line, for what has no evidence or the same remedy as another before it."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
-    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}"
+    same = finding.evidence.get(SAME)
+    cause = f" (the same fault as {same})" if same else ""
+    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}{cause}"
 
 
-def _full(finding: Finding) -> Iterator[str]:
+def _as_table(found: Examination, width: int) -> Iterator[str]:
+    """Verdicts by group: a column each, or in words where there is no room for columns."""
+    if width < _SET_IN + 12 * len(_VERDICTS):
+        for group, counts in _table(found):
+            said = ", ".join(
+                f"{counts[verdict]} {verdict}" for verdict in _VERDICTS if counts[verdict]
+            )
+            yield f"{group}: {said}"
+        return
+    yield f"{'':12}" + "".join(f"{verdict:>12}" for verdict in _VERDICTS)
+    for group, counts in _table(found):
+        cells = "".join(f"{counts[verdict] or '':>12}" for verdict in _VERDICTS)
+        yield f"{group:12}{cells}".rstrip()
+
+
+def _full(finding: Finding, width: int) -> Iterator[str]:
     yield ""
     yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}"
     yield f"  {visible(str(finding.evidence['summary']), 2 * _WIDTH)}"
-    for label, text, place in _lines(finding.evidence):
+    for label, text, place in _lines(finding.evidence, width - _SET_IN - 1):
         yield f"  {label:8} {text}"
         if place is not None:
             yield f"  {'':8} {place}"
@@ -89,14 +123,14 @@ def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
             yield group, counts
 
 
-def _lines(evidence: JsonObject) -> Iterator[tuple[str, str, str | None]]:
+def _lines(evidence: JsonObject, width: int = _WIDTH) -> Iterator[tuple[str, str, str | None]]:
     """Label, text and, for the raw text, a line that marks the spans of what is read in it."""
     if "ask" in evidence:
         yield "asked", f"{evidence['ask']}, {evidence['mode']}", None
     raw, reads = evidence.get("raw"), evidence.get("reads")
     if isinstance(raw, str):
         spans = [call["span"] for call in reads["calls"] if call["span"]] if reads else []
-        yield "raw", *_marked(raw, spans)
+        yield "raw", *_marked(raw, spans, width)
     if "api" in evidence:
         yield "API", visible(_words(evidence["api"]), _WIDTH), None
     if reads:
@@ -111,7 +145,7 @@ def _words(api: JsonObject) -> str:
     return f"{'; '.join(calls) or 'no call'}; {said}; finish reason {api['finish_reason']}"
 
 
-def _marked(raw: str, spans: list[list[int]]) -> tuple[str, str | None]:
+def _marked(raw: str, spans: list[list[int]], width: int) -> tuple[str, str | None]:
     """The raw text on one line, and carets below the spans; escapes are as wide as they are."""
     text, marks = "", ""
     for place, character in enumerate(raw):
@@ -119,7 +153,7 @@ def _marked(raw: str, spans: list[list[int]]) -> tuple[str, str | None]:
         text += shown
         inside = any(start <= place < end for start, end in spans)
         marks += ("^" if inside else " ") * len(shown)
-        if len(text) > _WIDTH:
+        if len(text) >= width:
             text += "…"
             break
     return text, marks.rstrip() or None

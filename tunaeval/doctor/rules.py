@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from . import asks
-from .blame import leak, same_calls
+from .blame import CALL_MARKUP, leak, same_calls
 from .seen import Seen, compare_pair, worst
 from .shapes import is_refused, misshapen, no_answer, refused_or, unanswered
 from .values import Answer, Ask, Judgement
@@ -91,23 +91,25 @@ def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "no call", answer=answer)
 
 
-def a_call_at_required(_: Seen, answer: Answer) -> Judgement:
+def a_call_at_required(seen: Seen, answer: Answer) -> Judgement:
     """`tool_choice: required` gives a call."""
-    return _enforced(answer, "required", frozenset())
+    return _enforced(seen, answer, "required", frozenset())
 
 
-def that_call_when_named(_: Seen, answer: Answer) -> Judgement:
+def that_call_when_named(seen: Seen, answer: Answer) -> Judgement:
     """A named choice gives calls of that tool, and of no other."""
-    return _enforced(answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
+    return _enforced(seen, answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
 
 
-def _enforced(answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
+def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
     if not answer.ok:
         return refused_or(answer, "note", f"refused: {answer.error}")
     wrong = [call.name for call in answer.calls if only and call.name not in only]
     if wrong:
         words = f"tool_choice is {choice}, and {wrong[0]} is called"
         return Judgement("server", words, "choice-ignored", answer)
+    if not answer.calls and leak(answer) is not None:
+        return seen.blame(answer)  # it was enforced, and the call not read
     if not answer.calls:
         words = f"tool_choice is {choice}, and there is no call: it is not enforced"
         return Judgement("server", words, "choice-ignored", answer)
@@ -166,6 +168,9 @@ def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
         return Judgement("server", words, "cut-finish", answer)
     if answer.finish != "length":
         return Judgement("not tested", "the model stopped by itself", answer=answer)
+    if CALL_MARKUP.search(answer.text):
+        words = "the markup of the call that was cut is in the content, with 'length'"
+        return Judgement("note", words, "cut-markup", answer)
     return Judgement("pass", "reported as length", answer=answer)
 
 

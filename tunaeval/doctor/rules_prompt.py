@@ -12,7 +12,7 @@ from . import asks
 from .rules import Rule
 from .seen import Seen
 from .shapes import is_refused, no_answer
-from .values import Ask, Judgement
+from .values import Answer, Ask, Judgement
 
 _LEAST_GROWTH = 10
 """Tokens by which a text of 380 characters has to grow the prompt, if they are counted at all."""
@@ -23,7 +23,14 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
     """A rule that an ask's prompt is longer than that of `against` by its text, `times` over."""
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        shown = seen.one(wanted[0])
+        if shown.ok and shown.prompt is not None and shown.prompt.count(asks.TEXT) < times:
+            words = f"{what} is not in the prompt that the server shows"
+            return Judgement("server", words, "", shown)
         unit = _growth(seen, asks.CONTROL, asks.PLAIN)
+        if shown.ok and shown.prompt is not None and (unit is None or unit < _LEAST_GROWTH):
+            words = f"{what} is in the prompt that the server shows"
+            return Judgement("pass", words, answer=shown)
         if unit is None or unit < _LEAST_GROWTH:
             words = "prompt_tokens do not grow with a message, so they show nothing"
             return Judgement("not tested", words)
@@ -42,6 +49,33 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
         return Judgement("server", words, "", answer)
 
     return rule
+
+
+def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """A model that says what a message says says what a tool's result says, too.
+
+    One that says neither shows nothing; then the tokens of the prompt have to.
+    """
+    answer = seen.one(wanted[0])
+    if not answer.ok:
+        return no_answer(answer)
+    if _says_code(answer):
+        return Judgement("pass", "the answer says what the tool's result says", answer=answer)
+    counted = reaches("a tool's result", against=asks.PAST)(seen, wanted[2:])
+    if counted.verdict == "server":
+        words = "results never reach the prompt (results-in-prompt)"
+        return Judgement("not tested", words, answer=answer)
+    if _says_code(seen.one(wanted[1])):
+        words = f"it says {asks.CODE_WORD} where a message says so, and not where a result does"
+        return Judgement("note", words, "result-unseen", answer)
+    if counted.verdict == "pass":
+        return Judgement("pass", "results are in the prompt; this model repeats nothing")
+    return Judgement("not tested", "the model repeats nothing that it reads", answer=answer)
+
+
+def _says_code(answer: Answer) -> bool:
+    given = [answer.text, answer.reasoning, answer.raw or "", *map(str, answer.calls)]
+    return any(asks.CODE_WORD in text for text in given)
 
 
 def _growth(seen: Seen, longer: Ask, shorter: Ask) -> int | None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .rules import pairs
 from .seen import Seen, worst
-from .shapes import no_answer
+from .shapes import no_answer, unanswered
 from .values import Answer, Ask, Judgement
+
+_REMARKS = ("id-null",)
+"""What most clients put up with."""
 
 Judge = Callable[[Seen, Answer], Judgement]
 
@@ -20,9 +24,9 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
             return no_answer(answer, "no stream came")
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
         if not found:
-            return Judgement("pass", fine, answer=answer)
-        code, words = found[0]
-        return Judgement("server", words, code, answer)
+            return unanswered(answer) or Judgement("pass", fine, answer=answer)
+        code, words = min(found, key=lambda fault: fault[0] in _REMARKS)
+        return Judgement("note" if code in _REMARKS else "server", words, code, answer)
 
     return judge
 
@@ -48,10 +52,29 @@ def counted(_: Seen, answer: Answer) -> Judgement:
     """The tokens of a request are counted, in a stream in a frame of its own."""
     if not answer.ok:
         return no_answer(answer)
+    if answer.uncounted and answer.prompt_tokens is None:
+        words = "the server refuses stream_options, so no usage was asked for"
+        return Judgement("not tested", words, answer=answer)
     if answer.prompt_tokens is None or answer.completion_tokens is None:
         where = "the stream" if answer.ask.streamed else "the answer"
         return Judgement("server", f"{where} has no usage", "usage-missing", answer)
+    if not answer.completion_tokens and (answer.calls or answer.text):
+        words = f"completion_tokens is {answer.completion_tokens} beside an answer"
+        return Judgement("note", words, "usage-differs", answer)
     return Judgement("pass", "tokens are counted", answer=answer)
+
+
+def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """The tokens of a request are counted, and a prompt has as many streamed as whole."""
+    told = worst(counted(seen, answer) for ask in wanted for answer in seen.all(ask))
+    if told.verdict != "pass":
+        return told
+    for whole, streamed in pairs(wanted):
+        a, b = seen.one(whole), seen.one(streamed)
+        if a.prompt_tokens != b.prompt_tokens:
+            words = f"prompt_tokens of one request are {a.prompt_tokens}, and {b.prompt_tokens} "
+            return Judgement("note", f"{words}streamed", "usage-differs", b)
+    return told
 
 
 def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:

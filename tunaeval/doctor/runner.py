@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tunaeval.clients import Heard
 from tunaeval.clients import Server as Connection
-from tunaeval.types import JsonObject, JsonValue
 
 from . import asks
+from .blame import same_calls
 from .checks import REPEATED, Check
-from .raw import extras
-from .reading import read_answer
-from .recognise import look, recognise
+from .fields import Fields
+from .raw import detokenized
+from .reading import json_object, read_answer
+from .recognise import by_answer, look, recognise
 from .rules import pairs
 from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
@@ -29,14 +30,12 @@ from .values import Answer, Ask, Server
 REQUESTS = 90
 """At most so many, but for what `--repeats` above 3 adds, and what is put off (429)."""
 REPEATS = 3
+_ELSEWHERE = 3
+"""The first digit of a redirect's status."""
 _MORE = 4
 """Repeats of each mode where streamed and whole differ: five answers of each in all."""
 _PATIENCE = 3
 """How often a server that asks for a pause is asked again; how many asks may fail in a row."""
-_THOUGHT_TOKENS = 2000
-"""What a model that thinks has to think with, beside what its call needs."""
-_REFUSED = (400, 404, 415, 422, 500, 501)
-"""What a server may answer to a field that it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +63,10 @@ class Runner:
         self._until = time.monotonic() + settings.deadline_seconds
         self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
         self._answers: dict[str, list[Answer]] = {}
-        self._extras: dict[bool, list[JsonObject]] = {}
-        self._settled: set[bool] = set()
+        self._fields = Fields("unknown")
+        self._texts: dict[tuple[int, ...], str | None] = {}
+        self._to_ask = 0
         self._failed = 0
-        self._thinks = False
         self._server = Server()
         self.model: str | None = settings.model
         self.requests = 0
@@ -86,6 +85,7 @@ class Runner:
         wanted = [ask for ask in _in_order(self._checks) if not self._known(ask)]
         if self._settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
+        self._to_ask = len(wanted) + len(REPEATED) * (self._settings.repeats - 1)
         early = [a for a in wanted if a.max_tokens == 1 or _of_gate(a) if a is not asks.MANY_TOOLS]
         await self._in_turn(early)
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
@@ -97,7 +97,7 @@ class Runner:
         return self.seen
 
     async def _recognise(self) -> None:
-        signs = await look(self._get, self._connection.root_path)
+        signs = await look(self._hear, self._connection.root_path)
         self._server = recognise(signs)
         if signs.models.status is None:
             self._stopped = signs.models.failure or "the server does not answer"
@@ -106,22 +106,25 @@ class Runner:
                 f"the server refuses the key ({signs.models.status}); set $TUNAEVAL_API_KEY"
             )
         self.model = self.model or next(iter(self._server.models), None)
-        for streamed in (False, True):
-            self._extras[streamed] = list(extras(self._server.kind, streamed=streamed))
+        self._fields = Fields(self._server.kind)
 
     async def _first_contact(self) -> None:
         """One call, whole: is this a chat server at all, and what more does it give?"""
         first = await self._ask(asks.ONE[0])
         if first.ok:
-            self._thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
-            if self._thinks and first.finish == "length" and not first.calls:
+            self._fields.thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
+            if self._fields.thinks and first.finish == "length" and not first.calls:
                 self._answers.clear()
                 first = await self._ask(asks.ONE[0])
         elif first.status in (401, 403):
             self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
         elif names_flags(first):
             self._stop("every request with tools is refused until the server has its flags")
-        elif first.status in (404, 405, 429):
+        elif self.model is None and first.status in (400, 422):
+            self._stop(
+                f"no model is named, and the server lists none: --model NAME ({first.error})"
+            )
+        elif first.status in (404, 405, 429) or (first.status or 0) // 100 == _ELSEWHERE:
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None and self._stopped is None:
             self._stop(f"no chat completion came: {first.failure}")
@@ -180,33 +183,44 @@ class Runner:
 
     async def _answer(self, ask: Ask) -> Answer:
         """One answer; fields that are refused are left out from then on."""
+        self._to_ask -= 1
         while True:
-            fields = self._extras[ask.streamed]
-            heard = await self._post(ask, fields[0])
+            heard = await self._post(ask)
             if heard is None:
                 return Answer(ask, failure=self._stopped, skipped=True)
             answer = read_answer(ask, heard)
             if answer.ok:
-                self._settled.add(ask.streamed)
-            refused = answer.status in _REFUSED and ask.streamed not in self._settled
-            if not refused or len(fields) == 1 or names_flags(answer):
-                return answer
-            fields.pop(0)
+                self._server = by_answer(self._server, heard)
+                answer = replace(answer, uncounted=not self._fields.counts(ask))
+            if not self._fields.learn(answer):
+                return await self._with_text(answer)
 
-    async def _post(self, ask: Ask, more: JsonObject) -> Heard | None:
+    async def _with_text(self, answer: Answer) -> Answer:
+        """The answer with its raw text from the ids of its tokens, where that decides something."""
+        ids = answer.token_ids
+        if not ids or answer.raw or same_calls(answer.calls, answer.ask.calls):
+            return answer
+        if ids not in self._texts and self._spare() > 0:
+            self._texts[ids] = await self._detokenize(ids)
+        return replace(answer, raw=self._texts.get(ids))
+
+    async def _detokenize(self, ids: tuple[int, ...]) -> str | None:
+        payload = {"model": self.model, "tokens": list(ids)}
+        heard = await self._hear(f"{self._connection.root_path}/detokenize", payload)
+        body = json_object(heard.body) if heard.status == 200 else None
+        return detokenized(body) if body else None
+
+    def _spare(self) -> int:
+        """Requests that may be made beside those that are still to be asked."""
+        return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
+
+    async def _post(self, ask: Ask) -> Heard | None:
         """The answer, after the pauses that the server asks for; None where nothing is asked."""
         for attempt in range(_PATIENCE):
-            left = self._left()
-            if left is None:
+            if self._left() is None:
                 return None
-            self.requests += 1
-            try:
-                async with asyncio.timeout(left):
-                    heard = await self._connection.hear(
-                        "chat/completions", self._payload(ask, more)
-                    )
-            except TimeoutError:
-                heard = Heard(failure="the deadline passed")
+            payload = self._fields.payload(ask, self.model)
+            heard = await self._hear("chat/completions", payload)
             if heard.dropped and attempt == 0:
                 continue
             if heard.status not in (429, 503) or attempt == _PATIENCE - 1:
@@ -214,6 +228,17 @@ class Runner:
             self._put_off += 1
             await asyncio.sleep(min(heard.retry_after or 2.0**attempt / 4, self._left() or 0.0))
         return heard
+
+    async def _hear(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
+        left = self._left()
+        if left is None:
+            return Heard(failure=self._stopped)
+        self.requests += 1
+        try:
+            async with asyncio.timeout(left):
+                return await self._connection.hear(path, payload)
+        except TimeoutError:
+            return Heard(failure="the deadline passed")
 
     def _left(self) -> float | None:
         """Seconds until the deadline; None where nothing may be asked any more, and says why."""
@@ -223,30 +248,6 @@ class Runner:
         elif self.requests - self._put_off >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
-
-    async def _get(self, path: str) -> Heard:
-        left = self._left()
-        if left is None:
-            return Heard(failure=self._stopped)
-        self.requests += 1
-        try:
-            async with asyncio.timeout(left):
-                return await self._connection.hear(path)
-        except TimeoutError:
-            return Heard(failure="the deadline passed")
-
-    def _payload(self, ask: Ask, more: JsonObject) -> dict[str, JsonValue]:
-        room = _THOUGHT_TOKENS if self._thinks and ask.max_tokens > asks.CUT_TOKENS else 0
-        return {
-            **({"model": self.model} if self.model else {}),
-            "messages": list(ask.messages),
-            "max_tokens": ask.max_tokens + room,
-            "temperature": 0,
-            **({"tools": list(ask.tools)} if ask.tools else {}),
-            **({"stream": True} if ask.streamed else {}),
-            **(more if ask.max_tokens > 1 else {}),
-            **ask.more,
-        }
 
 
 def _in_order(checks: Sequence[Check]) -> list[Ask]:

@@ -44,9 +44,15 @@ class Seen:
 
     @property
     def refused(self) -> str | None:
-        """In which words the simplest request with tools was refused; None where it was not."""
+        """In which words each request with tools is refused; None where one was answered."""
         first = self.one(asks.ONE[0])
-        return first.error if first.status is not None and first.status >= 400 else None
+        if first.status is None or first.status < 400:
+            return None
+        return None if self._answers_tools else first.error
+
+    @cached_property
+    def _answers_tools(self) -> bool:
+        return any(a.ok and a.ask.tools for found in self.answers.values() for a in found)
 
     @property
     def nobody(self) -> bool:

@@ -18,6 +18,8 @@ def unanswered(answer: Answer) -> Judgement | None:
         return None
     if answer.status in (401, 403, 404, 408, 429):
         return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
+    if answer.status is not None and 300 <= answer.status < 400:
+        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
     if answer.status in (502, 503, 504):
         return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
     if raw_in_error(words) is not None:

@@ -122,9 +122,15 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     raw: str | None = None
+    token_ids: tuple[int, ...] = ()
+    """The ids of the raw text's tokens, where a server gives those."""
+    prompt: str | None = None
+    """The rendered prompt, where a server shows it."""
     streamed: Streamed | None = None
     skipped: bool = False
     """It was never asked: the deadline, the budget, or a server that is gone."""
+    uncounted: bool = False
+    """The server refuses to be asked for the usage of a stream."""
 
     @property
     def ok(self) -> bool:

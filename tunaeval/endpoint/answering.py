@@ -10,14 +10,14 @@ import orjson
 
 from tunaeval import records
 from tunaeval.errors import TunaevalError
-from tunaeval.faults import Delay, Fail, Fault, Garbage
+from tunaeval.faults import Delay, Fail, Fault, Garbage, is_of_result
 from tunaeval.parsing import parse_message
 from tunaeval.types import JsonObject, JsonValue
 
 from .chat import CREATED, chunks, completion, read_chat
 from .connections import HttpRequest, HttpResponse, streamed, whole
 from .exchange import Answer, Api, EndpointTurn, ModelRequest, Refused
-from .playing import Faults, broken, spoiled
+from .playing import Faults, breaks_off, broken, keeps_item, spoiled
 from .responses import events, read_responses, response, response_id
 
 _APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
@@ -28,7 +28,11 @@ _PATHS = ", ".join(f"POST {path}" for path in _APIS) + f" and GET {_MODELS}"
 class Source(Protocol):
     """Where answers come from: a script, a cassette, or an upstream."""
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer: ...
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """The answer; where it `keeps` it, it is there again for the next request."""
+        ...
 
 
 @runtime_checkable
@@ -80,24 +84,29 @@ class Answering:
             if any(isinstance(fault, Garbage) for fault in hit):
                 self._keep(EndpointTurn(number, request, error="garbage was sent", faults=met))
                 return _garbage(hit)
-            answer = await self._answer(request, http, hit)
+            answer = await self._answer(request, http, [*hit, *planted])
         except Refused as refused:
             said, code = str(refused), refused.code
             self._keep(EndpointTurn(number, request, error=said, code=code, faults=met))
             raise
+        if breaks_off(hit):
+            self._keep(EndpointTurn(number, request, error="the reply broke off", faults=met))
+            return broken(_written(answer, request, number), hit)
         self._keep(_made(number, request, answer, met))
         self._history[response_id(answer, number)] = (*request.messages, answer.message)
-        return broken(_written(answer, request, number), hit)
+        return _written(answer, request, number)
 
-    async def _answer(self, request: ModelRequest, http: HttpRequest, hit: list[Fault]) -> Answer:
-        for fault in hit:
+    async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
+        hit = [fault for fault in met if not is_of_result(fault)]
+        for fault in met:
             if isinstance(fault, Delay):
                 await asyncio.sleep(fault.seconds)
         for fault in hit:
             if isinstance(fault, Fail):
                 raise Refused(fault.message, status=fault.status, code="fault")
         try:
-            answer = await self._source.answer(request, http.headers.get("authorization"))
+            sent = http.headers.get("authorization")
+            answer = await self._source.answer(request, sent, keeps=keeps_item(hit))
         except Refused:
             raise
         except Exception as error:

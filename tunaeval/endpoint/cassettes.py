@@ -76,16 +76,21 @@ class Cassette:
         named = (exchange.request.get("model") for exchange in self._exchanges)
         return tuple(dict.fromkeys(one for one in named if isinstance(one, str)))
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
-        """What was answered to this request. Raises Refused with the nearest one for one that is
-        not there.
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """What was answered to this request; what it `keeps` is answered again.
+
+        Raises Refused with the nearest one for one that is not there.
         """
         masker = Masker(self._masks, secrets_of(authorization))
         asked = masker.normalised(request)
         waiting = self._waiting[key_of(asked)]
         if not waiting:
             raise Refused(self._missing(asked), code="not_in_cassette")
-        answer, words = waiting.popleft().as_answer(), masker.variables(request)
+        answer, words = waiting[0].as_answer(), masker.variables(request)
+        if not keeps:
+            waiting.popleft()
         items = None if answer.items is None else tuple(replaced(answer.items, words))
         return replace(answer, message=replaced(answer.message, words), items=items)
 

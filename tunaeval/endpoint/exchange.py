@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.errors import TunaevalError
 from tunaeval.faults import Fault
-from tunaeval.types import JsonObject, ToolCall, Tools, Usage
+from tunaeval.types import JsonObject, ToolCall, Tools, Usage, text_of
 
 Api: TypeAlias = Literal["chat", "responses"]
 """In which of OpenAI's APIs a request came: chat completions, or responses."""
@@ -35,6 +35,18 @@ class ModelRequest:
 
     `messages` are in the shape of chat completions, whatever the `api`; `tools` are those that the
     request offers, None where it offers none; `body` is the request as it came.
+
+    Examples:
+        >>> import httpx
+        >>> def script(request: tunaeval.ModelRequest) -> str:
+        ...     return request.messages[-1]["content"].upper()
+        ...
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"]
+        'HI'
     """
 
     api: Api
@@ -48,8 +60,20 @@ class ModelRequest:
     @property
     def results(self) -> tuple[str, ...]:
         """What tools gave back so far, as texts, in order."""
-        said = (one.get("content") for one in self.messages if one.get("role") == "tool")
-        return tuple(one if isinstance(one, str) else str(one) for one in said)
+        said = [one.get("content") for one in self.messages if is_result(one)]
+        return tuple(one if isinstance(one, str) else text_of(one) for one in said)
+
+
+def is_result(message: JsonObject) -> bool:
+    """Whether this is what a tool gave back.
+
+    smolagents writes it as a user's message that begins with "Observation:", as ReAct agents do.
+    """
+    if message.get("role") == "tool":
+        return True
+    return message.get("role") == "user" and text_of(message.get("content")).startswith(
+        "Observation:"
+    )
 
 
 @dataclass(frozen=True, slots=True)

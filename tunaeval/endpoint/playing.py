@@ -1,4 +1,4 @@
-"""Faults played: an injection planted in a request, an answer spoiled, a response broken off."""
+"""Faults played: results of a request spoiled, an answer spoiled, a response broken off."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
-from tunaeval.faults import Cut, Delay, Fail, Fault, Garbage, Inject, RepeatId
+from tunaeval.faults import (
+    Cut,
+    Delay,
+    Fail,
+    Fault,
+    Garbage,
+    Inject,
+    RepeatId,
+    cut_message,
+    is_of_result,
+    spoiled_result,
+)
 from tunaeval.types import JsonObject, JsonValue, text_of
 
 from .connections import HttpResponse
-from .exchange import Answer, Api
+from .exchange import Answer, Api, is_result
 
 _FAULTS = (Fail, Delay, Cut, RepeatId, Garbage, Inject)
 
@@ -26,27 +37,30 @@ class Faults:
                     f"faults[{index}] is {fault!r:.60}; wanted one of {names}, of tunaeval.faults"
                 )
         self.every = tuple(faults)
-        self._injections = [one for one in faults if isinstance(one, Inject)]
-        self._others = [one for one in faults if not isinstance(one, Inject)]
+        self._of_results = [one for one in faults if is_of_result(one)]
+        self._of_replies = [one for one in faults if not is_of_result(one)]
 
     def at(self, number: int) -> list[Fault]:
-        """The faults of this request."""
-        return [fault for fault in self._others if fault.hits(number)]
+        """The faults of the reply to this request."""
+        return [
+            fault
+            for fault in self._of_replies
+            if not isinstance(fault, Inject) and fault.hits(number)
+        ]
 
     def planted(self, body: JsonObject, api: Api) -> tuple[JsonObject, list[Fault]]:
-        """The request with injections in the results that they are for, and which these are."""
+        """The request with the results spoiled that faults are for, and which faults these are."""
         field, result = _PLACES[api]
         items = body.get(field)
-        if not self._injections or not isinstance(items, list):
+        if not self._of_results or not isinstance(items, list):
             return body, []
         made, met = [*items], []
-        for injection in self._injections:
-            for index in _results(items, injection):
-                made[index] = {
-                    **made[index],
-                    result: _with(made[index].get(result), injection.text),
-                }
-                met.append(injection)
+        for fault in self._of_results:
+            for index in _results(items, fault):
+                if isinstance(fault, Delay) and not _is_new(items, index):
+                    continue  # it was waited for when it was new
+                made[index] = {**made[index], result: _spoiled(made[index].get(result), fault)}
+                met.append(fault)
         return {**body, field: made}, list(dict.fromkeys(met))
 
 
@@ -54,10 +68,11 @@ _PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
 """Where a request has its messages, and a tool's result its words."""
 
 
-def _results(items: Sequence[JsonValue], injection: Inject) -> Iterator[int]:
-    """Where the results stand that an injection is for."""
+def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
+    """Where the results stand that a fault is for."""
     names: dict[str, str] = {}
     found = 0
+    tool: str | None = getattr(fault, "tool", None)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             continue
@@ -66,20 +81,38 @@ def _results(items: Sequence[JsonValue], injection: Inject) -> Iterator[int]:
         if item.get("type") == "function_call":
             names[item.get("call_id") or ""] = item.get("name") or ""
         answered = item.get("tool_call_id") or item.get("call_id") or ""
-        is_result = item.get("role") == "tool" or item.get("type") == "function_call_output"
-        if is_result and injection.tool in {None, item.get("name") or names.get(answered)}:
+        is_output = is_result(item) or item.get("type") == "function_call_output"
+        if is_output and _is_of(tool, items, index, names.get(answered)):
             found += 1
-            if injection.at in {None, found}:
+            if fault.at in {None, found}:
                 yield index
 
 
-def _with(content: JsonValue, text: str) -> JsonValue:
-    """A result with more at its end."""
-    if isinstance(content, list):
+def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: str | None) -> bool:
+    """Whether a result is of this tool; an observation is of those that are named before it."""
+    item, before = items[index], items[index - 1]
+    if tool is None or tool == (item.get("name") or name):
+        return True
+    is_named = index > 0 and isinstance(before, dict) and tool in text_of(before.get("content"))
+    return item.get("role") == "user" and is_named
+
+
+def _is_new(items: Sequence[JsonValue], index: int) -> bool:
+    """Whether the model has said nothing since."""
+    later = (item for item in items[index + 1 :] if isinstance(item, dict))
+    return not any(
+        item.get("role") == "assistant" or item.get("type") == "function_call" for item in later
+    )
+
+
+def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
+    """A result's words, or its parts, with what the fault makes of them."""
+    if isinstance(fault, Delay):
+        return content
+    if isinstance(fault, Inject) and isinstance(content, list):
         kinds = [part.get("type") for part in content if isinstance(part, dict) and "text" in part]
-        return [*content, {"type": kinds[0] if kinds else "text", "text": text}]
-    said = content if isinstance(content, str) else text_of(content)
-    return f"{said}\n{text}" if said else text
+        return [*content, {"type": kinds[0] if kinds else "text", "text": fault.text}]
+    return spoiled_result(fault, content if isinstance(content, str) else text_of(content))
 
 
 def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Answer:
@@ -88,8 +121,19 @@ def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Ans
         if isinstance(fault, RepeatId):
             answer = _with_one_id(answer, used)
         elif isinstance(fault, Cut) and fault.by == "length":
-            answer = _cut_to(answer, fault.share)
+            cut = cut_message(answer.message, fault.share)
+            answer = replace(answer, message=cut, finish_reason="length", items=None)
     return answer
+
+
+def keeps_item(faults: Sequence[Fault]) -> bool:
+    """Whether the answer does not arrive as it is, and so is there again for the next request."""
+    return any(isinstance(fault, Cut) for fault in faults)
+
+
+def breaks_off(faults: Sequence[Fault]) -> bool:
+    """Whether nobody gets the whole of the response."""
+    return any(isinstance(fault, Cut) and fault.by == "connection" for fault in faults)
 
 
 def broken(response: HttpResponse, faults: Sequence[Fault]) -> HttpResponse:
@@ -111,21 +155,3 @@ def _with_one_id(answer: Answer, used: Sequence[str]) -> Answer:
     again = used[-1] if used else calls[0].get("id")
     same = [{**call, "id": again} for call in calls]
     return replace(answer, message={**answer.message, "tool_calls": same}, items=None)
-
-
-def _cut_to(answer: Answer, share: float) -> Answer:
-    """The last thing that was said stops short: the arguments of the last call, else the text."""
-    message = dict(answer.message)
-    calls = [*(message.get("tool_calls") or ())]
-    if calls:
-        function = calls[-1]["function"]
-        short = _share(function.get("arguments") or "", share)
-        calls[-1] = {**calls[-1], "function": {**function, "arguments": short}}
-        message["tool_calls"] = calls
-    else:
-        message["content"] = _share(message.get("content") or "", share)
-    return replace(answer, message=message, finish_reason="length", items=None)
-
-
-def _share(text: str, share: float) -> str:
-    return text[: int(len(text) * share)]

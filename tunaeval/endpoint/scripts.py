@@ -45,10 +45,15 @@ class Scripted:
         """How many items were not used; None for a callable."""
         return None if self._every is not None else len(self._items) - self._used
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
-        """The next item, as the model's answer. Raises Refused when there is none, or it fails."""
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """The next item, as the model's answer; one that it `keeps` comes next again.
+
+        Raises Refused when there is none, or it fails.
+        """
         del authorization  # a script asks for none
-        said: Any = self._next()
+        said: Any = self._next(keeps=keeps)
         if callable(said):
             try:
                 said = said(request)
@@ -64,7 +69,7 @@ class Scripted:
                 raise Refused(str(error), code="script_failed") from error
         return self._made_of(said, request)
 
-    def _next(self) -> Item:
+    def _next(self, *, keeps: bool) -> Item:
         if self._every is not None:
             return self._every
         if self._used == len(self._items):
@@ -73,8 +78,9 @@ class Scripted:
                 "another; give it a further item, or find out why the agent goes on",
                 code="script_over",
             )
-        self._used += 1
-        return self._items[self._used - 1]
+        item = self._items[self._used]
+        self._used += not keeps
+        return item
 
     def _made_of(self, said: Said, request: ModelRequest) -> Answer:
         match said:

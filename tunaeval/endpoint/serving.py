@@ -58,6 +58,18 @@ def model_endpoint(
     asked of an upstream; `masks` are patterns of what differs, by what replaces it.
 
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
+
+    Examples:
+        >>> import httpx
+        >>> script = ['<tool_call>{"name": "ls", "arguments": {}}</tool_call>']
+        >>> tools = [{"type": "function", "function": {"name": "ls"}}]
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     said = [{"role": "user", "content": "Hi"}]
+        ...     asked = {"model": "m", "messages": said, "tools": tools}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["finish_reason"], model.calls[0].name
+        ('tool_calls', 'ls')
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
@@ -78,6 +90,7 @@ class _Passing:
     def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
         self._server, self._writer = server, writer
         self._lost: dict[bytes, str] = {}
+        self._kept: dict[bytes, Answer] = {}
 
     @classmethod
     def of(
@@ -101,8 +114,21 @@ class _Passing:
     async def models(self) -> JsonObject:
         return await self._server.models()
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """What the server answers; what it `keeps` is the answer to the same request again."""
         asked = records.encode(request.body)
+        answer = self._kept.get(asked) or await self._asked(asked, request, authorization)
+        if keeps:
+            self._kept[asked] = answer
+        else:
+            self._kept.pop(asked, None)
+        return answer
+
+    async def _asked(
+        self, asked: bytes, request: ModelRequest, authorization: str | None
+    ) -> Answer:
         try:
             answer = await self._server.answer(request, authorization)
         except Refused as refused:
@@ -129,6 +155,15 @@ class ModelEndpoint:
     """A model that is served; made by `tunaeval.model_endpoint`.
 
     What passed it can be read while it is served and afterwards.
+
+    Examples:
+        >>> import httpx
+        >>> with tunaeval.model_endpoint(["Hello."]) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"], len(model.requests)
+        ('Hello.', 1)
     """
 
     def __init__(self, source: Source, faults: Faults, model: str) -> None:

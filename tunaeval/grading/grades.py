@@ -69,13 +69,23 @@ def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]
 def _record(check: Check, state: FinalState) -> CheckRecord:
     kind = type(check)
     try:
-        found = _GRADERS[kind](check, state)
+        found = _lost(check, state) or _GRADERS[kind](check, state)
     except Exception as error:  # noqa: BLE001 - a check that fails itself is a result of its own
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
     name = _NAMES[kind](check)
     return CheckRecord(check=name, ok=found.ok, reason=found.reason, turn=turn, calls=calls)
+
+
+def _lost(check: Check, state: FinalState) -> _Grade | None:
+    """What an agent does to its own directory is its doing, and no failure of the check."""
+    if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
+        return _Grade(False, f"the workspace {why}", state.last_touch())
+    return None
+
+
+_OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck)
 
 
 def _file(check: FileCheck, state: FinalState) -> _Grade:
@@ -177,6 +187,10 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
     try:
         answer = function(state, **check.settings)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+        if why := state.loss:
+            return _Grade(
+                False, f"the workspace {why}, so it raised {words_of(error)}", state.last_touch()
+            )
         return _Grade(None, f"{this} raised {words_of(error)}")
     match answer:
         case bool() as ok:

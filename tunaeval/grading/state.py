@@ -18,6 +18,12 @@ class FinalState:
     `call_turns` has for each call the turn that it was made in (from 1), `touched` for each turn
     the paths that it changed; both are empty where nobody knows. `after` is what was in the
     workspace before any check ran in it.
+
+    Examples:
+        >>> call = tunaeval.ToolCall("ls", {})
+        >>> state = tunaeval.FinalState("What is here?", "Nothing.", calls=(call,))
+        >>> state.turns, state.calls[0].name
+        (1, 'ls')
     """
 
     prompt: str
@@ -37,6 +43,11 @@ class FinalState:
         if self.workspace is None or self.after is None:
             return Changes()
         return self.workspace.before.changes(self.after)
+
+    @property
+    def loss(self) -> str | None:
+        """What became of the workspace's directory, where it was taken away: "was removed"."""
+        return None if self.workspace is None else self.workspace.loss()
 
     def needed_workspace(self) -> Workspace:
         """The workspace. Raises `WorkspaceError` where there is none to look at."""

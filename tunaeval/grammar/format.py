@@ -28,6 +28,11 @@ class Format:
     they are never written, and are no content. `also` are formats that are read under this name
     too, because the same models fall into them; they are never written. `aliases` are the names
     that servers have for the same text (`--tool-call-parser`, `--reasoning-parser`).
+
+    Examples:
+        >>> shape = tunaeval.formats.get("hermes")
+        >>> shape.parse('<tool_call>{"name": "ls", "arguments": {}}</tool_call>').outcome
+        'calls'
     """
 
     name: str

@@ -144,7 +144,7 @@ def _yaml(text: str, file: SuiteFile) -> SuiteFile:
         from ._suite_yaml import read_yaml  # noqa: PLC0415 - an extra that few have installed
     except ImportError as error:
         raise file.place.error(
-            "reading YAML needs PyYAML; run pip install 'tunaeval[yaml]', or write JSON"
+            "reading YAML needs PyYAML; run pip install PyYAML, or write JSON"
         ) from error
     try:
         value = read_yaml(text)

@@ -52,6 +52,14 @@ class Environment:
     `Workspace` and returns such; None: the eight tools of a workspace. `user` is called with the
     messages whenever the model has answered, after the user's turns of the scenario; it returns
     what the user says, or None, and may be a coroutine function.
+
+    Examples:
+        >>> def ask(question: str) -> str:
+        ...     return "forty-two"
+        ...
+        >>> environment = tunaeval.Environment(tools=[ask], user=lambda messages: None)
+        >>> environment.checks_seconds
+        120.0
     """
 
     tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None

@@ -38,6 +38,10 @@ class RunOptions:
     "any" call counts or "structured" ones alone. A scenario is asked up to `attempts` times, of
     `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
     `repeats` times, `concurrency` scenarios at once. Raises UsageError for what cannot be.
+
+    Examples:
+        >>> tunaeval.RunOptions(ask="prompt", repeats=3, temperature=0.7).repeats
+        3
     """
 
     ask: Ask = "api"

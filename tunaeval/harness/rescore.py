@@ -49,6 +49,13 @@ class Rescored:
 
     `gained` results failed before and pass now, `lost` the other way around. `unasked` are those
     whose model would be asked once more by the new rules: their last reply has to stand.
+
+    Examples:
+        >>> from tunaeval.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
+        >>> tunaeval.rescore(report.directory, level="lenient").gained
+        0
     """
 
     report: Report
@@ -76,6 +83,13 @@ def rescore(
     the run asked. `out` is the directory that the new run is kept in, by default the one that
     holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
     for a suite that is not the run's, `UnknownNameError`.
+
+    Examples:
+        >>> from tunaeval.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
+        >>> tunaeval.rescore(report.directory, level="strict").lost
+        0
     """
     source = wanted_path(run, "run")
     old = read_info(source)

@@ -41,6 +41,17 @@ class AsyncHarness:
     """Runs suites one way; a `Harness`.
 
     `out` is the directory that runs are kept in, each under its own id; None keeps nothing.
+
+    Examples:
+        >>> import asyncio
+        >>> from tunaeval.clients import ScriptedClient
+        >>> from tunaeval.parsing import formats
+        >>> harness = tunaeval.AsyncHarness(tunaeval.RunOptions(attempts=1))
+        >>> silent = ScriptedClient(["I cannot."] * 12)
+        >>> suite = tunaeval.load_suite("smoke")
+        >>> report = asyncio.run(harness.run(suite, silent, formats.get("hermes")))
+        >>> report.passed, report.total
+        (2, 12)
     """
 
     def __init__(

@@ -28,7 +28,12 @@ _EXCLUDES = (("system_prompt", "system_prompt_file"),)
 
 
 def suite_names() -> tuple[str, ...]:
-    """The names of the built-in suites."""
+    """The names of the built-in suites.
+
+    Examples:
+        >>> tunaeval.suite_names()
+        ('repair-tasks', 'smoke', 'tunacode')
+    """
     return tuple(SUITES)
 
 
@@ -52,6 +57,11 @@ def load_suite(
     are left out, as by `without`: they may expect tools that there are not. Raises `SuiteError` for
     a file that cannot be used, with file, line or index, and field, and for a name that is not
     built in.
+
+    Examples:
+        >>> suite = tunaeval.load_suite("smoke")
+        >>> len(suite.scenarios), suite.scenarios[0].id
+        (12, 'bash-pytest-quiet')
     """
     if not isinstance(name_or_path, str | PathLike):
         raise UsageError(

@@ -51,6 +51,12 @@ class Judge:
     A vote counts when it is a verdict; half of them have to be, and one more. The client stays
     its owner's to close. Raises UsageError for settings that cannot be, RecordError for a
     calibration that cannot be read.
+
+    Examples:
+        >>> from tunaeval.clients import ScriptedClient
+        >>> judge = tunaeval.Judge(ScriptedClient(), votes=3)
+        >>> judge.categories
+        ('goal-completion', 'plan-correctness')
     """
 
     client: Client

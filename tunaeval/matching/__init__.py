@@ -1,7 +1,8 @@
 """Expected against got: the one comparison that every score and reward rests on.
 
 Nothing here knows a network, a clock or a disk, and nothing raises on any calls. What reads an
-expectation comes with pydantic, and is imported when it is asked for: a reward never asks.
+expectation comes with pydantic, and is imported when it is asked for, as are the profiles and the
+regular expressions: a reward asks for none of these.
 """
 
 from __future__ import annotations
@@ -10,10 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .failures import FAILURES, Failure, shown
-from .gold import wanted_arguments
 from .matchers import MATCHERS, matcher_faults
-from .patterns import Pattern
-from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
 from .values import Likeness, call_misses, likeness
 from .weighted import best_pairs, ordered_pairs
 
@@ -23,12 +21,19 @@ if TYPE_CHECKING:
     from .assignment import NO_OTHERS, Wish
     from .calls import Verdict, check_wishes, match, match_wishes, without_calls
     from .expectations import check_expectation, one_call, read_expectation
+    from .gold import wanted_arguments
     from .near_misses import Nearest, nearest
+    from .patterns import Pattern
+    from .profiles import DEFAULT_PROFILE, PROFILES, Profile, profile_of
 
 _LATER = {
+    "DEFAULT_PROFILE": "profiles",
     "NO_OTHERS": "assignment",
     "Nearest": "near_misses",
     "NoExampleError": "answers",
+    "PROFILES": "profiles",
+    "Pattern": "patterns",
+    "Profile": "profiles",
     "Verdict": "calls",
     "Wish": "assignment",
     "check_expectation": "expectations",
@@ -38,7 +43,9 @@ _LATER = {
     "nearest": "near_misses",
     "one_call": "expectations",
     "own_answer": "answers",
+    "profile_of": "profiles",
     "read_expectation": "expectations",
+    "wanted_arguments": "gold",
     "without_calls": "calls",
 }
 

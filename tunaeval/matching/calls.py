@@ -35,6 +35,11 @@ class Verdict:
 
     `pairs` says which expected call was met by which call made, as two indices; `profile` by which
     rules the calls were compared.
+
+    Examples:
+        >>> verdict = tunaeval.match({"calls": [{"name": "ls"}]}, [tunaeval.ToolCall("cat", {})])
+        >>> verdict.ok, verdict.reason
+        (False, "wanted 'ls', got 'cat'")
     """
 
     ok: bool

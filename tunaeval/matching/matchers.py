@@ -19,14 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isfinite
 from typing import Any, TypeAlias
 
 from tunaeval.types import JsonObject, JsonValue
 
 from .paths import normalised
-from .patterns import compiled
 
 ABSENT = object()
 """In place of a value that was left out."""
@@ -63,17 +61,23 @@ def _any_of_fault(wish: JsonObject) -> str | None:
 
 def _regex(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
     del schema, compare
-    return isinstance(have, str) and compiled(wish["$regex"]).found_in(have)
+    return isinstance(have, str) and _pattern(wish["$regex"]).found_in(have)
 
 
 def _regex_fault(wish: JsonObject) -> str | None:
     if not isinstance(wish["$regex"], str):
         return "$regex wants a string"
     try:
-        compiled(wish["$regex"])
+        _pattern(wish["$regex"])
     except ValueError as error:
         return f"$regex: {error}"
     return None
+
+
+def _pattern(written: str) -> Any:
+    from .patterns import compiled  # noqa: PLC0415 - a tenth of the import, for few
+
+    return compiled(written)
 
 
 def _approx(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
@@ -102,7 +106,11 @@ def _is_number(value: object) -> bool:
 
 
 def _exact(number: Any) -> Any:
-    return number if type(number) is int else Fraction(repr(number))
+    if type(number) is int:
+        return number
+    from fractions import Fraction  # noqa: PLC0415 - as above
+
+    return Fraction(repr(number))
 
 
 def _contains(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:

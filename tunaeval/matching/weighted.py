@@ -24,8 +24,10 @@ def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
     Pairs that are worth nothing are left out. More than `MOST_PAIRS` possible pairs, which no
     honest reply has, get none.
     """
-    if first * second > MOST_PAIRS:
+    if not first or not second or first * second > MOST_PAIRS:
         return ()
+    if first == second == 1:
+        return ((0, 0),) if worth(0, 0) > 0 else ()
     if first > second:
         turned = best_pairs(second, first, lambda one, other: worth(other, one))
         return tuple(sorted((other, one) for one, other in turned))

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from .writing import render_calls
 
 _HOMES = {
-    "auto": "by_name",
-    "lfm2": "by_name",
     "Event": "events",
     "Reader": "reader",
     "Route": "convert",
@@ -41,11 +39,13 @@ _HOMES = {
     "TEXT_KEYS": "rows",
     "TILES": "events",
     "Unconvertible": "convert",
+    "auto": "by_name",
     "convert_row": "rows",
     "convert_text": "convert",
     "fits": "fitting",
     "formats": "by_name",
     "instructions": "uses",
+    "lfm2": "by_name",
     "parse": "by_name",
     "parse_levels": "by_name",
     "parse_many": "uses",

@@ -17,6 +17,8 @@ from .reader import Reader, reader_of
 if TYPE_CHECKING:
     from tunaeval.tools import ToolLike
 
+    from .judged import Objects
+
 AnyTools: TypeAlias = "Tools | Iterable[ToolLike] | None"
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
@@ -75,16 +77,23 @@ def parse(
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
     convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
     that fails, that is a `PluginError`. A built-in name is always the built-in one here.
+
+    Examples:
+        >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
+        >>> result = tunaeval.parse(text)
+        >>> result.calls[0].name, result.calls[0].arguments, result.content
+        ('ls', {'path': '.'}, 'Look: ')
     """
     if tools is not None and type(tools) is not Tools:
         tools = known_tools(tools)
     if type(text) is not str:
         text = _text(text)
     reader = _READERS.get(format) if type(format) is str else None
-    if reader is None:
+    if reader is None or level not in LEVELS:
         return parser_for(format).parse(text, tools=tools, level=level)
-    result = reader.at_once(text, tools) if level in LEVELS else None
-    return result or reader.read(text, tools, level)
+    known: Objects = {}
+    result = reader.at_once(text, tools, level, known)
+    return result or reader.read(text, tools, level, known or None)
 
 
 def _text(text: object) -> str:
@@ -104,6 +113,12 @@ def parse_levels(
     A text that is well-formed is read once, and a damaged object in any text too; levels whose
     results must be the same share the result. A parser that is no format reads once for each level.
     A call with a trailing comma has the outcome "malformed" at "strict" and "calls" at the others.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
+        >>> levels = tunaeval.parse_levels(text)
+        >>> {level: result.outcome for level, result in levels.items()}
+        {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
     """
     known, parser, text = known_tools(tools), parser_for(format), _text(text)
     if isinstance(parser, Format):

@@ -39,6 +39,12 @@ class Event:
       does not allow); the number will be used again.
     - "reclassified": what stood in `span` turned out to be reasoning; calls in it are taken back.
     - "diagnosis": `diagnosis`.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> [event.kind for event in events]
+        ['call_started', 'markup', 'arguments', 'call_finished', 'markup']
     """
 
     kind: EventKind

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tunaeval.repair import Unreadable, read_json
-from tunaeval.types import JsonObject, JsonValue, Tools
+from tunaeval.repair import Fitted, Unreadable, fit, fit_types, read_json
+from tunaeval.types import JsonObject, JsonValue, Span, Tools
 
 _TYPES: dict[object, tuple[type, ...]] = {
     "string": (str,),
@@ -61,6 +61,16 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     return arguments.keys() >= signature.required
 
 
+def bent(name: str, arguments: JsonObject, tools: Tools, span: Span) -> Fitted | None:
+    """The arguments of a known tool as the types that it names; None where there is more to say."""
+    signature = signature_of(name, tools)
+    if signature is None or signature.schema.get("type", "object") != "object":
+        return None
+    if not arguments.keys() >= signature.required:
+        return None
+    return fit_types(arguments, signature.types, span=span)
+
+
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
     """The arguments that are not among the properties of a schema that says nothing of others."""
     properties = schema.get("properties")
@@ -90,8 +100,6 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
 
 def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
     """The same where the schema says more than types."""
-    from tunaeval.repair import fit  # noqa: PLC0415 - few schemas say more than types
-
     fitted = fit(arguments, schema)
     return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
 

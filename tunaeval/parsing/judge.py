@@ -5,7 +5,7 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from tunaeval.types import (
 )
 
 from .fast.made import call_of
-from .fitting import fits, undeclared, unwrapped
+from .fitting import bent, fits, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
@@ -94,20 +94,31 @@ def judge(
         return Verdict(None, (arguments,), attempt, claim.truncated)
     notes = (*read.notes, *claim.notes)
     if tools is not None and not fits(claim.name, arguments, tools):
-        schema = tools[claim.name].parameters
-        if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
-            repairs += (_wrapped(arguments, span),)
-            arguments = inner
-        fitted = fit(arguments, schema, span=span)
-        notes += tuple(Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults)
-        notes += tuple(_undeclared(claim.name, arguments, schema))
-        if level == "strict" or not isinstance(fitted.value, dict):
-            notes += tuple(Note("wrong-type", repair.message) for repair in fitted.repairs)
-        else:
-            repairs += fitted.repairs
-            arguments = fitted.value
+        arguments, mends, more = _fitted(claim.name, arguments, tools, span, level)
+        repairs, notes = (*repairs, *mends), (*notes, *more)
     call = call_of(claim.name, arguments, form.name, span, _id(claim), repairs=repairs)
     return _new_tuple(Verdict, (call, notes, True, claim.truncated))
+
+
+def _fitted(
+    name: str, arguments: JsonObject, tools: Tools, span: Span, level: Level
+) -> tuple[JsonObject, Iterable[Repair], Iterable[Note]]:
+    """The arguments as the tool asks for them, what was repaired, and what does not fit."""
+    wrapped: list[Repair] = []
+    notes: list[Note] = []
+    fitted = bent(name, arguments, tools, span)
+    if fitted is None:
+        schema = tools[name].parameters
+        if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
+            wrapped = [_wrapped(arguments, span)]
+            arguments = inner
+        fitted = fit(arguments, schema, span=span)
+        notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
+        notes += _undeclared(name, arguments, schema)
+    if level == "strict" or not isinstance(fitted.value, dict):
+        wrong = [Note("wrong-type", repair.message) for repair in fitted.repairs]
+        return arguments, wrapped, [*notes, *wrong]
+    return fitted.value, [*wrapped, *fitted.repairs], notes
 
 
 def _id(claim: _Claim) -> str | None:

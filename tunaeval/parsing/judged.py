@@ -9,11 +9,11 @@ around the objects is not what the format says the answer is None, and the recov
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.grammar import CallObject, Format, Space
+from tunaeval.grammar import CallObject, Format, Literal, Space
 from tunaeval.limits import BLOCK_AHEAD
 from tunaeval.repair import (
     QUOTES,
@@ -24,12 +24,12 @@ from tunaeval.repair import (
     has_long_number,
     scan,
 )
-from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.types import Level, ParseResult, Repair, Span, ToolCall, Tools
 from tunaeval.window import Window
 
 from .chains import missing_closer, stops_of
 from .fast import FENCE
-from .fast.made import call_of
+from .fast.made import call_of, result_of
 from .fast.patterns import SPACE, row
 from .fast.rows import Tail, behind_space, tail_of
 from .judge import Verdict, judge, unreadable
@@ -121,13 +121,12 @@ class _Reader:
     __slots__ = ("_closer", "_form", "_head", "_lone", "_single", "_stops", "_tail", "_word")
 
     def __init__(self, form: Format, word: CallObject, head: Match, tail: Tail) -> None:
-        behind = form.words[form.words.index(word) + 1 : -1]
         self._form, self._word, self._head, self._tail = form, word, head, tail
         self._stops = stops_of(form, form.words[-1:])
         self._single = not (word.array or word.joined)
         self._lone = bool(word.opens)
         """An object ends by itself; nothing behind it matters."""
-        self._closer = form.closer if all(isinstance(each, Space) for each in behind) else None
+        self._closer = closer_of(form)
 
     def read(self, given: Given, body: int) -> Ended | None:
         """The block whose opener ends at `body`."""
@@ -192,12 +191,25 @@ class _Reader:
                 return None
         if (end := self._tail(text, at)) >= 0:
             return _new_tuple(Ended, (found, end, True))
-        closer = self._closer
-        if listed or closer is None or closer.text == FENCE or given.level == "strict":
+        if listed or self._closer is None or given.level == "strict":
             return None
-        message, end = missing_closer(text, at, closer)
-        repair = Repair("unclosed", message, Span(base + at, base + at + 1))
-        return Ended([*found[:-1], _repaired(found[-1], repair)], end, closed=at == len(text))
+        repair, end = unclosed(self._closer, text, at, base)
+        return Ended([*found[:-1], repaired(found[-1], repair)], end, closed=at == len(text))
+
+
+def closer_of(form: Format) -> Literal | None:
+    """The closer that may be missing behind a block: there is nothing but space before it."""
+    word, closer = form.call, form.closer
+    if word is None or closer is None or closer.text == FENCE:
+        return None
+    behind = form.words[form.words.index(word) + 1 : -1]
+    return closer if all(isinstance(each, Space) for each in behind) else None
+
+
+def unclosed(closer: Literal, text: str, at: int, base: int) -> tuple[Repair, int]:
+    """The repair of a block whose closer is missing at an index, and where the block ends."""
+    message, end = missing_closer(text, at, closer)
+    return Repair("unclosed", message, Span(base + at, base + at + 1)), end
 
 
 class Refused(NamedTuple):
@@ -223,7 +235,7 @@ def refused(text: str, start: int, ended: Ended) -> Refused | None:
     return Refused(text[start:end], start, ended) if end <= len(text) else None
 
 
-def _repaired(judged: Judged, repair: Repair) -> Judged:
+def repaired(judged: Judged, repair: Repair) -> Judged:
     """The same, with one more repair of the call if it is one."""
     span, verdict = judged.span, judged.verdict
     call = verdict.call
@@ -234,6 +246,15 @@ def _repaired(judged: Judged, repair: Repair) -> Judged:
     return Judged(span, verdict._replace(call=call))
 
 
+def judged_result(
+    calls: tuple[ToolCall, ...], content: str, judged: Sequence[Judged]
+) -> ParseResult:
+    """The result of a text in which objects were judged; `calls` are theirs, and any others."""
+    said = tuple([note for span, verdict, *_ in judged for note in verdict.diagnoses(span)])
+    refused = not calls and any(each.verdict.attempt for each in judged)
+    return result_of(calls, content, None, said, "malformed" if refused else None)
+
+
 def object_at(
     text: str, at: int, base: int, stops: tuple[str, ...], known: Objects | None
 ) -> tuple[Read | Unreadable, int]:
@@ -241,23 +262,33 @@ def object_at(
 
     If it is sound JSON, no frame around it can change where it ends.
     """
+    if known is None or (base + at, stops) not in known:
+        sound = scan(text, at) if begins_soundly(text, at) else None
+        if isinstance(sound, tuple) and not has_long_number(text, at, sound[1]):
+            read, end = _new_tuple(Read, (sound[0], (), sound[2], False)), sound[1]
+            if known is not None:
+                known[base + at, stops] = read, base + end
+            return read, end
+    return nearly(text, at, base, stops, known)
+
+
+def nearly(
+    text: str, at: int, base: int, stops: tuple[str, ...], known: Objects | None
+) -> tuple[Read | Unreadable, int]:
+    """The same where a decoder refused it already."""
     key = base + at, stops
     if known is not None and (before := known.get(key)):
         return before[0], before[1] - base
-    sound = scan(text, at) if begins_soundly(text, at) else None
-    if not isinstance(sound, tuple) or has_long_number(text, at, sound[1]):
-        from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
+    from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
 
-        window = Window(text, final=True)
-        window.pos, window.base = at, base
-        read, end = JsonReader(window, stops).advance(), window.pos
-        if read is None:
-            raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")
-    else:
-        read, end = _new_tuple(Read, (sound[0], (), sound[2], False)), sound[1]
+    window = Window(text, final=True)
+    window.pos, window.base = at, base
+    read = JsonReader(window, stops).advance()
+    if read is None:
+        raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")
     if known is not None:
-        known[key] = read, base + end
-    return read, end
+        known[key] = read, base + window.pos
+    return read, window.pos
 
 
 _new_tuple = tuple.__new__

@@ -15,7 +15,7 @@ from .ending import ELLIPSES
 from .fast import FENCE
 from .fast.made import result_of
 from .finder import Finder
-from .judged import Ended, Given, Judged, Objects
+from .judged import Ended, Given, Judged, Objects, judged_result
 from .routing import addressed_call, header_at
 from .tokens import Token, chosen
 
@@ -143,9 +143,7 @@ class Plain:
         content, calls = "".join(self._gaps), tuple(self.calls)
         if not self.judged:
             return result_of(calls, content, None)
-        said = tuple(d for span, verdict, *_ in self.judged for d in verdict.diagnoses(span))
-        refused = not calls and any(each.verdict.attempt for each in self.judged)
-        return result_of(calls, content, None, said, "malformed" if refused else None)
+        return judged_result(calls, content, self.judged)
 
     def hand_to(self, collector: Collector) -> None:
         """Give a collector all that was read."""

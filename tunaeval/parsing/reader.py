@@ -14,7 +14,7 @@ from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 from tunaeval.wanted import wanted_name
 
-from .fast.whole import TextReader, whole_reader
+from .alone import TextReader, nothing, text_reader
 from .finder import Finder
 
 if TYPE_CHECKING:
@@ -49,19 +49,16 @@ class Reader:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         """Read a whole text."""
-        result = self.at_once(text, tools) if level in LEVELS else None
-        return result or self.read(text, tools, level)
-
-    def read(self, text: str, tools: Tools | None, level: Level) -> ParseResult:
-        """Read a whole text, which may be anything."""
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        return self._read(text, tools, level, None)
+        known: Objects = {}
+        result = self.at_once(text, tools, level, known)
+        return result or self.read(text, tools, level, known or None)
 
-    def _read(
+    def read(
         self, text: str, tools: Tools | None, level: Level, known: Objects | None
     ) -> ParseResult:
-        """Read a whole text; `known` keeps what was read of objects, for another level."""
+        """Read a whole text, which may be anything; `known` keeps what was read of its objects."""
         return _of_any_text()(self._finder or self._compile(), text, tools, level, known)
 
     def read_tiled(
@@ -78,18 +75,19 @@ class Reader:
         What needs no repair and leaves no diagnosis is the same at all levels; what standard reads
         without a diagnosis, lenient reads alike.
         """
-        result = self.at_once(text, tools)
-        if result is not None:
-            return dict.fromkeys(LEVELS, result)
         known: Objects = {}
-        standard = self._read(text, tools, "standard", known)
+
+        def read(level: Level) -> ParseResult:
+            return self.at_once(text, tools, level, known) or self.read(text, tools, level, known)
+
+        standard = read("standard")
         if standard.diagnoses:
-            lenient = self._read(text, tools, "lenient", known)
+            lenient = read("lenient")
         elif any(call.repairs for call in standard.calls):
             lenient = standard
         else:
             return dict.fromkeys(LEVELS, standard)
-        strict = self._read(text, tools, "strict", known)
+        strict = read("strict")
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
@@ -103,18 +101,16 @@ class Reader:
             self._finder = Finder(self.formats)
             first, opener = self.formats[0], self.formats[0].opener
             if opener is not None and self._finder.begins(opener.text, first):
-                self.at_once = whole_reader(first)
+                self.at_once = text_reader(first)
             else:
-                self.at_once = _nothing
+                self.at_once = nothing
         return self._finder
 
-    def _compiled(self, text: str, tools: Tools | None) -> ParseResult | None:
+    def _compiled(
+        self, text: str, tools: Tools | None, level: Level, known: Objects
+    ) -> ParseResult | None:
         self._compile()
-        return self.at_once(text, tools)
-
-
-def _nothing(_text: str, _tools: Tools | None) -> None:
-    """A text that is not one block as its format writes it."""
+        return self.at_once(text, tools, level, known)
 
 
 @cache

@@ -26,6 +26,14 @@ class Stream:
     """A text that arrives in pieces. `feed` tells what became certain, `finish` the result.
 
     The result equals that of parsing the whole text at once, wherever it was cut.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> for piece in ('<tool_call>{"name": "l', 's", "arguments": {}}</tool', "_call>"):
+        ...     _ = reader.feed(piece)
+        ...
+        >>> reader.finish().calls[0].name
+        'ls'
     """
 
     def __init__(

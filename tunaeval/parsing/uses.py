@@ -33,6 +33,11 @@ def parse_message(
     `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
     level `standard`) and no call at `strict`. Without a word any call counts.
+
+    Examples:
+        >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
+        >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
+        {'path': '.'}
     """
     known, parser = known_tools(tools), parser_for(format)
     result = read_message(
@@ -61,6 +66,11 @@ def parse_many(
     sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
     as long as reading thousands of short texts; fewer than 257 texts are read in this one.
     Raises `TunaevalError` when a process dies.
+
+    Examples:
+        >>> good = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
+        ['calls', 'no_call', 'malformed']
     """
     return read_many(texts, Setting(parser_for, format, known_tools(tools), level), workers)
 
@@ -70,7 +80,14 @@ def stream(
     tools: AnyTools = None,
     level: Level = "standard",
 ) -> Stream:
-    """A reader for a text that arrives in pieces; its result equals that of the whole text."""
+    """A reader for a text that arrives in pieces; its result equals that of the whole text.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> reader.finish().outcome
+        'calls'
+    """
     return _reader(format).stream(tools=known_tools(tools), level=level)
 
 
@@ -79,12 +96,22 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
 
     That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
     the name) and says why. Where values are bare text, only `parse` with tools tells "5" from 5.
+
+    Examples:
+        >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
+        '[TOOL_CALLS]ls[ARGS]{"path": "."}'
     """
     return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """What to tell a model so that it writes calls of these tools in this format."""
+    """What to tell a model so that it writes calls of these tools in this format.
+
+    Examples:
+        >>> said = tunaeval.instructions([{"name": "ls"}], format="hermes")
+        >>> "<tool_call>" in said
+        True
+    """
     return instructions_for(known_tools(tools) or Tools(), _format(format))
 
 
@@ -128,6 +155,10 @@ def _format(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
     if isinstance(found, Format):
         return found
     if isinstance(found, Reader) and len(found.formats) > 1:
-        names = ", ".join(form.name for form in found.formats)
-        raise UsageError(f"{found.name!r} reads several formats; write one of them: {names}")
+        names = " or ".join(repr(form.name) for form in found.formats)
+        given = format if isinstance(format, str) else found.name
+        raise UsageError(
+            f"{given!r} reads several formats, and calls are written in one; give the one that is "
+            f"meant: {names}"
+        )
     raise UsageError(f"{format!r} can be read but not written")

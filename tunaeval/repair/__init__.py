@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .mends import MENDS
     from .python import PythonReader
     from .references import ANY, admitted, member, member_or_item, resolved
-    from .schema import Fault, Fitted, fit
+    from .schema import Fault, Fitted, fit, fit_types
     from .values import (
         QUOTES,
         Note,
@@ -47,6 +47,7 @@ _HOMES = {
     "admitted": "references",
     "begins_soundly": "values",
     "fit": "schema",
+    "fit_types": "schema",
     "has_long_number": "values",
     "kind_of": "kinds",
     "member": "references",
@@ -78,6 +79,7 @@ __all__ = [
     "admitted",
     "begins_soundly",
     "fit",
+    "fit_types",
     "has_long_number",
     "kind_of",
     "member",

@@ -124,8 +124,9 @@ def python_word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
 def number_as_json(text: str) -> str | None:
     """A number as Python spells it, as JSON spells it; None if it is no number.
 
-    >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
-    ('1000', '31', '0.5')
+    Examples:
+        >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
+        ('1000', '31', '0.5')
     """
     if _JSON_NUMBER.fullmatch(text):
         return text

@@ -55,13 +55,45 @@ def fit(
             return Fitted(outcome.value)
         for path, code, message in _told(outcome, "$", set()):
             if code == "type":
-                repairs.append(Repair("type", f"{path}: {message}", span))
+                repairs.append(_type_repair(path, message, span))
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
         deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
         return Fitted(value, (), (deep,))
     return Fitted(outcome.value, tuple(repairs), tuple(faults))
+
+
+def fit_types(
+    value: JsonObject, types: Mapping[str, str], *, span: Span | None = None
+) -> Fitted | None:
+    """The same for an object of which no more is asked than a type of each member.
+
+    None where a member has no type, or one that it cannot be bent to: `fit` says what of that.
+    """
+    changed: JsonObject = {}
+    repairs: list[Repair] = []
+    for name, inner in value.items():
+        kind = types.get(name)
+        if kind not in _CLASSES:
+            return None
+        if type(inner) is _CLASSES[kind] or is_of(inner, kind):
+            continue
+        found = bent(inner, kind)
+        if found is UNBENT:
+            return None
+        changed[name] = found
+        path = f"$.{name[:SHOWN_NAME]}"
+        repairs.append(_type_repair(path, _bending(inner, kind, found), span))
+    return Fitted({**value, **changed}, tuple(repairs))
+
+
+def _type_repair(path: str, message: str, span: Span | None) -> Repair:
+    return Repair("type", f"{path}: {message}", span)
+
+
+def _bending(value: JsonValue, kind: object, found: object) -> str:
+    return f"{shown(value)} read as {kind} {shown(found)}"
 
 
 @dataclass(slots=True)
@@ -162,7 +194,7 @@ class _Fitting:
         for kind in wanted:
             found = bent(value, kind)
             if found is not UNBENT:
-                outcome.repair(found, f"{shown(value)} read as {kind} {shown(found)}")
+                outcome.repair(found, _bending(value, kind, found))
                 return
         if not wanted:
             return
@@ -279,9 +311,9 @@ def _choose(outcome: _Outcome, choices: list[object] | None) -> None:
     value = outcome.value
     if choices is None or any(_same(value, choice) for choice in choices):
         return
-    for choice in choices:
-        found = bent(value, kind_of(choice))
-        if found is not UNBENT and _same(found, choice):
+    for example in {type(choice): choice for choice in choices}.values():
+        found = bent(value, kind_of(example))
+        if found is not UNBENT and any(_same(found, choice) for choice in choices):
             outcome.repair(found, f"{shown(value)} read as {shown(found)}")
             return
     outcome.fault("not-allowed", f"{shown(value)} is none of {shown(choices)}")

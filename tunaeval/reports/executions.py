@@ -13,7 +13,13 @@ _WORDS = 120
 
 
 def print_execution(execution: ToolExecution) -> None:
-    """Write a line about a run to stderr; for `Recorder(listener=tunaeval.print_execution)`."""
+    """Write a line about a run to stderr; for `Recorder(listener=tunaeval.print_execution)`.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder(listener=tunaeval.print_execution)
+        >>> tunaeval.wrap_tool(len, recorder)("abc")
+        3
+    """
     print(execution_line(execution), file=sys.stderr, flush=True)
 
 

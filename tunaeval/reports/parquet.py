@@ -34,7 +34,7 @@ class ParquetWriter:
         try:
             import pyarrow.parquet  # noqa: F401, PLC0415 - asked for before a run
         except ImportError as error:
-            return f"Parquet needs pyarrow ({error}); pip install 'tunaeval[arrow]'"
+            return f"Parquet needs pyarrow ({error}); pip install pyarrow"
         return None
 
     def write(self, report: Report, path: Path) -> None:

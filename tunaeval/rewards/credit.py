@@ -42,9 +42,11 @@ class Credit:
     def parts(self) -> Parts:
         """What is earned, from 0 to 1 each."""
         tried, recipe = self._tried, self._recipe
+        if not tried.calls:
+            return Parts()
         attempts = len(tried.calls) + tried.broken
         lost = recipe.broken**tried.broken
-        written = fsum(self._soundness) / attempts if attempts else 0.0
+        written = fsum(self._soundness) / attempts
         if recipe.grading == "toolrl":
             name, arguments = self._toolrl()
         elif recipe.grading == "whole":

@@ -42,11 +42,16 @@ AnyTools: TypeAlias = Tools | Sequence[ToolLike] | str | None
 
 
 class Wanted(NamedTuple):
-    """A call that is wanted. `canonical`: its arguments as JSON with sorted keys, or None."""
+    """A call that is wanted.
+
+    `canonical` has its arguments as JSON with sorted keys, or None. `is_flat`: no list and no
+    object is among them, so that Python's == says as much where types are the same.
+    """
 
     name: str
     arguments: JsonObject
     canonical: bytes | None
+    is_flat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class Gold:
     Hashable, and the same in another process. `match` is one of "any_order" (these calls and no
     other), "exactly" (in this order), "in_order" and "superset" (others may be beside them).
 
+    Examples:
         >>> Gold.of('[{"name": "ls", "arguments": {"path": "."}}]').calls[0].name
         'ls'
         >>> Gold.of("[]").wants_none
@@ -118,10 +124,23 @@ class Gold:
         """Whether these are the very calls, each in its place; surely so, or false."""
         if len(calls) != len(self.calls):
             return False
-        for call, (name, _, canonical) in zip(calls, self.calls, strict=True):
-            if call.name != name or canonical is None or _canonical(call.arguments) != canonical:
+        for call, (name, arguments, canonical, is_flat) in zip(calls, self.calls, strict=True):
+            if call.name != name or canonical is None or call.arguments != arguments:
+                return False
+            if not (
+                _same_types(arguments, call.arguments)
+                if is_flat
+                else _canonical(call.arguments) == canonical
+            ):
                 return False
         return True
+
+
+def _same_types(wanted: JsonObject, got: JsonObject) -> bool:
+    for key, value in wanted.items():  # noqa: SIM110 - `all` with a generator takes twice as long
+        if type(got[key]) is not type(value):
+            return False
+    return True
 
 
 def tools_of(tools: AnyTools) -> Tools | None:
@@ -249,7 +268,8 @@ def _wanted(
     if not literal:
         for fault in matcher_faults(kept, f"{where}.arguments"):
             raise UsageError(fault)
-    return Wanted(name, kept, _canonical(kept) if literal else None)
+    flat = not any(isinstance(value, list | dict) for value in kept.values())
+    return Wanted(name, kept, _canonical(kept) if literal else None, flat)
 
 
 def _without_nulls(arguments: Mapping[str, JsonValue], spec: ToolSpec) -> JsonObject:

@@ -52,6 +52,7 @@ class Recipe:
     answered, as texts of several turns do, and nothing in there counts; without them the
     markers of an answer are the model's own making, and broken.
 
+    Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
         True
 
@@ -149,8 +150,9 @@ NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
 def recipe_of(recipe: object) -> Recipe:
     """The recipe of this name; one that is a recipe already comes back as it is.
 
-    >>> recipe_of("EXACT") is EXACT
-    True
+    Examples:
+        >>> recipe_of("EXACT") is EXACT
+        True
 
     Raises `UsageError` for what is neither.
     """

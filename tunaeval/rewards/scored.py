@@ -65,6 +65,7 @@ def reward(
     it once where several completions are held against it. `tools` are those of the gold where none
     are given.
 
+    Examples:
         >>> found = reward('<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
         ...                [{"name": "ls", "arguments": {}}])
         >>> found.value, found.outcome
@@ -86,7 +87,7 @@ def reward(
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
         return _taken_apart(of_result(result, recipe, message=message), gold, known, recipe)
-    if text is None and message is not None:
+    if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
         result = parse_message({"tool_calls": items}, recipe.reader, known, recipe.level)
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
@@ -110,8 +111,23 @@ def _plain(completion: object) -> tuple[str | None, int | None]:
         return None, None
     if type(content) is str and not items:
         return content, 0
-    short = type(items) is list and len(items) <= _FEW and len(str(items)) <= _SHORT
-    return None, 0 if not content and short else None
+    return None, 0 if not content and type(items) is list and _are_short(items) else None
+
+
+def _are_short(items: list[object]) -> bool:
+    """Whether structured calls are few, and have no arguments as a text that is long."""
+    if len(items) > _FEW:
+        return False
+    for item in items:
+        inner = item.get("function") if type(item) is dict else None
+        if type(inner) is not dict:
+            return False
+        arguments = inner.get("arguments")
+        if type(arguments) is not dict and not (
+            type(arguments) is str and len(arguments) <= _SHORT
+        ):
+            return False
+    return True
 
 
 _FEW, _SHORT = 16, 4096
@@ -175,6 +191,8 @@ class Golds:
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
         """The gold of a row. Raises as `Gold.of`."""
+        if type(gold) is str and (made := self._known.get((gold, id(tools)))) is not None:
+            return made[0]
         if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
         text = gold.key if isinstance(gold, Gold) else gold

@@ -19,8 +19,9 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 def has_words(text: str) -> bool:
     """Whether there is anything to read in a text.
 
-    >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
-    (True, False)
+    Examples:
+        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
+        (True, False)
     """
     return any(map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text else text))
 

@@ -74,6 +74,10 @@ class ScoreSettings:
     """How the categories read a transcript; each field names the categories that look at it.
 
     Raises UsageError for what cannot be used, ExpectationError for an impossible `expect`.
+
+    Examples:
+        >>> tunaeval.ScoreSettings(forbid=("bash",)).forbid
+        ('bash',)
     """
 
     completion_tools: frozenset[str] = COMPLETION_TOOLS | {"final_answer"}

@@ -8,7 +8,7 @@
     def test_my_parser_keeps_the_laws():
         check_parser(my_parser, examples=["a text with a call in my format"])
 
-Needs hypothesis (`pip install 'tunaeval[test]'`). The laws are those of the design: what is
+Needs hypothesis (`pip install hypothesis`). The laws are those of the design: what is
 rendered is read back; prose around changes no call; nothing raises; chunks do not matter; the
 events tile the text, and what they tell of a call while it grows is what it is in the end; levels
 are monotone; with tools given no other name is a call.

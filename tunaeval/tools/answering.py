@@ -62,6 +62,15 @@ def call_id(id_: str, *, asked: float | None = None) -> Call:
 
     `asked` is when the call was asked for, as `time.perf_counter` told it (now, where it is not
     given): what lies between that moment and the run's beginning is the run's `queued_seconds`.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> size = tunaeval.wrap_tool(len, recorder)
+        >>> with tunaeval.call_id("c1"):
+        ...     _ = size("abc")
+        ...
+        >>> recorder.by_call["c1"][0].tool
+        'len'
     """
     return Call(id_, perf_counter() if asked is None else asked)
 

@@ -45,6 +45,10 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
 class Backoff:
     """So many attempts, and pauses of `base_seconds` doubled up to `cap_seconds`, each longer by a
     random share of up to `jitter`. `is_retried` is asked about each exception.
+
+    Examples:
+        >>> tunaeval.Backoff(max_attempts=2, base_seconds=0.1).cap_seconds
+        5.0
     """
 
     max_attempts: int = 3

@@ -40,9 +40,10 @@ _DEEPEST = 64
 def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """The schema without Arrow's nulls, in the words of JSON schema; what was given stays.
 
-    >>> plain_schema({"city": {"type": "str"}, "days": {"type": "int, optional"}})
-    {'type': 'object', 'properties': {'city': {'type': 'string'}, 'days': {'type': 'integer'}},
-    'required': ['city']}
+    Examples:
+        >>> plain_schema({"city": {"type": "str"}, "days": {"type": "int, optional"}})
+        {'type': 'object', 'properties': {'city': {'type': 'string'}, 'days': {'type': 'integer'}},
+        'required': ['city']}
     """
     known = {key: inner for key, inner in schema.items() if inner is not None}
     found = _framed(known) if _is_unframed(known) else known

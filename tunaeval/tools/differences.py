@@ -38,6 +38,13 @@ class Change:
 
     It `misleads` when a call that is right by the one may be wrong by the other: other names,
     types, choices or required arguments. Other words, defaults and formats do not.
+
+    Examples:
+        >>> ours = {"name": "ls", "parameters": {"properties": {"depth": {"type": "integer"}}}}
+        >>> theirs = {"name": "ls", "parameters": {"properties": {"depth": {"type": "string"}}}}
+        >>> change = tunaeval.find_drift(ours, theirs).changes[0]
+        >>> change.ours, change.theirs, change.misleads
+        ('integer', 'string', True)
     """
 
     place: str

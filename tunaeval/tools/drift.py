@@ -48,6 +48,11 @@ class Mention:
 class Drift:
     """Names that stand in the prompt alone, each where it is first met, and in the schema alone;
     and what two descriptions of a tool say differently.
+
+    Examples:
+        >>> ours = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}
+        >>> tunaeval.find_drift({**ours, "description": "Lists a `directory`."}).only_in_schema
+        ('path',)
     """
 
     tool: str
@@ -87,6 +92,11 @@ def find_drift(
 
     `prompt` may as well be the same tool as somebody else has it, in any shape that `to_tools`
     reads: then the drift has the `changes` between both, `tool` being ours, and nothing else.
+
+    Examples:
+        >>> spec = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}
+        >>> tunaeval.find_drift({**spec, "description": "Give it a `directory`."}).only_in_schema
+        ('path',)
     """
     (spec,) = to_tools([tool]).values()
     match prompt:
@@ -106,6 +116,10 @@ def compare_tools(
     """The drift of every tool that two lists describe differently, or that only one of them has.
 
     Tools are paired by name. In our order, then what only theirs has; empty where both agree.
+
+    Examples:
+        >>> [drift.tool for drift in tunaeval.compare_tools([{"name": "ls"}], [{"name": "cat"}])]
+        ['ls', 'cat']
     """
     mine, others = to_tools(ours), to_tools(theirs)
     drifts = [

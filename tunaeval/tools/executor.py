@@ -49,6 +49,16 @@ class ToolResult:
     `ok` and `reason` are judged as a `ToolExecution`'s are; beside its reasons there are
     "unknown-tool" and "invalid-arguments", where nothing was run. `executions` has one for each
     attempt, and `exception` is what the last one raised.
+
+    Examples:
+        >>> import asyncio
+        >>> def size(text: str) -> int:
+        ...     return len(text)
+        ...
+        >>> calls = [tunaeval.ToolCall("size", {"text": "abc"})]
+        >>> result = asyncio.run(tunaeval.execute(calls, [size]))[0]
+        >>> result.ok, result.value
+        (True, 3)
     """
 
     call: ToolCall
@@ -102,6 +112,15 @@ class Executor:
     pydantic-ai and tinyagent, in a list or by name. At most `max_parallel` run at the same time (by
     default one for each processor). `recorder` hears each attempt of each tool that does not tell
     it already. Raises ToolsError for what cannot be run, UsageError for what cannot be asked.
+
+    Examples:
+        >>> import asyncio
+        >>> def size(text: str) -> int:
+        ...     return len(text)
+        ...
+        >>> executor = tunaeval.Executor([size])
+        >>> asyncio.run(executor.execute([tunaeval.ToolCall("size", {"text": "abc"})]))[0].value
+        3
     """
 
     tools: Mapping[str, roles.AnyTool] | Iterable[roles.AnyTool]
@@ -141,7 +160,18 @@ async def execute(
     recorder: roles.Recorder | None = None,
     pace: Pace | None = None,
 ) -> list[ToolResult]:
-    """Run `calls` with an `Executor` of these `tools`, which is worth keeping for many of them."""
+    """Run `calls` with an `Executor` of these `tools`, which is worth keeping for many of them.
+
+    Examples:
+        >>> import asyncio
+        >>> def size(text: str) -> int:
+        ...     return len(text)
+        ...
+        >>> calls = [tunaeval.ToolCall("size", {"text": "abc"}), tunaeval.ToolCall("rm", {})]
+        >>> results = asyncio.run(tunaeval.execute(calls, [size]))
+        >>> [(result.ok, result.reason) for result in results]
+        [(True, 'assumed'), (False, 'unknown-tool')]
+    """
     executor = Executor(
         tools, categories, backoff or Backoff(), max_parallel, recorder, pace or Pace()
     )

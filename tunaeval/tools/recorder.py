@@ -12,7 +12,7 @@ from tunaeval.success import Classifier
 from tunaeval.types import ToolExecution
 from tunaeval.wanted import refusal, wanted_count
 
-from .classifiers import chosen
+from .classifying import chosen
 
 T = TypeVar("T")
 Listener: TypeAlias = Callable[[ToolExecution], object]
@@ -33,6 +33,14 @@ class Recorder:
 
     To another process goes an empty recorder with the same settings: what it hears there stays
     there until its `executions` are sent back.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> size = tunaeval.wrap_tool(len, recorder)
+        >>> size("abc")
+        3
+        >>> recorder.executions[0].tool, recorder.executions[0].ok
+        ('len', True)
     """
 
     def __init__(

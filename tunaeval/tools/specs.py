@@ -56,6 +56,11 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     A list may be given as JSON text, and so may each tool. Whoever parses many texts with one list
     should convert it once: `Tools` keep what is prepared.
     Raises `ToolsError` for what cannot be understood.
+
+    Examples:
+        >>> tools = tunaeval.to_tools([{"type": "function", "function": {"name": "ls"}}])
+        >>> tools["ls"].name
+        'ls'
     """
     if tools is None or isinstance(tools, Tools):
         return tools

@@ -23,6 +23,15 @@ class ContextRecorder(Recorder):
     What is recorded inside goes to `run` alone, also from tasks and threads that were handed the
     context; outside of all runs it goes to the recorder itself. A run is bounded as the recorder
     is, and forgotten with its last user.
+
+    Examples:
+        >>> recorder = tunaeval.ContextRecorder()
+        >>> size = tunaeval.wrap_tool(len, recorder)
+        >>> with recorder.run() as run:
+        ...     _ = size("abc")
+        ...
+        >>> len(run.executions), len(recorder.executions)
+        (1, 0)
     """
 
     @contextmanager
@@ -53,6 +62,12 @@ class ResultRecorder(Recorder):
         execution = recorder.of(tool("a.py"))
 
     The results are held on to until they are forgotten, `limit` of them at the most.
+
+    Examples:
+        >>> recorder = tunaeval.ResultRecorder()
+        >>> words = tunaeval.wrap_tool(str.split, recorder)
+        >>> recorder.of(words("a b")).tool
+        'split'
     """
 
     def of(self, result: object) -> ToolExecution | None:

@@ -37,6 +37,13 @@ class ToolPrompt:
 
     `source` is the file, `line` the one in it where the description begins, `lines` those where the
     parameters do.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> described = "<tool_prompt><description>Lists a directory.</description></tool_prompt>"
+        >>> _ = Path("ls.xml").write_text(described)
+        >>> tunaeval.read_tool_prompt("ls.xml").description
+        'Lists a directory.'
     """
 
     description: str
@@ -47,7 +54,15 @@ class ToolPrompt:
 
 
 def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
-    """Read a prompt file."""
+    """Read a prompt file.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> described = "<tool_prompt><description>Lists a directory.</description></tool_prompt>"
+        >>> _ = Path("ls.xml").write_text(described)
+        >>> tunaeval.read_tool_prompt("ls.xml").description
+        'Lists a directory.'
+    """
     file_path = wanted_path(path, "path")
     try:
         with file_path.open("rb") as file:

@@ -34,7 +34,14 @@ INVALID_ARGUMENTS = "invalid-arguments"
 
 
 class Span(NamedTuple):
-    """Characters `start` (included) to `end` (excluded) of the text that was parsed."""
+    """Characters `start` (included) to `end` (excluded) of the text that was parsed.
+
+    Examples:
+        >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> span = tunaeval.parse(text).calls[0].span
+        >>> text[span.start : span.end][:11]
+        '{"name": "l'
+    """
 
     start: int
     end: int
@@ -46,6 +53,13 @@ class ToolSpec:
 
     `parameters` is a JSON schema of type object. `paths` are the arguments that hold file
     system paths: only those are ever normalised when calls are compared.
+
+    Examples:
+        >>> def read_file(path: str, limit: int = 20) -> str:
+        ...     return path
+        ...
+        >>> tunaeval.ToolSpec.of(read_file).parameters["required"]
+        ['path']
     """
 
     name: str
@@ -104,7 +118,12 @@ class ToolSpec:
 
 
 class Tools(Mapping[str, ToolSpec]):
-    """The tools of a request by name, in order; immutable, and cheap to hand to many parses."""
+    """The tools of a request by name, in order; immutable, and cheap to hand to many parses.
+
+    Examples:
+        >>> list(tunaeval.to_tools([{"name": "ls"}, {"name": "cat"}]))
+        ['ls', 'cat']
+    """
 
     __slots__ = ("_by_name", "prepared")
 
@@ -139,7 +158,14 @@ class Tools(Mapping[str, ToolSpec]):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One mend that was made to read a call: what (`code`), where, and at which level it may be."""
+    """One mend that was made to read a call: what (`code`), where, and at which level it may be.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
+        >>> call = tunaeval.parse(text).calls[0]
+        >>> [(repair.code, repair.level) for repair in call.repairs]
+        [('trailing-comma', 'standard')]
+    """
 
     code: str
     message: str
@@ -154,6 +180,10 @@ class ToolCall:
     `format` is the wire format it was read from, `span` where it stood (None for calls that a
     server had already parsed), `repairs` what was repaired, empty when the text was right. `source`
     says whether a server parsed it ("structured") or it was read out of a text ("text").
+
+    Examples:
+        >>> tunaeval.ToolCall("read_file", {"path": "a.py"}).arguments["path"]
+        'a.py'
     """
 
     name: str

@@ -44,6 +44,11 @@ class Conversation:
     `shape` names the adapter. `query` is what was asked, where it is told or a user says it;
     `usage` is what a whole session reports of itself; `name` is what its file calls it; `failure`
     is what it says of an error that ended the run itself.
+
+    Examples:
+        >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])
+        >>> conversation.shape, conversation.messages[0].content
+        ('openai-chat', 'Hello')
     """
 
     messages: tuple[Message, ...] = ()

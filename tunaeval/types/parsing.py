@@ -25,7 +25,13 @@ LEVELS: tuple[Level, ...] = ("strict", "standard", "lenient")
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why something that looked like a call is none, or what is odd about one that is."""
+    """Why something that looked like a call is none, or what is odd about one that is.
+
+    Examples:
+        >>> result = tunaeval.parse('<tool_call>{"name": "ls", "arguments": {</tool_call>')
+        >>> result.diagnoses[0].code
+        'invalid-json'
+    """
 
     code: str
     message: str
@@ -41,6 +47,11 @@ class ParseResult:
     `outcome` is "calls" when there is at least one, else "truncated" when an attempt was cut off
     by the end of the text, else "malformed" when there was an attempt, else "no_call".
     `truncated` tells of a cut beside any outcome.
+
+    Examples:
+        >>> result = tunaeval.parse('Look: <tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> result.outcome, len(result.calls), result.content
+        ('calls', 1, 'Look: ')
     """
 
     calls: tuple[ToolCall, ...] = ()

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator
+from pydantic_core import PydanticCustomError
 
 from .expected import Expectation, ExpectedCall
 from .rates import Data
@@ -25,6 +28,21 @@ def _several(value: object) -> object:
 def _several_calls(value: object) -> object:
     return (value,) if isinstance(value, str | Mapping | ExpectedCall) else value
 
+
+def _words(value: object) -> object:
+    """Words of a command; a line would be split by the rules of some shell, and there is none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        words = []
+    like = json.dumps(words or ["python", "-c", "print(1)"])
+    raise PydanticCustomError("command", "there is no shell, so words are wanted; write " + like)
+
+
+Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
+"""A command, word by word."""
 
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of them."""
@@ -68,7 +86,7 @@ class UnchangedCheck(Data):
 class CommandCheck(Data):
     """What a command says that is run in the final workspace, without a shell."""
 
-    command: tuple[str, ...] = Field(min_length=1)
+    command: Words = Field(min_length=1)
     exits: int = 0
     prints: Texts = ()
     seconds: float = Field(default=30.0, gt=0, allow_inf_nan=False)
@@ -186,7 +204,7 @@ class Task(Data):
     """
 
     files: dict[str, FileContent] = Field(default_factory=dict)
-    commands: tuple[tuple[str, ...], ...] = ()
+    commands: tuple[Words, ...] = ()
     """Command lines that `bash` may run, as words; `{path}` is any path in the workspace."""
     pages: dict[str, str] = Field(default_factory=dict)
     """What `web_fetch` finds, by address."""

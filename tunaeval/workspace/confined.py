@@ -49,6 +49,30 @@ class Confined:
         if fd >= 0:
             os.close(fd)
 
+    def loss(self) -> str | None:
+        """What became of the directory, where it cannot be used any more; None where it can.
+
+        A new directory in its place is taken for it: whoever works there may make it afresh.
+        """
+        try:
+            now = self.root.lstat()
+        except FileNotFoundError:
+            return "was removed"
+        except OSError as error:
+            return f"cannot be reached any more ({error.strerror})"
+        if not stat.S_ISDIR(now.st_mode):
+            return f"was replaced by a {'link' if stat.S_ISLNK(now.st_mode) else 'file'}"
+        try:
+            new = os.open(self.root, _DIRECTORY)
+        except OSError as error:
+            return f"cannot be opened any more ({error.strerror})"
+        if os.path.sameopenfile(new, self._fd):
+            os.close(new)
+        else:
+            self.close()
+            self._fd = new
+        return None if os.access(self.root, os.R_OK | os.X_OK) else "cannot be read any more"
+
     def parts(self, path: str) -> Parts:
         """The path from the root, as names: "./src//a.py" is ("src", "a.py"), "." is ()."""
         return parts_of(path, str(self.root))

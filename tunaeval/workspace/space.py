@@ -33,6 +33,13 @@ class Workspace:
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     what was in it when it was made. `at` is a directory that is there already, and that stays when
     the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
+
+    Examples:
+        >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
+        ...     _ = (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
+        ...     str(workspace.changes())
+        ...
+        '1 changed (calc.py)'
     """
 
     def __init__(
@@ -86,8 +93,17 @@ class Workspace:
         """A file of it, which may not be there."""
         return WorkspaceFile(self.confined, "/".join(self.confined.parts(path)))
 
+    def loss(self) -> str | None:
+        """What became of the directory, where somebody took it away: "was removed", say."""
+        return self.confined.loss()
+
     def snapshot(self, earlier: Snapshot | None = None) -> Snapshot:
-        """What is in it now; files untouched since `earlier` are not read again."""
+        """What is in it now; files untouched since `earlier` are not read again.
+
+        Nothing is in a directory that was taken away.
+        """
+        if self.loss() is not None:
+            return Snapshot()
         return snapshot(self.confined, earlier or self.before)
 
     def changes(self, since: Snapshot | None = None) -> Changes:
@@ -100,6 +116,8 @@ class Workspace:
         words = (
             allowed(command, self.commands, self.confined) if isinstance(command, str) else command
         )
+        if why := self.loss():
+            raise WorkspaceError(f"no command can run: the workspace {why}")
         limit = self._seconds if seconds is None else min(seconds, self._seconds)
         return run_command(words, self.path, seconds=limit, output_bytes=self._output_bytes)
 
@@ -151,20 +169,26 @@ class WorkspaceFile:
 
 
 def _remove(path: Path) -> None:
-    """Remove a tree, whatever rights its directories have and however deep it is."""
+    """Remove a tree, whatever rights its directories have and however deep it is; nothing above it
+    is touched, whatever stands in its place.
+    """
+    if path.is_symlink() or path.is_file():
+        with suppress(OSError):
+            path.unlink()
+        return
+    top = str(path)
 
     def again(function: Callable[..., object], name: str, _error: object) -> None:
+        inside = (name,) if name == top else (os.path.dirname(name), name)  # noqa: PTH120 - rmtree gives strings
         with suppress(OSError):
-            for folder in (os.path.dirname(name), name):  # noqa: PTH120 - rmtree gives strings
+            for folder in inside:
                 if os.path.isdir(folder) and not os.path.islink(folder):  # noqa: PTH112, PTH114 - as above
                     os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 - as above
             function(name)
 
-    try:
-        shutil.rmtree(path, onerror=again)
-    except RecursionError:
-        path = path.resolve()
+    with suppress(RecursionError):
+        shutil.rmtree(top, onerror=again)
     if path.exists():  # deeper than Python goes by itself
         subprocess.run(  # noqa: S603 - a fixed command on a directory of our own
-            ["/bin/rm", "-rf", "--", str(path)], check=False, capture_output=True
+            ["/bin/rm", "-rf", "--", top], check=False, capture_output=True
         )

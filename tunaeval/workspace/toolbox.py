@@ -26,6 +26,12 @@ _MAX_LINE = 2_000
 def workspace_tools(workspace: Workspace) -> dict[str, Callable[..., str]]:
     """`bash`, `glob`, `grep`, `list_dir`, `read_file`, `update_file`, `web_fetch` and
     `write_file`, by name.
+
+    Examples:
+        >>> with tunaeval.Workspace({"a.txt": "hello"}) as workspace:
+        ...     tunaeval.workspace_tools(workspace)["read_file"]("a.txt")
+        ...
+        'hello'
     """
     box = _Toolbox(workspace)
     tools = (
@@ -52,6 +58,8 @@ class _Toolbox:
         if env:
             raise WorkspaceError("commands cannot be given variables here; leave env out")
         words = allowed(command, self._workspace.commands, self._confined)
+        if why := self._workspace.loss():
+            raise WorkspaceError(f"no command can run: the workspace {why}")
         parts = self._confined.parts(cwd or ".")
         with self._confined.directory(parts):
             folder = self._workspace.path.joinpath(*parts)

@@ -47,6 +47,12 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
     Raises UsageError for what cannot be wrapped, saying what to wrap instead.
 
     A recorded run answers the call that the framework says, else that of `tunaeval.call_id`.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> size = tunaeval.wrap_tool(len, recorder)
+        >>> size("abc"), recorder.executions[0].tool
+        (3, 'len')
     """
     tools.check_recorder(recorder)
     adapter = _adapter_of(tool)

@@ -15,45 +15,29 @@ import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS
-from tunaeval.types import ParseResult, Span, ToolCall, Tools
+from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
-from .made import Call, result_of
+from .made import Call
 from .promise import UNSURE, BlockReader
-from .sound import flat_texts
-
-TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
-"""Reads a whole text, or answers None."""
+from .sound import flat_texts, nothing_hidden
 
 NOT_SO = UNSURE - 1
 
-_Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | None]
+Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | JsonObject | None]
+"""Decodes an object: a call with nothing unusual about it, or any other in which nothing is hidden.
 
-_loads, _Refused = orjson.loads, orjson.JSONDecodeError
+None if something may be hidden; raises `Refused` for what is no sound JSON.
+"""
+
+_loads, Refused = orjson.loads, orjson.JSONDecodeError
 
 
-class _Ends(NamedTuple):
+class Ends(NamedTuple):
     """What such a block begins with, up to the first brace, and ends with, from the last."""
 
     beginning: str
     ending: str
-
-
-def whole_reader(form: Format) -> TextReader:
-    """The reader of texts that are one such block of a format, and nothing else."""
-    ends, decode = _ends(form), _decoder(form)
-    if ends is None or decode is None:
-        return _nothing
-    (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending) - 1
-
-    def read(text: str, tools: Tools | None) -> ParseResult | None:
-        last = len(text) - behind
-        if text[:size] != beginning or text[last - 1 :] != ending:
-            return None
-        call = decode(text, size - 1, last, tools)
-        return None if call is None else result_of((call,), "", None, (), "calls")
-
-    return read
 
 
 def written_reader(form: Format) -> BlockReader | None:
@@ -61,7 +45,7 @@ def written_reader(form: Format) -> BlockReader | None:
 
     It is `NOT_SO` that says that the block begins in another way, or is long.
     """
-    ends, decode = _ends(form), _decoder(form)
+    ends, decode = ends_of(form), decoder(form)
     if ends is None or decode is None or form.closer is None:
         return None
     (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending)
@@ -73,8 +57,11 @@ def written_reader(form: Format) -> BlockReader | None:
         stop = text.find(ending, first, first + MAX_DIGITS)
         if stop < 0:
             return UNSURE if len(text) - first < MAX_DIGITS else NOT_SO
-        call = decode(text, first, stop + 1, tools)
-        if call is None:
+        try:
+            call = decode(text, first, stop + 1, tools)
+        except Refused:
+            return UNSURE
+        if type(call) is not ToolCall:
             return UNSURE
         calls.append(call)
         return stop + behind
@@ -82,17 +69,13 @@ def written_reader(form: Format) -> BlockReader | None:
     return read
 
 
-def _nothing(_text: str, _tools: Tools | None) -> None:
-    """A format that writes its calls in another way."""
-
-
-def _ends(form: Format) -> _Ends | None:
+def ends_of(form: Format) -> Ends | None:
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
         return None
     at = form.words.index(word)
     before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
-    return None if before is None or after is None else _Ends(before + "{", "}" + after)
+    return None if before is None or after is None else Ends(before + "{", "}" + after)
 
 
 def _written(words: tuple[Word, ...]) -> str | None:
@@ -101,14 +84,17 @@ def _written(words: tuple[Word, ...]) -> str | None:
     return "".join(word.text for word in fixed) if len(fixed) == len(words) else None
 
 
-def _decoder(form: Format) -> _Decoder | None:
+def decoder(form: Format) -> Decoder | None:
     """What makes a call of the object between two offsets."""
     word = form.call
     if word is None:
         return None
     name_key, arguments_key, format_name = word.name, word.arguments, form.name
 
-    def decode(text: str, first: int, last: int, tools: Tools | None) -> ToolCall | None:
+    def decode(
+        text: str, first: int, last: int, tools: Tools | None
+    ) -> ToolCall | JsonObject | None:
+        value: JsonObject
         piece = text[first:last]
         try:
             value = _loads(piece)
@@ -116,17 +102,21 @@ def _decoder(form: Format) -> _Decoder | None:
             strings, count = "".join(arguments.values()), len(arguments)
         except TypeError:
             strings, count = flat_texts(arguments)
-        except (_Refused, KeyError, AttributeError):
-            return None
-        if type(name) is not str or not name or len(value) != 2 or last - first > MAX_DIGITS:
-            return None
+        except (KeyError, AttributeError):
+            return value if nothing_hidden(value, piece, ()) else None
         inner = piece.count('"') - 6 - 2 * (len(arguments) + count)
-        if (inner and inner != strings.count('"')) or "properties" in arguments:
-            return None
-        if "\\" in piece and piece.rfind("\\u00") >= 0:  # a quote or a NUL, perhaps
-            return None
+        if (
+            (inner and inner != strings.count('"'))
+            or len(value) != 2
+            or type(name) is not str
+            or not name
+            or "properties" in arguments
+            or ("\\" in piece and piece.rfind("\\u00") >= 0)  # a quote or a NUL, perhaps
+            or last - first > MAX_DIGITS
+        ):
+            return value if nothing_hidden(value, piece, ()) else None
         if tools is not None and not fits(name, arguments, tools):
-            return None
+            return value
         call: Any = Call()
         call.name, call.arguments, call.id = name, arguments, None
         call.format, call.repairs = format_name, ()
