@@ -25,7 +25,8 @@ FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
 LAYERS = (
-    ("errors", "types", "limits", "turns"),
+    ("limits", "later"),
+    ("errors", "types", "turns"),
     ("window", "wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
      "repair", "matching", "faults"),
@@ -44,9 +45,8 @@ OPEN_MODULES = frozenset({
     "tunaeval.types.roles", "tunaeval.types.runs", "tunaeval.types.tasks",
     "tunaeval.reports.statistics",
 })  # fmt: skip
-"""Modules that other packages import by themselves: three so that a parse never loads pydantic,
-the statistics because they are public by themselves.
-"""
+"""Modules that other packages import by themselves: three, so that a parse never loads pydantic;
+the statistics, because they are public."""
 
 HOMES = {
     "httpx": ("clients", "endpoint"),

@@ -24,7 +24,6 @@ Messages say what was found, where, what was wanted and what to do.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ def _listed(names: list[str], command: str) -> str:
 def _near(name: str, names: list[str]) -> list[str]:
     """What may have been meant: what begins so, else what is spelled alike."""
     begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
+    from difflib import get_close_matches  # noqa: PLC0415 - most names are right
+
     return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
 
 

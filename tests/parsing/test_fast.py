@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tunaeval.formats import FORMATS, SETS
 from tunaeval.grammar import Format, Literal
 from tunaeval.parsing import Reader, qwen25, reader_of, render, render_calls
-from tunaeval.parsing.fast import block_reader
+from tunaeval.parsing.fast.blocks import block_reader
 from tunaeval.parsing.finder import Finder
-from tunaeval.parsing.reader import read_whole
+from tunaeval.parsing.passes import read_whole
 from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools, ToolSpec
 
 ALL = Reader("all", tuple(FORMATS.values()))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import THINKING, Arguments, Format, Literal, Maybe, Name, Reasoning, Space
+from tunaeval.grammar import THINKING, Arguments, Literal, Maybe, Name, Reasoning, Space, shipped
 
-FUNCTIONGEMMA = Format(
+FUNCTIONGEMMA = shipped(
     "functiongemma",
     (
         Literal("<start_function_call>"),
@@ -19,7 +19,7 @@ FUNCTIONGEMMA = Format(
     summary="call:NAME and braces with bare keys, texts between <escape> marks",
 )
 
-GEMMA4 = Format(
+GEMMA4 = shipped(
     "gemma4",
     (
         Literal("<|tool_call>"),

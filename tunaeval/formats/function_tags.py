@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import THINKING, Format, Key, Literal, Many, Name, Reasoning, Space, Value
+from tunaeval.grammar import THINKING, Key, Literal, Many, Name, Reasoning, Space, Value, shipped
 
 _TRIMMED = Many(
     (
@@ -17,7 +17,7 @@ _TRIMMED = Many(
 
 # The parser of vllm-mlx reads it: models of the Qwen3-Coder family leave `<tool_call>` out at
 # times, mostly before the first call.
-QWEN3_BARE = Format(
+QWEN3_BARE = shipped(
     "qwen3-bare",
     (
         Literal("<function="),
@@ -31,7 +31,7 @@ QWEN3_BARE = Format(
     summary="as qwen3-coder, without <tool_call>",
 )
 
-QWEN3_CODER = Format(
+QWEN3_CODER = shipped(
     "qwen3-coder",
     (
         Literal("<tool_call>"),
@@ -68,7 +68,7 @@ QWEN3_CODER = Format(
     summary="<function=NAME> with <parameter=KEY> inside <tool_call>",
 )
 
-MIMO = Format(
+MIMO = shipped(
     "mimo",
     (
         Literal("<tool_call>"),
@@ -95,7 +95,7 @@ MIMO = Format(
     summary="as qwen3-coder, with values kept to the letter",
 )
 
-SEED_OSS = Format(
+SEED_OSS = shipped(
     "seed-oss",
     (
         Literal("<seed:tool_call>"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tunaeval.grammar import (
     THINKING,
     CallObject,
-    Format,
     Key,
     Literal,
     Many,
@@ -13,12 +12,13 @@ from tunaeval.grammar import (
     Reasoning,
     Space,
     Value,
+    shipped,
 )
 
 _THINKING = (Reasoning("<longcat_think>", "</longcat_think>"), *THINKING)
 
 # mlx-lm, `tool_parsers/longcat.py`, which reads JSON between the same tags too.
-LONGCAT_PAIRS = Format(
+LONGCAT_PAIRS = shipped(
     "longcat-pairs",
     (
         Literal("<longcat_tool_call>"),
@@ -44,7 +44,7 @@ LONGCAT_PAIRS = Format(
     summary="as glm45, with LongCat's tags",
 )
 
-LONGCAT = Format(
+LONGCAT = shipped(
     "longcat",
     (
         Literal("<longcat_tool_call>"),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from tunaeval.grammar import (
     THINKING,
     Arguments,
-    Format,
     Literal,
     Markup,
     Maybe,
     Name,
     Reasoning,
     Space,
+    shipped,
 )
 
-MISTRAL_V11 = Format(
+MISTRAL_V11 = shipped(
     "mistral-v11",
     (
         Literal("[TOOL_CALLS]"),
@@ -30,7 +30,7 @@ MISTRAL_V11 = Format(
     summary="name and JSON behind [TOOL_CALLS], with or without [ARGS]",
 )
 
-DEEPSEEK_V3 = Format(
+DEEPSEEK_V3 = shipped(
     "deepseek-v3",
     (
         Literal("<｜tool▁call▁begin｜>"),
@@ -50,7 +50,7 @@ DEEPSEEK_V3 = Format(
     summary="name, then JSON in a fence, between DeepSeek's tokens",
 )
 
-DEEPSEEK_V31 = Format(
+DEEPSEEK_V31 = shipped(
     "deepseek-v3.1",
     (
         Literal("<｜tool▁call▁begin｜>"),
@@ -68,7 +68,7 @@ DEEPSEEK_V31 = Format(
     summary="name and JSON between DeepSeek's tokens",
 )
 
-KIMI_K2 = Format(
+KIMI_K2 = shipped(
     "kimi-k2",
     (
         Literal("<|tool_call_begin|>"),
@@ -88,7 +88,7 @@ KIMI_K2 = Format(
     summary="an id that holds the name, then JSON, between Kimi's tokens",
 )
 
-PLAMO3 = Format(
+PLAMO3 = shipped(
     "plamo3",
     (
         Literal("<|plamo:begin_tool_request:plamo|>"),
@@ -115,7 +115,7 @@ PLAMO3 = Format(
     summary="name and JSON between PLaMo's markers",
 )
 
-FUNCTIONARY_V31 = Format(
+FUNCTIONARY_V31 = shipped(
     "functionary-v3.1",
     (
         Literal("<function="),
@@ -131,7 +131,7 @@ FUNCTIONARY_V31 = Format(
     summary="JSON in a tag that holds the name",
 )
 
-FUNCTIONARY_V32 = Format(
+FUNCTIONARY_V32 = shipped(
     "functionary-v3.2",
     (Literal(">>>"), Name(), Literal("\n"), Space(), Arguments()),
     marked=False,
@@ -142,7 +142,7 @@ FUNCTIONARY_V32 = Format(
 )
 
 # `functionary_tool_parser.py` in vllm-mlx, and Functionary's own prompts of version 2.
-FUNCTIONARY_V2 = Format(
+FUNCTIONARY_V2 = shipped(
     "functionary-v2",
     (
         Literal("<|recipient|>"),
@@ -159,7 +159,7 @@ FUNCTIONARY_V2 = Format(
 )
 
 # `qwen_fncall_prompt.py` in Qwen-Agent.
-QWEN_AGENT = Format(
+QWEN_AGENT = shipped(
     "qwen-agent",
     (
         Literal("✿FUNCTION✿"),
@@ -176,7 +176,7 @@ QWEN_AGENT = Format(
 )
 
 # `qwen_tool_parser.py` and `api/tool_calling.py` in vllm-mlx.
-CALLING_TOOL = Format(
+CALLING_TOOL = shipped(
     "calling-tool",
     (
         Literal("[Calling tool:"),
@@ -191,7 +191,7 @@ CALLING_TOOL = Format(
     summary="[Calling tool: NAME(JSON)]",
 )
 
-REACT = Format(
+REACT = shipped(
     "react",
     (
         Literal("Action:"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tunaeval.grammar import (
     THINKING,
     TYPE_NAME,
-    Format,
     Key,
     Literal,
     Many,
@@ -14,6 +13,7 @@ from tunaeval.grammar import (
     Reasoning,
     Space,
     Value,
+    shipped,
 )
 
 from .tagged_json import K2_THINK
@@ -48,7 +48,7 @@ _NAME = Name(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 _BOX = ("<|begin_of_box|>", "<|end_of_box|>")
 """What GLM-4.5V and its successors write around an answer."""
 
-GLM45 = Format(
+GLM45 = shipped(
     "glm45",
     (Literal("<tool_call>"), Space(), _NAME, Space("\n"), _PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
@@ -66,7 +66,7 @@ GLM45 = Format(
     summary="name, then <arg_key> and <arg_value>, inside <tool_call>",
 )
 
-GLM47 = Format(
+GLM47 = shipped(
     "glm47",
     (Literal("<tool_call>"), Space(), _NAME, Space(), _JOINED_PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
@@ -76,7 +76,7 @@ GLM47 = Format(
     summary="as glm45, without newlines",
 )
 
-IQUEST_Q1 = Format(
+IQUEST_Q1 = shipped(
     "iquest-q1",
     (
         Literal("<iquest_tool_call>"),
@@ -91,7 +91,7 @@ IQUEST_Q1 = Format(
     summary="as glm45, inside <iquest_tool_call>",
 )
 
-HUNYUAN_V3 = Format(
+HUNYUAN_V3 = shipped(
     "hunyuan-v3",
     (
         Literal("<tool_call>"),
@@ -108,7 +108,7 @@ HUNYUAN_V3 = Format(
     summary="as glm45 with <tool_sep> behind the name, inside <tool_calls>",
 )
 
-HUNYUAN_V3_OPENSOURCE = Format(
+HUNYUAN_V3_OPENSOURCE = shipped(
     "hunyuan-v3-opensource",
     (
         Literal("<tool_call:opensource>"),
@@ -137,7 +137,7 @@ HUNYUAN_V3_OPENSOURCE = Format(
     summary="as hunyuan-v3, with a suffix in every tag",
 )
 
-K2_HORIZON_XML = Format(
+K2_HORIZON_XML = shipped(
     "k2-horizon-xml",
     (
         Literal("<ifm|tool_call>"),

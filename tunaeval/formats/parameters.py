@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tunaeval.grammar import (
     THINKING,
     Arguments,
     Attribute,
     Elements,
-    Format,
     Key,
     Literal,
     Many,
@@ -18,6 +15,8 @@ from tunaeval.grammar import (
     Reasoning,
     Space,
     Value,
+    shipped,
+    shipped_like,
 )
 
 _ATTRIBUTE_NAME = r"[^\"'<>\n]{1,200}"
@@ -26,7 +25,7 @@ _STRING_OR_NOT = Maybe(
 )
 _QUOTE = Literal('"', also=("'",))
 
-MINIMAX_M2 = Format(
+MINIMAX_M2 = shipped(
     "minimax-m2",
     (
         Literal("<invoke name="),
@@ -65,7 +64,7 @@ MINIMAX_M2 = Format(
     summary='<invoke name="NAME"> with <parameter name="KEY"> inside',
 )
 
-ANTHROPIC = replace(
+ANTHROPIC = shipped_like(
     MINIMAX_M2,
     name="anthropic",
     around=(Literal("<function_calls>"), Literal("</function_calls>")),
@@ -74,7 +73,7 @@ ANTHROPIC = replace(
     summary="as minimax-m2, inside <function_calls>",
 )
 
-DOTS_INVOKE = replace(
+DOTS_INVOKE = shipped_like(
     MINIMAX_M2,
     name="dots-invoke",
     around=(Literal("<dots_function_call>"), Literal("</dots_function_call>")),
@@ -85,7 +84,7 @@ DOTS_INVOKE = replace(
 
 _M3 = "]<]minimax[>["
 
-MINIMAX_M3 = Format(
+MINIMAX_M3 = shipped(
     "minimax-m3",
     (
         Literal(f'{_M3}<invoke name="'),
@@ -101,7 +100,7 @@ MINIMAX_M3 = Format(
     summary="arguments as nested elements, a prefix before every tag",
 )
 
-MINICPM5 = Format(
+MINICPM5 = shipped(
     "minicpm5",
     (
         Literal(
@@ -126,7 +125,7 @@ MINICPM5 = Format(
     summary='<function name="NAME"> with <param name="KEY"> inside',
 )
 
-STEP3 = Format(
+STEP3 = shipped(
     "step3",
     (
         Literal("<｜tool_call_begin｜>"),
@@ -157,7 +156,7 @@ STEP3 = Format(
     summary="<steptml:invoke> between Step's tokens",
 )
 
-DEEPSEEK_V32 = Format(
+DEEPSEEK_V32 = shipped(
     "deepseek-v3.2",
     (
         Literal('<｜DSML｜invoke name="'),
@@ -195,7 +194,7 @@ DEEPSEEK_V32 = Format(
     summary="DSML: each parameter says whether it is a string; or one JSON object",
 )
 
-DEEPSEEK_V41 = Format(
+DEEPSEEK_V41 = shipped(
     "deepseek-v4.1",
     (
         Literal('<｜DSML｜ invoke name="'),
@@ -221,7 +220,7 @@ DEEPSEEK_V41 = Format(
     summary="DSML with a space in every tag",
 )
 
-GIGACHAT35 = Format(
+GIGACHAT35 = shipped(
     "gigachat3.5",
     (
         Literal('<｜GCML｜invoke name="'),

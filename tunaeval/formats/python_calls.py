@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal, PythonCalls, Space
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Literal, PythonCalls, Space, shipped
 
 _BARE = PythonCalls(opens=(("[", ANY_SPACE, ANY_NAME, "("),))
 
-PYTHONIC = Format(
+PYTHONIC = shipped(
     "pythonic",
     (_BARE,),
     marked=False,
@@ -16,7 +16,7 @@ PYTHONIC = Format(
     summary="a list of Python calls, without markers",
 )
 
-LLAMA4_PYTHONIC = Format(
+LLAMA4_PYTHONIC = shipped(
     "llama4-pythonic",
     (_BARE,),
     marked=False,
@@ -27,7 +27,7 @@ LLAMA4_PYTHONIC = Format(
     summary="a list of Python calls, with or without Python markers around it",
 )
 
-OLMO3 = Format(
+OLMO3 = shipped(
     "olmo3",
     (
         Literal("<function_calls>"),
@@ -42,7 +42,7 @@ OLMO3 = Format(
 )
 
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
-TOOL_CODE = Format(
+TOOL_CODE = shipped(
     "tool-code",
     (
         Literal("```tool_code"),
@@ -55,7 +55,7 @@ TOOL_CODE = Format(
     summary="Python calls in a Markdown code fence of the language tool_code",
 )
 
-LFM2_PYTHONIC = Format(
+LFM2_PYTHONIC = shipped(
     "lfm2-pythonic",
     (
         Literal("<|tool_call_start|>"),

@@ -6,19 +6,18 @@ Qwen2.5-Coder writes instead (`<tools>` with an object or an array, JSON in code
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tunaeval.grammar import (
     ANY_SPACE,
     CallObject,
-    Format,
     Literal,
     Markup,
     Space,
+    shipped,
+    shipped_like,
 )
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 
-HERMES = Format(
+HERMES = shipped(
     "hermes",
     (
         Literal("<tool_call>"),
@@ -32,7 +31,7 @@ HERMES = Format(
     summary="one JSON object between <tool_call> tags",
 )
 
-ERNIE45 = replace(
+ERNIE45 = shipped_like(
     HERMES,
     name="ernie45",
     dropped=("<response>", "</response>"),
@@ -41,7 +40,7 @@ ERNIE45 = replace(
     summary="as hermes, with prose in <response>",
 )
 
-TOOLS_TAG = Format(
+TOOLS_TAG = shipped(
     "tools-tag",
     (
         Literal("<tools>"),
@@ -54,7 +53,7 @@ TOOLS_TAG = Format(
     summary="a JSON object or array between <tools> tags",
 )
 
-FENCE = Format(
+FENCE = shipped(
     "fence",
     (
         Literal("```"),
@@ -69,7 +68,7 @@ FENCE = Format(
     summary="a JSON object or array in a Markdown code fence",
 )
 
-JSON = Format(
+JSON = shipped(
     "json",
     (
         CallObject(
@@ -88,7 +87,7 @@ _LOOSE_STARTS = (
     *((key, ANY_SPACE, ":") for key in (*NAME_KEYS, *ARGUMENTS_KEYS)),
 )
 
-LOOSE_JSON = Format(
+LOOSE_JSON = shipped(
     "loose-json",
     (
         CallObject(

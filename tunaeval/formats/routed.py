@@ -8,7 +8,6 @@ from tunaeval.grammar import (
     Arguments,
     CallObject,
     Envelope,
-    Format,
     Key,
     Literal,
     Many,
@@ -19,6 +18,7 @@ from tunaeval.grammar import (
     Route,
     Space,
     Value,
+    shipped,
 )
 
 _KEY = r"[^\"<>\n]{1,200}"
@@ -30,7 +30,7 @@ _TO_A_TOOL = (
     r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
 )
 
-HARMONY = Format(
+HARMONY = shipped(
     "harmony",
     (Literal("<|message|>"), Space(), Arguments()),
     envelope=Envelope(
@@ -61,7 +61,7 @@ HARMONY = Format(
     summary="JSON in a message to functions.NAME; analysis is reasoning",
 )
 
-MUSE = Format(
+MUSE = shipped(
     "muse",
     (
         Literal('<atem:invoke name="', also=("<atem:invoke name='",)),
@@ -113,7 +113,7 @@ _INKLING_KINDS = (
     "<|content_tool_error|>",
 )
 
-INKLING = Format(
+INKLING = shipped(
     "inkling",
     (Literal("<|content_invoke_tool_json|>"), Space(), CallObject(arguments="args")),
     envelope=Envelope(
@@ -133,7 +133,7 @@ INKLING = Format(
     summary="one JSON object in a message that says so",
 )
 
-KIMI_K3 = Format(
+KIMI_K3 = shipped(
     "kimi-k3",
     (
         Literal('<|open|>call tool="'),

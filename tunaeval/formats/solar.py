@@ -6,7 +6,6 @@ from tunaeval.grammar import (
     THINKING,
     Arguments,
     Envelope,
-    Format,
     Key,
     Literal,
     Many,
@@ -16,12 +15,13 @@ from tunaeval.grammar import (
     Route,
     Space,
     Value,
+    shipped,
 )
 
 _SPEAKER = r"\w{0,40}"
 
 # `solar_open_tool_parser.py` and `solar_open_reasoning_parser.py` in Upstage's fork of vLLM.
-SOLAR_OPEN = Format(
+SOLAR_OPEN = shipped(
     "solar-open",
     (
         Literal("<|tool_call:begin|>"),
@@ -50,7 +50,7 @@ SOLAR_OPEN = Format(
 )
 
 # `solar_open2_tool_parser.py` and `solar_open2_reasoning_parser.py` in vLLM.
-SOLAR_OPEN2 = Format(
+SOLAR_OPEN2 = shipped(
     "solar-open2",
     (
         Literal("<|tool_call:start|>"),

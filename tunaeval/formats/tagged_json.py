@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tunaeval.grammar import ANY_SPACE, THINKING, CallObject, Format, Literal, Reasoning, Space
+from tunaeval.grammar import (
+    ANY_SPACE,
+    THINKING,
+    CallObject,
+    Literal,
+    Reasoning,
+    Space,
+    shipped,
+    shipped_like,
+)
 
 from .qwen25 import JSON, LOOSE_JSON
 
@@ -12,7 +19,7 @@ _ONE = CallObject()
 _SEVERAL = CallObject(array=True, listed=True)
 _PARAMETERS = CallObject(arguments="parameters")
 
-DOTS_JSON = Format(
+DOTS_JSON = shipped(
     "dots-json",
     (
         Literal("<dots_function_call>"),
@@ -25,7 +32,7 @@ DOTS_JSON = Format(
     summary="one JSON object between <dots_function_call> tags",
 )
 
-INTERNLM = Format(
+INTERNLM = shipped(
     "internlm",
     (
         Literal("<|action_start|>"),
@@ -41,7 +48,7 @@ INTERNLM = Format(
     summary="one JSON object behind <|plugin|>",
 )
 
-GIGACHAT3 = Format(
+GIGACHAT3 = shipped(
     "gigachat3",
     (Literal("<|function_call|>", also=("function call<|role_sep|>\n",)), _ONE),
     dropped=("<|message_sep|>",),
@@ -50,7 +57,7 @@ GIGACHAT3 = Format(
     summary="one JSON object behind <|function_call|>, without a closer",
 )
 
-GRANITE_20B_FC = Format(
+GRANITE_20B_FC = shipped(
     "granite-20b-fc",
     (Literal("<function_call>"), Space(" "), _ONE),
     separator=" ",
@@ -66,7 +73,7 @@ K2_THINK = (
 )
 """K2 Horizon thinks at three speeds."""
 
-K2_HORIZON_JSON = Format(
+K2_HORIZON_JSON = shipped(
     "k2-horizon-json",
     (Literal("<ifm|tool_call>"), Space(), _ONE, Space(), Literal("</ifm|tool_call>")),
     around=(Literal("<ifm|tool_calls>"), Literal("</ifm|tool_calls>")),
@@ -76,21 +83,21 @@ K2_HORIZON_JSON = Format(
     summary="one JSON object between <ifm|tool_call> tags",
 )
 
-MISTRAL_ARRAY = Format(
+MISTRAL_ARRAY = shipped(
     "mistral-array",
     (Literal("[TOOL_CALLS]"), Space(" "), _SEVERAL),
     models=("Mistral 7B v0.3", "Mistral Nemo", "Mistral Large 2407"),
     summary="a JSON array behind [TOOL_CALLS]",
 )
 
-JAMBA = Format(
+JAMBA = shipped(
     "jamba",
     (Literal("<tool_calls>"), Space(), _SEVERAL, Space(), Literal("</tool_calls>")),
     models=("Jamba 1.5",),
     summary="a JSON array between <tool_calls> tags",
 )
 
-HUNYUAN_A13B = replace(
+HUNYUAN_A13B = shipped_like(
     JAMBA,
     name="hunyuan-a13b",
     dropped=("<answer>", "</answer>"),
@@ -99,7 +106,7 @@ HUNYUAN_A13B = replace(
     summary="as jamba, with prose in <answer>",
 )
 
-NEMOTRON = Format(
+NEMOTRON = shipped(
     "nemotron",
     (Literal("<TOOLCALL>"), Space(), _SEVERAL, Space(), Literal("</TOOLCALL>")),
     aliases=("nemotron_deci",),
@@ -107,14 +114,14 @@ NEMOTRON = Format(
     summary="a JSON array between <TOOLCALL> tags",
 )
 
-GRANITE3 = Format(
+GRANITE3 = shipped(
     "granite3",
     (Literal("<|tool_call|>"), Space(), _SEVERAL),
     models=("Granite 3.0",),
     summary="a JSON array behind <|tool_call|>, without a closer",
 )
 
-GRANITE31 = Format(
+GRANITE31 = shipped(
     "granite3.1",
     (Literal("<tool_call>"), Space(), _SEVERAL),
     dropped=("<response>", "</response>"),
@@ -127,7 +134,7 @@ GRANITE31 = Format(
     summary="a JSON array behind <tool_call>, without a closer",
 )
 
-PHI4_MINI = Format(
+PHI4_MINI = shipped(
     "phi4-mini",
     (Literal("functools"), Space(), _SEVERAL),
     aliases=("firefunction", "phi4", "phi4_mini_json"),
@@ -137,7 +144,7 @@ PHI4_MINI = Format(
 
 # `crates/tool_parser/src/parsers/sarashina.rs` in smg. The token is often lost in decoding, and
 # what is left is a list of dictionaries as Python writes them.
-SARASHINA = Format(
+SARASHINA = shipped(
     "sarashina",
     (Literal("<|tool_calls|>"), Space(), _SEVERAL),
     also=(JSON, LOOSE_JSON),
@@ -146,7 +153,7 @@ SARASHINA = Format(
 )
 
 # The template `tool_use` of Command R and Command R+, in their tokenizers' configuration.
-COMMAND_R = Format(
+COMMAND_R = shipped(
     "command-r",
     (
         Literal("Action:"),
@@ -162,7 +169,7 @@ COMMAND_R = Format(
 )
 
 # The template of Apriel-1.6: "Here are my reasoning steps:" is in the prompt.
-APRIEL = replace(
+APRIEL = shipped_like(
     JAMBA,
     name="apriel",
     dropped=("[END FINAL RESPONSE]", "<|end|>"),
@@ -171,7 +178,7 @@ APRIEL = replace(
     summary="as jamba, with the answer behind [BEGIN FINAL RESPONSE]",
 )
 
-COHERE = Format(
+COHERE = shipped(
     "cohere",
     (
         Literal("<|START_ACTION|>"),
@@ -192,14 +199,14 @@ COHERE = Format(
     summary="a JSON array with tool_name and parameters between action markers",
 )
 
-LFM2_JSON = Format(
+LFM2_JSON = shipped(
     "lfm2-json",
     (Literal("<|tool_call_start|>"), Space(), _SEVERAL, Space(), Literal("<|tool_call_end|>")),
     models=("LFM2 (its JSON mode)",),
     summary="a JSON array between tool call markers",
 )
 
-LLAMA3_JSON = Format(
+LLAMA3_JSON = shipped(
     "llama3-json",
     (
         Literal("<|python_tag|>"),
@@ -211,7 +218,7 @@ LLAMA3_JSON = Format(
     summary="JSON objects behind <|python_tag|>, separated by semicolons",
 )
 
-LLAMA3_BARE = Format(
+LLAMA3_BARE = shipped(
     "llama3-bare",
     (CallObject(arguments="parameters", opens=(("{", ANY_SPACE, '"'),)),),
     marked=False,
@@ -219,7 +226,7 @@ LLAMA3_BARE = Format(
     summary="as llama3-json, without its tag",
 )
 
-APERTUS = Format(
+APERTUS = shipped(
     "apertus",
     (
         Literal("<|tools_prefix|>"),

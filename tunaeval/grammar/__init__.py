@@ -9,9 +9,8 @@ refused when it is built.
 """
 
 from .envelope import Channel, Envelope, Route
-from .faults import NAME
 from .following import starts_with_space
-from .format import Format
+from .format import Format, shipped, shipped_like
 from .words import (
     ANY_NAME,
     ANY_SPACE,
@@ -39,7 +38,6 @@ from .words import (
 __all__ = [
     "ANY_NAME",
     "ANY_SPACE",
-    "NAME",
     "THINK",
     "THINKING",
     "TYPE_NAME",
@@ -63,5 +61,7 @@ __all__ = [
     "Trim",
     "Value",
     "Word",
+    "shipped",
+    "shipped_like",
     "starts_with_space",
 ]

@@ -34,7 +34,7 @@ class Collector:
 
     __slots__ = (
         "_attempted", "_blank", "_diagnoses", "_settled", "_started", "bare", "calls", "events",
-        "full", "has_reasoning", "live", "pieces", "reader", "truncated",
+        "full", "has_reasoning", "live", "pieces", "prose", "reader", "truncated",
     )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
@@ -44,6 +44,8 @@ class Collector:
         self.live: LiveObject | None = None
         """The object of a call that is being read, if anybody listens, and what reads it."""
         self.reader: JsonReader | BraceReader | None = None
+        self.prose = False
+        """All that has arrived is content, and more of it that begins nothing is content, too."""
         self.bare = False
         """The last block that was read had no markers."""
         self.full = False
@@ -104,6 +106,12 @@ class Collector:
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
+    def more_content(self, text: str, end: int) -> Event:
+        """The text up to `end` is content, as what is before it."""
+        ends = self.pieces.ends
+        start, ends[-1] = ends[-1], end
+        return event("content", start, end, text)
+
     def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
         """A call may begin at offset `start`, behind so many that wait; None if nobody listens."""
         if self.events is None:
@@ -121,11 +129,6 @@ class Collector:
         live.tell()
         self.live = self.reader = None
         return read
-
-    def grows(self) -> bool:
-        """Whether all that has arrived is more of a string that is being read; it is read then."""
-        reader = self.reader
-        return reader is not None and reader.string is not None and reader.string.grow()
 
     def take(self) -> list[Event]:
         """What was told since the last time."""

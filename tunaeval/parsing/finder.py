@@ -29,7 +29,6 @@ class Finder:
     """The compiled search of one set of formats. What only a few texts ask for is made then."""
 
     formats: tuple[Format, ...]
-    search: re.Pattern[str] = field(init=False, compare=False)
     tokens: dict[str, Token] = field(init=False, compare=False)
     _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
 
@@ -41,9 +40,14 @@ class Finder:
             for row in (word.opens if word else ())
         )
         tokens = _tokens(self.formats)
-        attributes = {"search": _search(tokens, rows), "tokens": tokens, "_rows": rows}
+        attributes = {"tokens": tokens, "_rows": rows}
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def search(self) -> re.Pattern[str]:
+        """Where something begins; compiled when a text is met that is more than one block."""
+        return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
         """The search that finds the same in this text, perhaps faster.
@@ -54,6 +58,15 @@ class Finder:
         if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return self._wordless
+
+    @cached_property
+    def begin(self) -> re.Pattern[str]:
+        """The characters that something may begin with."""
+        beginnings = [*((text,) for text in self.tokens), *(row for row, _ in self._rows)]
+        firsts = {
+            _PARTS[row[0]][0] if row[0] in _PARTS else re.escape(row[0][0]) for row in beginnings
+        }
+        return re.compile("|".join(sorted(firsts)) or "(?!)")
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -148,7 +161,7 @@ class Finder:
 def _search(
     texts: Iterable[str], rows: Iterable[tuple[tuple[str, ...], Format]]
 ) -> re.Pattern[str]:
-    branches = [*_trie(texts), *(_probe(row) for row, _ in rows)]
+    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
 
 

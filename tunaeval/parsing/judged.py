@@ -17,7 +17,6 @@ from tunaeval.grammar import CallObject, Format, Literal, Space
 from tunaeval.limits import BLOCK_AHEAD
 from tunaeval.repair import (
     QUOTES,
-    JsonReader,
     Note,
     Read,
     Unreadable,
@@ -84,7 +83,12 @@ class Ended(NamedTuple):
     def near(self, given: Given) -> bool:
         """Whether nothing far behind the block decided it, as it may whether JSON is sound."""
         first = self.found[0].span.start - given.base
-        return not (self.failed and begins_soundly(given.text, first))
+        if not (self.failed and begins_soundly(given.text, first)):
+            return True
+        why = scan(given.text, first)
+        if not isinstance(why, Unreadable) or why.code != "invalid-json" or why.at > self.end:
+            return False
+        return not why.message.startswith("Unterminated")  # that says how far it was looked
 
 
 JudgedReader: TypeAlias = Callable[[Given, int, bool], Ended | None]
@@ -290,6 +294,8 @@ def nearly(
     key = base + at, stops
     if known is not None and (before := known.get(key)):
         return before[0], before[1] - base
+    from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
+
     window = Window(text, final=True)
     window.pos, window.base = at, base
     read = JsonReader(window, stops).advance()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tunaeval.limits import STARTED_NAME
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 
+from .events import Event
 from .live import LiveCall, arguments_text, loaded
 
 _OPENERS, _CLOSERS = frozenset("{["), frozenset("}]")
@@ -35,19 +36,19 @@ class Marks:
 
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = pieces
-        self._seen = 0
+        self.seen = 0
         self._depth = 0
-        self._in_string = False
+        self.in_string = False
 
     def new(self) -> list[Mark]:
         """What stands in the pieces that were added since the last time."""
         marks: list[Mark] = []
         pieces = self._pieces
-        for at in range(self._seen, len(pieces)):
+        for at in range(self.seen, len(pieces)):
             piece = pieces[at]
             if piece == '"':
-                self._in_string = not self._in_string
-            elif self._in_string:
+                self.in_string = not self.in_string
+            elif self.in_string:
                 continue
             elif piece in _OPENERS:
                 self._depth += 1
@@ -56,7 +57,7 @@ class Marks:
                 marks.append(Mark(self._depth, "", at + 1))
             elif piece[-1:] == ":":
                 marks.append(Mark(self._depth, piece[:-1].removeprefix(","), at + 1))
-        self._seen = len(pieces)
+        self.seen = len(pieces)
         return marks
 
 
@@ -86,6 +87,8 @@ class LiveObject:
         self._name = ""
         self._inside = depth == 1
         self._members: deque[_Member] = deque()
+        self.growing = False
+        """Whether a string is being read and all there is of it was told."""
 
     def tell(self) -> None:
         """Tell what has become certain since the last time."""
@@ -97,6 +100,13 @@ class LiveObject:
             self._learn(self._name_at)
         if self.call.started and self._members:
             self._send()
+            members, size = self._members, len(self._pieces)
+            self.growing = bool(members) and members[0].sent == size and self._marks.in_string
+
+    def grown(self, piece: str) -> Event:
+        """A string of which all was told has grown by this piece; what there is to tell of it."""
+        self._members[0].sent = self._marks.seen = len(self._pieces)
+        return self.call.grown(piece)
 
     def _end(self, mark: Mark) -> None:
         """A mark behind the last member shows where its value ends."""
@@ -113,7 +123,7 @@ class LiveObject:
     def _outer(self, mark: Mark) -> None:
         """A member of the object that holds name and arguments, or its end."""
         self._inside = False
-        key = json.loads(mark.key) if mark.key else ""
+        key = _read(mark.key) if mark.key else ""
         name_key, arguments_key = self._keys or ("", "")
         if key == name_key or (self._name_at is None and key in NAME_KEYS):
             self._name_at, self._name = mark.at, ""
@@ -151,7 +161,7 @@ class LiveObject:
             return end is not None
         if member.sent is None:
             text = pieces[at][0] == '"'
-            if not self.call.plain(json.loads(member.key), text=text):
+            if not self.call.plain(_read(member.key), text=text):
                 return end is not None and self._held(member, end, told)
             told.append(self._opening(member, told))
             member.sent = at
@@ -162,12 +172,17 @@ class LiveObject:
     def _held(self, member: _Member, end: int, told: list[str]) -> bool:
         """A value that the schema may change is told when it is whole."""
         value = json.loads("".join(self._pieces[member.at : end]))
-        fitted = self.call.fitted(json.loads(member.key), value)
+        fitted = self.call.fitted(_read(member.key), value)
         told += (self._opening(member, told), arguments_text(fitted))
         return True
 
     def _opening(self, member: _Member, told: list[str]) -> str:
         return f",{member.key}:" if told else self.call.member(member.key)
+
+
+def _read(key: str) -> str:
+    """A key that is written as JSON."""
+    return str(json.loads(key)) if "\\" in key else key[1:-1]
 
 
 class _Member:

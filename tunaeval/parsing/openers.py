@@ -17,7 +17,7 @@ from .block import Block
 from .closers import another
 from .fast import FENCE, REFUSED
 from .fast.made import moved
-from .judged import Ended, Given, refused
+from .judged import Ended, Given, Refused, refused
 from .mention import Mention
 from .passage import Passage
 from .python_block import PythonBlock
@@ -101,10 +101,11 @@ class Blocks(Passage):
         self, start: int, body: int, token: Token, choice: Choice, *, doubtful: bool
     ) -> bool:
         """Read a block whose text is all there, unless its recovering reader has to."""
-        window, ended, known = self.window, self._ended, self._seen.get((token.text, doubtful))
+        window, ended = self.window, self._ended
+        known = self._seen.get((token.text, doubtful))
         if known is not None and window.text.startswith(known.text, start):
-            ended = known.again(start)
-        elif start != self._unsure:
+            return self._repeated(start, known, token, bare=choice.bare, doubtful=doubtful)
+        if start != self._unsure:
             calls: list[ToolCall] = []
             end = choice.fast(window.text, start, body, self.tools, calls)
             if end >= 0:
@@ -118,6 +119,18 @@ class Blocks(Passage):
             if ended is not None and ended.near(given):
                 self._remember((token.text, doubtful), start, ended)
         return ended is not None and self._judged(start, ended, token, bare=choice.bare)
+
+    def _repeated(
+        self, start: int, known: Refused, token: Token, *, bare: bool, doubtful: bool
+    ) -> bool:
+        """The same block as before, and all that are the same right behind it, at once."""
+        window, text = self.window, self.window.text
+        if not self._judged(start, known.again(start), token, bare=bare):
+            return False
+        if not doubtful and token.text != FENCE and text[window.pos - 1] != "`":
+            while text.startswith(known.text, window.pos):
+                self._judged(window.pos, known.again(window.pos), token, bare=bare)
+        return True
 
     def _remember(self, opener: tuple[str, bool], start: int, ended: Ended) -> None:
         """Keep what came of a block, if it was no call: the same text may follow it."""

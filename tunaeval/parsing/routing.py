@@ -17,7 +17,7 @@ from tunaeval.window import Reading, Window
 
 from .chains import start_of
 from .collect import Collector
-from .fast import addressed_reader
+from .fast.blocks import addressed_reader
 from .fast.made import call_of
 from .finder import Finder
 from .patterns import headers

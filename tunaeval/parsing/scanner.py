@@ -67,13 +67,16 @@ class Scanner(Blocks):
 
     def _follow(self) -> Reading[None]:
         """The same while more of the text may come: what may become a token is held back."""
-        window, finder, search = self.window, self.finder, self.finder.search.search
-        while not (window.final or self.collector.full):
+        window, finder, collector = self.window, self.finder, self.collector
+        search = finder.search.search
+        while not (window.final or collector.full):
             hit = search(window.text, window.pos)
             held = finder.held(window.text, window.pos)
             if hit is None or held <= hit.start():
                 self._say(held)
+                collector.prose = held == len(window.text) and self._in_prose()
                 yield
+                collector.prose = False
                 continue
             self._say(hit.start())
             token = finder.token(hit)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
-from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import Format, Literal, Name, Reasoning, Route
 from tunaeval.limits import OPENER_AHEAD
 from tunaeval.window import Window
 
-from .fast import AddressedReader, BlockReader, block_reader
-from .judged import JudgedReader, judged_reader
+if TYPE_CHECKING:
+    from .fast import AddressedReader, BlockReader
+    from .judged import JudgedReader
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
@@ -34,8 +35,7 @@ class HeaderReader(NamedTuple):
     fast: AddressedReader
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A format whose opener a token may be: what has to follow it, and its fast reader.
 
     `bare`: it has no opener. `excludes`: its calls may be in some messages only. `wordy`: other
@@ -83,6 +83,9 @@ class Token:
 def choices_of(token: Token) -> tuple[Choice, ...]:
     """The formats that begin with this token, in order; made when first asked for."""
     if not token.choices:
+        from .fast.blocks import block_reader  # noqa: PLC0415 - imported when a block is met
+        from .judged import judged_reader  # noqa: PLC0415 - likewise
+
         probes = token.probes or ("",) * len(token.formats)
         token.choices = tuple(
             Choice(form, re.compile(probe).match, block_reader(form), judged_reader(form),

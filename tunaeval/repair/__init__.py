@@ -1,19 +1,70 @@
 """Nearly right to right, every repair named."""
 
-from .braces import BRACE_KEY, BraceReader, object_reader
-from .fitted import Fault, Fitted, fit_types
-from .json import JsonReader
-from .kinds import UNBENT, kind_of, of_text
-from .literals import PYTHON_NAME
-from .machine import Read
-from .mends import MENDS, repair_of
-from .python import PythonReader
-from .references import ANY, admitted, member, member_or_item, resolved
-from .schema import fit
-from .sound import flat_texts, nothing_hidden
-from .strings import QUOTES
-from .values import Note, Unreadable, begins_soundly, has_long_number, not_json, scan, too_deep
-from .whole import read_json
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tunaeval.later import imported_later
+
+if TYPE_CHECKING:
+    # For type checkers; at run time each is imported when it is asked for.
+    from .braces import BRACE_KEY, BraceReader, object_reader
+    from .fitted import Fault, Fitted, fit_types
+    from .json import JsonReader
+    from .kinds import UNBENT, kind_of, of_text
+    from .literals import PYTHON_NAME
+    from .mends import MENDS, repair_of
+    from .python import PythonReader
+    from .references import ANY, admitted, member, member_or_item, resolved
+    from .schema import fit
+    from .sound import flat_texts, nothing_hidden
+    from .values import (
+        QUOTES,
+        Note,
+        Read,
+        Unreadable,
+        begins_soundly,
+        has_long_number,
+        not_json,
+        scan,
+        too_deep,
+    )
+    from .whole import read_json
+
+_HOMES = {
+    "ANY": "references",
+    "BRACE_KEY": "braces",
+    "BraceReader": "braces",
+    "Fault": "fitted",
+    "Fitted": "fitted",
+    "JsonReader": "json",
+    "MENDS": "mends",
+    "Note": "values",
+    "PYTHON_NAME": "literals",
+    "PythonReader": "python",
+    "QUOTES": "values",
+    "Read": "values",
+    "UNBENT": "kinds",
+    "Unreadable": "values",
+    "admitted": "references",
+    "begins_soundly": "values",
+    "fit": "schema",
+    "fit_types": "fitted",
+    "flat_texts": "sound",
+    "has_long_number": "values",
+    "kind_of": "kinds",
+    "member": "references",
+    "member_or_item": "references",
+    "not_json": "values",
+    "nothing_hidden": "sound",
+    "object_reader": "braces",
+    "of_text": "kinds",
+    "read_json": "whole",
+    "repair_of": "mends",
+    "resolved": "references",
+    "scan": "values",
+    "too_deep": "values",
+}
 
 __all__ = [
     "ANY",
@@ -49,3 +100,5 @@ __all__ = [
     "scan",
     "too_deep",
 ]
+
+__getattr__ = imported_later(__name__, _HOMES)

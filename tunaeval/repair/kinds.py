@@ -10,7 +10,7 @@ from reprlib import Repr
 from tunaeval.limits import MAX_DIGITS, SCALAR_TEXT, SHOWN_VALUE
 from tunaeval.types import JsonValue
 
-from .machine import Read
+from .values import Read
 from .whole import read_json
 
 KINDS = ("null", "boolean", "integer", "number", "array", "object", "string")

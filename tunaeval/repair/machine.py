@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from tunaeval.types import JsonValue, Repair
 from tunaeval.window import Reading, Window
 
 from .between import Between, first_characters
 from .dialect import Dialect
 from .mends import CutError, Draft, UnreadableError
 from .strings import StringReader
-from .values import Note, Unreadable, decode
+from .values import Read, Unreadable, decode
 
 Step: TypeAlias = Callable[[], Any]
 """Returns the step after it, or None to wait (a type that holds itself)."""
 
 
 _NOTHING: frozenset[str] = frozenset()
-
-
-class Read(NamedTuple):
-    """A value and what it took to read it; `truncated` when the text ended inside it."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    notes: tuple[Note, ...] = ()
-    truncated: bool = False
 
 
 def _over() -> None:

@@ -17,12 +17,12 @@ from tunaeval.window import Reading, Window
 
 from .atoms import behind, longest
 from .literals import NAMED_MEMBERS, PYTHON, PYTHON_NAME, PYTHON_WORD, TEXT_STYLES, python_word
-from .machine import Read, Step
+from .machine import Step
 from .members import Members
 from .mends import CLOSER, CutError, UnreadableError
 from .reader import Reader
 from .strings import Style
-from .values import Unreadable
+from .values import Read, Unreadable
 
 _KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:]?+)(?P<more>=?+)")
 _ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")

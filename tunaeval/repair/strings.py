@@ -18,9 +18,6 @@ from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escap
 from .mends import CutError, Draft, controls_escaped, escaped
 from .quotes import no_call_within, no_stop_within, quote_ends, text_ends
 
-QUOTES = "\"'“”‘’"
-"""Characters that begin a string of nearly-JSON."""
-
 Ends: TypeAlias = Callable[[Window, str, tuple[str, ...]], bool | None]
 """Whether the quote at the window's position ends its string; see `quotes`."""
 
@@ -159,16 +156,25 @@ class StringReader:
             self._out.append(escaped(char))
             window.pos += 1
 
-    def grow(self) -> bool:
-        """Take all that has arrived, if no character of it needs thought; else nothing."""
+    def take(self, chunk: str) -> str | None:
+        """Read on in a chunk, if no character of it needs thought; a last backslash may wait.
+
+        What is written of it; None, and nothing is done, if one does.
+        """
         window = self._window
-        run = self._plain.match(window.text, window.pos)
-        if run is None or run.end() != len(window.text):
-            return False
-        text = run.group()
-        self._out.append(controls_escaped(text) if self._controls else text)
-        window.pos = run.end()
-        return True
+        text = window.text[window.pos :] + chunk
+        run = self._plain.match(text)
+        end = run.end() if run else 0
+        left = len(text) - end
+        if not end or left > 1 or (left and text[-1] != "\\") or self._held_from is not None:
+            return None
+        window.pass_over(chunk)
+        window.pos -= left
+        written = text[:end] if left else text
+        if self._controls:
+            written = controls_escaped(written)
+        self._out.append(written)
+        return written
 
     def _quote_ended(self) -> bool | None:
         """Whether the quote here has ended the string; None to wait."""

@@ -11,12 +11,15 @@ import json
 import re
 from dataclasses import dataclass
 from math import isfinite, isinf
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types import JsonObject, JsonValue, Repair
+
+QUOTES = "\"'“”‘’"
+"""Characters that begin a string of nearly-JSON."""
 
 _LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
 _STEP = MAX_DIGITS // 2
@@ -25,8 +28,7 @@ _RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Something odd about a value that was read all the same."""
 
     code: str
@@ -45,6 +47,15 @@ class Unreadable:
     at: int = 0
     so_far: str = ""
     cut: bool = False
+
+
+class Read(NamedTuple):
+    """A value and what it took to read it; `truncated` when the text ended inside it."""
+
+    value: JsonValue
+    repairs: tuple[Repair, ...] = ()
+    notes: tuple[Note, ...] = ()
+    truncated: bool = False
 
 
 class _DuplicateKeyError(Exception):

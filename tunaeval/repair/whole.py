@@ -7,10 +7,8 @@ import orjson
 from tunaeval.limits import MAX_FAST
 from tunaeval.window import Window
 
-from .json import JsonReader
-from .machine import Read
 from .sound import nothing_hidden
-from .values import Unreadable, has_long_number, scan
+from .values import Read, Unreadable, has_long_number, scan
 
 
 def read_json(text: str) -> Read | Unreadable:
@@ -18,6 +16,8 @@ def read_json(text: str) -> Read | Unreadable:
     start = len(text) - len(text.lstrip())
     if (sound := _sound(text, start)) is not None:
         return sound
+    from .json import JsonReader  # noqa: PLC0415 - its patterns take 20 ms; sound texts need none
+
     window = Window(text, final=True)
     window.pos = start
     result = JsonReader(window).advance()

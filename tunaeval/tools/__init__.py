@@ -5,8 +5,9 @@ Every parse comes by here to read its tools, so whatever else there is waits unt
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from tunaeval.later import imported_later
 
 from .specs import ToolLike, to_tools, tool_spec
 
@@ -114,9 +115,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = found
-    return found
+__getattr__ = imported_later(__name__, _MODULES)

@@ -4,28 +4,74 @@ Light types come at once; `runs` (pydantic) is imported from its own module by t
 so that a parse never loads pydantic.
 """
 
-from .calls import (
-    ARGUMENTS_KEYS,
-    INVALID_ARGUMENTS,
-    LEAKED_CALL,
-    NAME_KEYS,
-    STRUCTURED,
-    JsonObject,
-    JsonValue,
-    Message,
-    Repair,
-    Source,
-    Span,
-    ToolCall,
-    ToolExecution,
-    Tools,
-    ToolSpec,
-    Usage,
-)
-from .conversations import Checked, Conversation, Notice, Results, asked, results_of
-from .deadlines import Deadline
-from .exchange import AgentRun, AgentTask, Reply, Request, Streamed, is_blank, text_of
-from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tunaeval.later import imported_later
+
+if TYPE_CHECKING:
+    # For type checkers; at run time each is imported when it is asked for.
+    from .calls import (
+        ARGUMENTS_KEYS,
+        INVALID_ARGUMENTS,
+        LEAKED_CALL,
+        NAME_KEYS,
+        STRUCTURED,
+        JsonObject,
+        JsonValue,
+        Repair,
+        Source,
+        Span,
+        ToolCall,
+        Tools,
+        ToolSpec,
+    )
+    from .conversations import Checked, Conversation, Notice, Results, asked, results_of
+    from .deadlines import Deadline
+    from .exchange import AgentRun, AgentTask, Reply, Request, Streamed, is_blank, text_of
+    from .messages import Message, ToolExecution, Usage
+    from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
+
+_HOMES = {
+    "ARGUMENTS_KEYS": "calls",
+    "AgentRun": "exchange",
+    "AgentTask": "exchange",
+    "Checked": "conversations",
+    "Conversation": "conversations",
+    "Deadline": "deadlines",
+    "Diagnosis": "parsing",
+    "INVALID_ARGUMENTS": "calls",
+    "JsonObject": "calls",
+    "JsonValue": "calls",
+    "LEAKED_CALL": "calls",
+    "LEVELS": "parsing",
+    "Level": "parsing",
+    "Message": "messages",
+    "NAME_KEYS": "calls",
+    "NOT_TEXT": "parsing",
+    "Notice": "conversations",
+    "Outcome": "parsing",
+    "ParseResult": "parsing",
+    "Repair": "calls",
+    "Reply": "exchange",
+    "Request": "exchange",
+    "Results": "conversations",
+    "STRUCTURED": "calls",
+    "Source": "calls",
+    "Span": "calls",
+    "Streamed": "exchange",
+    "ToolCall": "calls",
+    "ToolExecution": "messages",
+    "ToolSpec": "calls",
+    "Tools": "calls",
+    "UNKNOWN_TOOL": "parsing",
+    "Usage": "messages",
+    "asked": "conversations",
+    "is_blank": "exchange",
+    "results_of": "conversations",
+    "text_of": "exchange",
+}
 
 __all__ = [
     "ARGUMENTS_KEYS",
@@ -66,3 +112,5 @@ __all__ = [
     "results_of",
     "text_of",
 ]
+
+__getattr__ = imported_later(__name__, _HOMES)

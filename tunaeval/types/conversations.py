@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self, TypeAlias
 
-from .calls import Message, Usage
+from .messages import Message, Usage
 
 
 class Notice(NamedTuple):

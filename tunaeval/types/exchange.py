@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .calls import JsonObject, JsonValue, Source, Usage
+from .calls import JsonObject, JsonValue, Source
 from .deadlines import Deadline
+from .messages import Usage
 
 
 @dataclass(frozen=True, slots=True)

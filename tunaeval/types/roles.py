@@ -6,16 +6,17 @@ A plug-in is a value or a callable object of one of these shapes, named in an en
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from .calls import Message, ToolExecution, Tools
-from .conversations import Checked
-from .exchange import AgentRun, AgentTask, Reply, Request
-from .parsing import Level, ParseResult
-
 if TYPE_CHECKING:
-    # Same room; kept out of run time because pydantic is not loaded for a parse.
+    # The roles only name them: a parse loads neither pydantic nor what an agent needs.
+    from pathlib import Path
+
+    from .calls import Tools
+    from .conversations import Checked
+    from .exchange import AgentRun, AgentTask, Reply, Request
+    from .messages import Message, ToolExecution
+    from .parsing import Level, ParseResult
     from .runs import CategoryScore, Report, Suite
 
 AnyTool: TypeAlias = Any

@@ -5,16 +5,6 @@ every field, with any tools and at every level; else it answers `UNSURE`, and th
 the recovering reader. Switching all of them off changes no result (`tests/parsing/test_fast.py`).
 """
 
-from .blocks import addressed_reader, block_reader
 from .promise import FENCE, MORE, REFUSED, UNSURE, AddressedReader, BlockReader
 
-__all__ = [
-    "FENCE",
-    "MORE",
-    "REFUSED",
-    "UNSURE",
-    "AddressedReader",
-    "BlockReader",
-    "addressed_reader",
-    "block_reader",
-]
+__all__ = ["FENCE", "MORE", "REFUSED", "UNSURE", "AddressedReader", "BlockReader"]

@@ -1,0 +1,53 @@
+"""What a first parse waits for: a program pays for what it uses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tunaeval.formats import FORMATS
+from tunaeval.grammar import Format
+
+_SOUND = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+_BEHIND = ("tools", "success", "repair.reader", "repair.literals", "parsing.scanner",
+           "parsing.message", "parsing.convert", "grammar.faults", "types.exchange")  # fmt: skip
+"""What a block as its format writes it needs nothing of."""
+
+
+@pytest.mark.parametrize("format_name", ["auto", "hermes"])
+def test_a_block_as_written_loads_nothing_that_repairs(format_name: str) -> None:
+    program = (
+        "import sys, tunaeval\n"
+        f"assert tunaeval.parse({_SOUND!r}, {format_name!r}).calls\n"
+        f"print({{'tunaeval.' + name for name in {_BEHIND!r}}} & set(sys.modules))"
+    )
+    assert _printed(program) == "set()\n"
+
+
+def test_what_is_loaded_later_is_found_then() -> None:
+    program = (
+        "import tunaeval\n"
+        f"sound = tunaeval.parse({_SOUND!r}, 'hermes')\n"
+        f"cut = tunaeval.parse({_SOUND[:-14]!r}, 'hermes', level='lenient')\n"
+        "print(sound.outcome, cut.calls[0].arguments, [r.code for r in cut.calls[0].repairs])"
+    )
+    assert _printed(program) == "calls {'a': 1} ['truncated', 'unclosed']\n"
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_what_comes_with_tunaeval_would_be_taken_from_anybody(form: Format) -> None:
+    """To build it again asks what is asked of any format; `shipped` did not."""
+    assert type(form) is Format
+    assert replace(form) == form
+
+
+def _printed(program: str) -> str:
+    """What a program prints in a new interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,169 @@
+"""Formats and parsers by name, and a text read by one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from tunaeval.errors import UsageError
+from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar import Format
+from tunaeval.registry import Registry, instance_of
+from tunaeval.types import LEVELS, Level, ParseResult, Tools
+from tunaeval.types.roles import Parser
+
+from .reader import Reader, reader_of
+
+if TYPE_CHECKING:
+    from tunaeval.tools import ToolLike
+
+    from .judged import Objects
+
+AnyTools: TypeAlias = "Tools | Iterable[ToolLike] | None"
+
+qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
+"""The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
+`<tools>`, bare JSON, code fences, loose JSON."""
+
+auto = Reader("auto", AUTO, summary="finds the format in the text: all of them, read side by side")
+
+dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
+    Reader(name, forms) for name, forms in SETS.items()
+)
+
+
+def _constant(name: str) -> str:
+    """What a format's constant is called."""
+    return name.upper().replace("-", "_").replace(".", "")
+
+
+_SETS: dict[str, Reader] = {
+    reader.name: reader
+    for reader in (qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
+}
+_READERS: dict[str, Reader] = {
+    "auto": auto,
+    **_SETS,
+    **{name: reader_of(form) for name, form in FORMATS.items()},
+}
+
+formats: Registry[Parser] = Registry(
+    "tunaeval.parsers",
+    "format or parser",
+    builtins={
+        "auto": "tunaeval.parsing.by_name:auto",
+        **{name: f"tunaeval.parsing.by_name:{name.replace('-', '_')}" for name in _SETS},
+        **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
+    },
+    aliases={
+        **SET_ALIASES,
+        **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
+    },
+    refused=REFUSED,
+    check=instance_of(Parser),
+    command="tunaeval formats",
+)
+"""Formats and parsers by name."""
+
+
+def parse(
+    text: str,
+    format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
+    tools: AnyTools = None,
+    level: Level = "standard",
+) -> ParseResult:
+    """Read the calls out of a model's text. Never raises on model text.
+
+    With `tools` given, only their names are calls and arguments are fitted to their schemas;
+    convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
+    that fails, that is a `PluginError`. A built-in name is always the built-in one here.
+
+    Examples:
+        >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
+        >>> result = tunaeval.parse(text)
+        >>> result.calls[0].name, result.calls[0].arguments, result.content
+        ('ls', {'path': '.'}, 'Look: ')
+    """
+    if tools is not None and type(tools) is not Tools:
+        tools = known_tools(tools)
+    if type(text) is not str:
+        text = _text(text)
+    reader = _READERS.get(format) if type(format) is str else None
+    if reader is None or level not in LEVELS:
+        return parser_for(format).parse(text, tools=tools, level=level)
+    known: Objects = {}
+    result = reader.at_once(text, tools, level, known)
+    return result or reader.read(text, tools, level, known or None)
+
+
+def _text(text: object) -> str:
+    """The text of a str, or of a subclass of it, whose own `str()` may say something else."""
+    if not isinstance(text, str):
+        raise UsageError(f"a text is a str, not {type(text).__name__}; decode bytes first")
+    return str.__str__(text)
+
+
+def parse_levels(
+    text: str,
+    format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
+    tools: AnyTools = None,
+) -> dict[Level, ParseResult]:
+    """Read the calls out of a text at all three levels, at little more than the cost of one.
+
+    A text that is well-formed is read once, and a damaged object in any text too; levels whose
+    results must be the same share the result. A parser that is no format reads once for each level.
+    A call with a trailing comma has the outcome "malformed" at "strict" and "calls" at the others.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
+        >>> levels = tunaeval.parse_levels(text)
+        >>> {level: result.outcome for level, result in levels.items()}
+        {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
+    """
+    known, parser, text = known_tools(tools), parser_for(format), _text(text)
+    if isinstance(parser, Format):
+        parser = reader_of(parser)
+    if isinstance(parser, Reader):
+        return parser.parse_levels(text, tools=known)
+    return {level: parser.parse(text, tools=known, level=level) for level in LEVELS}
+
+
+def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
+    """The parser of that name (built in or plugged in), or the one that was given.
+
+    One of somebody else's, found by its name, raises `PluginError` for whatever it does wrong.
+    """
+    if isinstance(format, Reader):
+        return format
+    if isinstance(format, str):
+        return _READERS.get(format) or _guarded(formats.get(format))
+    if isinstance(format, Format):
+        return reader_of(format)
+    if isinstance(format, Parser):
+        return format
+    raise UsageError(f"{format!r} is no format: wanted a name, a Format or a Parser")
+
+
+def _guarded(parser: Parser) -> Parser:
+    from tunaeval.registry import guarded  # noqa: PLC0415 - none of the built-in ones needs it
+
+    return guarded(parser)
+
+
+def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
+    """The same for a whole run: raises PluginClashError for a name of ours that a package claims.
+
+    That reads the entry points of what is installed, which takes longer than thousands of parses.
+    """
+    if isinstance(format, str):
+        formats.refuse_clash(format)
+    return parser_for(format)
+
+
+def known_tools(tools: AnyTools) -> Tools | None:
+    """The tools as the parser takes them."""
+    if tools is None or type(tools) is Tools:
+        return tools
+    from tunaeval.tools import to_tools  # noqa: PLC0415 - what describes a tool: most have done it
+
+    return to_tools(tools)
