@@ -17,7 +17,7 @@ from tunaeval.grammar import Format, Literal, Many, Maybe, Word
 from tunaeval.limits import COMPARED_HALVES, LONG_TAG, SHORTEST_TAG, SURE_START
 
 _BRACKET = re.compile(r"\W*+")
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"\w++")
 
 _Half: TypeAlias = tuple[str, str, str]
 """Half of a tag, between what is before it and what is behind it."""
