@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.parsing.samples import tagged
-from tests.parsing.test_fast import TOOLS, calls, check, damaged
+from tests.parsing.test_fast import TOOLS, calls, check_alike, damaged
 from tunaeval.formats import FORMATS
 from tunaeval.parsing import reader_of, render, render_calls
 from tunaeval.parsing.fast.blocks import block_reader
@@ -46,15 +46,15 @@ def test_every_format_has_a_fast_reader(name: str, tools: Tools | None) -> None:
 @pytest.mark.parametrize("frame", ["{}", "{}\n", "I see.\n\n{}\n\nDone.", "{}\n{}"])
 def test_well_formed_calls_are_read_alike(name: str, frame: str) -> None:
     text = frame.replace("{}", render([CALL], name))
-    check(name, text, TOOLS, "standard")
+    check_alike(name, text, TOOLS, "standard")
     thinking = FORMATS[name].reasoning[0]
     thought = f"{thinking.open}\nHm.\n{thinking.close}\n\n{text}"
-    check(name, thought, None, "standard")
+    check_alike(name, thought, None, "standard")
 
 
 @pytest.mark.parametrize("count", [1023, 1024, 1025])
 def test_no_more_calls_are_read_than_may_be(count: int) -> None:
-    check("hermes", tagged('{"name": "f", "arguments": {}}') * count, None, "standard")
+    check_alike("hermes", tagged('{"name": "f", "arguments": {}}') * count, None, "standard")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -68,7 +68,7 @@ def test_without_them_a_call_alone_is_read_alike(
     text = render_calls([data.draw(calls())], form)
     if data.draw(st.booleans()):
         text = data.draw(damaged(text, form))
-    check(name, text, tools, level)
+    check_alike(name, text, tools, level)
 
 
 def test_results_of_fast_readers_are_frozen_and_equal() -> None:
