@@ -90,10 +90,9 @@ def decoder(form: Format) -> Decoder | None:
     def decode(
         text: str, first: int, last: int, tools: Tools | None
     ) -> ToolCall | JsonObject | None:
-        value: JsonObject
         piece = text[first:last]
         try:
-            value = _loads(piece)
+            value: JsonObject = _loads(piece)
             name, arguments = value[name_key], value[arguments_key]
             strings, count = "".join(arguments.values()), len(arguments)
         except TypeError:
