@@ -165,8 +165,8 @@ def written(numbers: range, directory: str) -> str:
 
 ROWS: dict[str, tuple[Callable[[str, range, int], Awaitable[int]], tuple[str, ...]]] = {
     HARNESS: (harness, ()),
-    "httpx, bare loop": (bare_httpx, ()),
     LEAST: (bare_aiohttp, ("aiohttp",)),
+    "httpx, bare loop": (bare_httpx, ()),
 }
 
 
@@ -229,6 +229,7 @@ def compare(episodes: int, concurrency: int, rounds: int) -> tuple[list[Row], fl
                 spent, resident = map(float, server.stdout.readline().split())
                 server.stdin.close()
             figures.append([*json.loads(said), spent])
+            print(name, *(f"{one:.1f}" for one in figures[-1]), file=sys.stderr, flush=True)
             peak = max(peak, resident / 1024)
     return [
         _row(name, figures, found, episodes, concurrency) for name, figures in found.items()
