@@ -23,7 +23,7 @@ def openers_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
 
     One that is quoted, in `code` of a line or in a fence, is a mention of it.
     """
-    if _MAY_BE_ONE.search(content) is None:
+    if "<" not in content and "[" not in content and "\u273f" not in content:
         return []
     pattern = _pattern(reader)
     return [] if pattern is None else [*_unquoted(pattern, content, tools)]
