@@ -126,7 +126,7 @@ class _Passing:
             raise
         self._lost.pop(asked, None)
         if self._writer is not None:
-            self._writer.add(request, answer, self._server.secrets(authorization))
+            self._writer.add(request, answer, request.secrets | self._server.secrets)
         return answer
 
     @property
