@@ -158,13 +158,10 @@ class ModelEndpoint:
         self._failure: BaseException | None = None
         self._port = 0
         self._raised = False
-        self._has_ended = False
 
     @property
     def url(self) -> str:
         """The base URL to give to an agent."""
-        if self._has_ended:
-            raise UsageError("the endpoint has ended with its block; ask it before that")
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
         return f"http://127.0.0.1:{self._port}/v1"
@@ -301,6 +298,5 @@ class ModelEndpoint:
     async def _end(self) -> None:
         assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
-        self._has_ended = True
         if isinstance(self._source, _Passing):
             await self._source.close(keeps=not self._raised)
