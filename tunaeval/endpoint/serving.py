@@ -61,16 +61,15 @@ def model_endpoint(
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
-    own_masks = checked_masks(masks)
     path = None if cassette is None else wanted_path(cassette, "cassette")
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script answers alone; leave out cassette, upstream and record")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = _Passing.of(upstream, path, own_masks, record, (model, timeout_seconds))
+        source = _Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
-        source = Cassette(path, own_masks)
+        source = Cassette(path, checked_masks(masks))
     return ModelEndpoint(source, Faults(faults), model or MODEL)
 
 
