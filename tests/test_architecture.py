@@ -29,7 +29,7 @@ LAYERS = (
     ("errors", "types", "turns"),
     ("window", "wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
-     "repair", "matching", "faults"),
+     "repair", "matching", "faults", "keys"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
     ("adapters", "harness", "rewards", "doctor"),

@@ -210,3 +210,30 @@ def test_recipes_are_named_and_columns_are_of_one_length() -> None:
         score_table(rows, recipe="exact")
     with pytest.raises(UsageError, match="column 'gold' has 1 values, and 'completion' has 2"):
         score_table({**rows, "gold": [GOLD]})
+
+
+def test_odd_rows_are_answered_in_their_places() -> None:
+    """Equal ids, tools as text and as objects, turns of several roles, ten megabytes, no gold."""
+    good = WORDS["GOOD"]
+    said = [
+        {"role": "user", "content": WORDS["WRONG"]},
+        {"role": "assistant", "content": good},
+        {"role": "tool", "content": WORDS["WRONG"]},
+        {"role": 7, "content": WORDS["WRONG"]},
+    ]
+    rows = [
+        (1, good, GOLD, KNOWN),
+        (1, good, [call(city="Paris")], TOOLS.as_openai()),
+        (1, said, GOLD, None),
+        (2, good + "x" * 10_000_000, GOLD, KNOWN),
+        (2, good, "{", KNOWN),
+        (3, None, None, None),
+        (3, "It rains.", None, []),
+    ]
+    columns = map(list, zip(*rows, strict=True))
+    table = dict(zip(("id", "completion", "gold", "tools"), columns, strict=True))
+    scored = score_table(table)
+    assert scored["id"] == [1, 1, 1, 2, 2, 3, 3]
+    assert scored["reward"] == [1.0, 1.0, 1.0, 0.0, None, None, 1.0]
+    assert scored["reward_outcome"][3] == "too_long"
+    assert [bool(error) for error in scored["reward_error"]] == [*[False] * 4, True, True, False]

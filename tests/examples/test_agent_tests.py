@@ -6,7 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PYTEST = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "tunaeval.pytest_plugin")
@@ -40,6 +43,22 @@ def test_its_tests_pass_offline_and_recorded_anew(tmp_path: Path) -> None:
         ours = ROOT / "examples" / "agent_tests" / kind / "test_agent"
         assert names == sorted(path.name for path in ours.iterdir())
     assert "5 passed" in (said := run(folder, "-m", *PYTEST)), said
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_they_pass_in_workers_in_any_order_and_without_a_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: bool
+) -> None:
+    pytest.importorskip("xdist")
+    folder = copied(tmp_path)
+    monkeypatch.delenv("HOME", raising=False)
+    more = ["-p", "xdist", "-n", "2", "--strict-markers", "-W", "error"]
+    if find_spec("pytest_randomly"):
+        more += ["-p", "pytest_randomly"]
+    begin = ("upstream.py", *PYTEST, "--tunaeval-record") if recorded else ("-m", *PYTEST)
+    assert "5 passed" in (said := run(folder, *begin, *more)), said
+    if recorded:
+        assert "5 passed" in (said := run(folder, "-m", *PYTEST)), said
 
 
 def test_a_broken_agent_fails_with_what_it_does_otherwise(tmp_path: Path) -> None:

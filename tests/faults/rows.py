@@ -29,6 +29,7 @@ SHOWN = {
     "F14: stderr closed": "faults/test_interrupts.py"
     "::test_a_run_whose_stderr_is_closed_early_goes_on_to_its_end",
     "F16: small things": "faults/test_small_things.py",
+    "Long runs: many in flight": "faults/test_many_at_once.py",
     "1: Retry-After": "clients/test_retries.py"
     "::test_a_pause_that_makes_sense_is_read",
     "2: a burst of 5xx": "faults/test_pauses.py"
@@ -72,6 +73,7 @@ SHOWN = {
     "::test_how_many_verdicts_the_payloads_turn_is_published",
     "31: the key in a log": "faults/test_small_things.py"
     "::test_a_key_that_a_server_echoes_is_in_no_log",
+    "31: the key in all that a run writes": "faults/test_canary.py",
     "32: markup in a page": "viewer/test_page_in_browser.py"
     "::test_no_payload_runs_wherever_it_is_written",
     "33: escapes": "cli/test_hostile_texts.py",

@@ -16,6 +16,7 @@ TOKENS = [
     "<|im_end|>", "</s>", "<s>", "<|endoftext|>", "<end_of_turn>", "<pad>", "<eos>", "[PAD]",
     "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<｜end▁of▁sentence｜>",
     "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n",
+    "</think>", "</tool_call>", "```\n```",
     "\u200b", "\ufeff", "\u2060", "\u00ad", "\u3164", "\n", " ",
 ]  # fmt: skip
 

@@ -280,27 +280,28 @@ def test_the_built_in_faults_are_read_for_all_tasks(name: str) -> None:
     assert len(suite.scenarios) == 12 * (5 if name == "model" else 9)
 
 
-def test_a_whole_agent_meets_them_at_its_endpoint(tmp_path: Path) -> None:
-    def agent(prompt: str, workspace: str, base_url: str) -> str:
-        """Asks again where a server fails, and does as it is told."""
-        messages: list[Any] = [{"role": "user", "content": prompt}]
-        tool = {"type": "function", "function": {"name": "write_file", "parameters": {}}}
-        while True:
-            asked = {"model": "m", "messages": messages, "tools": [tool]}
-            for _ in range(3):
-                reply = httpx.post(f"{base_url}/chat/completions", json=asked)
-                if reply.is_success:
-                    break
-            reply.raise_for_status()
-            message = reply.json()["choices"][0]["message"]
-            messages.append(message)
-            if not message.get("tool_calls"):
-                return str(message["content"])
-            one = message["tool_calls"][0]
-            made = json.loads(one["function"]["arguments"])
-            (Path(workspace) / made["filepath"]).write_text(made["content"])
-            messages.append({"role": "tool", "tool_call_id": one["id"], "content": "written"})
+def agent(prompt: str, workspace: str, base_url: str) -> str:
+    """Asks again where a server fails, and does as it is told."""
+    messages: list[Any] = [{"role": "user", "content": prompt}]
+    tool = {"type": "function", "function": {"name": "write_file", "parameters": {}}}
+    while True:
+        asked = {"model": "m", "messages": messages, "tools": [tool]}
+        for _ in range(3):
+            reply = httpx.post(f"{base_url}/chat/completions", json=asked)
+            if reply.is_success:
+                break
+        reply.raise_for_status()
+        message = reply.json()["choices"][0]["message"]
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return str(message["content"])
+        one = message["tool_calls"][0]
+        made = json.loads(one["function"]["arguments"])
+        (Path(workspace) / made["filepath"]).write_text(made["content"])
+        messages.append({"role": "tool", "tool_call_id": one["id"], "content": "written"})
 
+
+def test_a_whole_agent_meets_them_at_its_endpoint(tmp_path: Path) -> None:
     def model(request: tunaeval.ModelRequest) -> Any:
         said = json.dumps([*request.messages])
         made = [one for one in request.messages if one["role"] == "assistant"]

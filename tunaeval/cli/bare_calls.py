@@ -9,7 +9,7 @@ from tunaeval.types.runs import Scenario, Suite
 _SHOWN = 3
 _CHECKED = {
     "strict": "by the profile 'strict' such a call passes only without any argument; give "
-    "expected_args, or --profile tunacode if the tool alone matters",
+    'expected_args, or "expect": {"tools": [NAME]} where any arguments will do',
     "tunacode": "by the profile 'tunacode' such a call passes with any arguments; give "
     "expected_args if they matter",
 }

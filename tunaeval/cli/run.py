@@ -32,6 +32,12 @@ def _asked(group: argparse._ArgumentGroup) -> None:
     add_bfcl(group)
     _chosen(group)
     group.add_argument(
+        "--faults",
+        metavar="NAME|FILE",
+        help="ask each task of many turns once for each way in which things go wrong: model, agent "
+        "(for a command), or a JSON file of lists of faults by name",
+    )
+    group.add_argument(
         "--tools-from",
         action="append",
         default=[],
@@ -84,12 +90,6 @@ def _chosen(group: argparse._ArgumentGroup) -> None:
         metavar="PATTERN",
         help="only scenarios with this in their id or prompt, or whose id fits it (read-*); may "
         "be given again",
-    )
-    group.add_argument(
-        "--faults",
-        metavar="NAME|FILE",
-        help="ask each task of many turns once for each way in which things go wrong: model, agent "
-        "(for a command), or a JSON file of lists of faults by name",
     )
     group.add_argument("--limit", type=POSITIVE, metavar="N", help="only the first N scenarios")
 

@@ -111,9 +111,7 @@ def _run(
         take_over=arguments.take_over,
     )
     run.info = run.info.model_copy(update={"options": begun_with})
-    _announce(run, asked, arguments, output)
-    if words := expected_bare(suite, run.info.profile):
-        output.note(f"tunaeval: warning: {words}")
+    _announce(run, suite, asked, arguments, output)
     progress = tell.progress(run.left, heading=run.info.heading)
     faults: list[str] = []
     try:
@@ -131,8 +129,12 @@ def _run(
             output.note(f"tunaeval: {fault}; no result is lost")
 
 
-def _announce(run: SuiteRun, asked: Asked, arguments: argparse.Namespace, output: Output) -> None:
-    """What comes before the first request: the server's examination, what is still to come."""
+def _announce(
+    run: SuiteRun, suite: Suite, asked: Asked, arguments: argparse.Namespace, output: Output
+) -> None:
+    """What comes before the first request: a warning, the server's examination, what is left."""
+    if words := expected_bare(suite, run.info.profile):
+        output.note(f"tunaeval: warning: {words}")
     if arguments.check_server:
         run.info = checked(run.info, asked.client, output)
     if arguments.resume:

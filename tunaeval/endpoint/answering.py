@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import orjson
@@ -11,6 +12,7 @@ import orjson
 from tunaeval import records
 from tunaeval.errors import TunaevalError
 from tunaeval.faults import Delay, Fail, Fault, Garbage, is_of_result
+from tunaeval.keys import of_headers
 from tunaeval.parsing import parse_message
 from tunaeval.types import JsonObject, JsonValue
 
@@ -75,7 +77,8 @@ class Answering:
 
     async def _turn(self, api: Api, http: HttpRequest) -> HttpResponse:
         body, planted = self._faults.planted(_body(http), api)
-        request = read_chat(body) if api == "chat" else read_responses(body, self._history)
+        read = read_chat(body) if api == "chat" else read_responses(body, self._history)
+        request = replace(read, secrets=of_headers(http.headers))
         self._count += 1
         number = self._count
         hit = self._faults.at(number)

@@ -4,7 +4,7 @@ A file of JSON lines. The first is `{"cassette": 1, "masks": {...}}`: what of a 
 run to run, and what replaces it. Each other line is an exchange: `key`, `request` (masked;
 the key is its digest), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, and for
 the Responses API `items` and `id` as an upstream gave them. No header of a request is kept, and no
-API key.
+secret that is known: see `tunaeval.keys`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval import records
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.keys import of_environment
 from tunaeval.types import JsonObject, Usage
 
 from .differences import differences
 from .exchange import Answer, ModelRequest, Refused
-from .masking import MASKS, Masker, key_of, replaced, secrets_of
+from .masking import MASKS, Masker, key_of, replaced
 
 VERSION = 1
 _AGAIN = "record it again (record=True; --tunaeval-record with pytest)"
@@ -83,7 +84,8 @@ class Cassette:
 
         Raises Refused with the nearest one for one that is not there.
         """
-        masker = Masker(self._masks, secrets_of(authorization))
+        masker = Masker(self._masks, request.secrets | of_environment())
+        del authorization  # nobody is asked
         asked = masker.normalised(request)
         waiting = self._waiting[key_of(asked)]
         if not waiting:

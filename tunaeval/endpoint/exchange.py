@@ -34,7 +34,8 @@ class ModelRequest:
     """What an agent asks its model.
 
     `messages` are in the shape of chat completions, whatever the `api`; `tools` are those that the
-    request offers, None where it offers none; `body` is the request as it came.
+    request offers, None where it offers none; `body` is the request as it came. `secrets` are what
+    its headers bear, which nobody keeps.
 
     Examples:
         >>> import httpx
@@ -56,6 +57,7 @@ class ModelRequest:
     model: str
     streams: bool = False
     wants_usage: bool = True
+    secrets: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @property
     def results(self) -> tuple[str, ...]:

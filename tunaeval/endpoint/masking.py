@@ -16,13 +16,14 @@ import orjson
 
 from tunaeval import records
 from tunaeval.errors import UsageError
+from tunaeval.keys import without
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.wanted import refusal
 
 from .exchange import ModelRequest
 
 MASKS: dict[str, str] = {
-    "<tmp>": r"TMP/(?:pytest-of-[^/\s\"']+/pytest-\d+/)?[^/\s\"']+",
+    "<tmp>": r"TMP/(?:pytest-of-[^/\s\"']+/pytest-\d+/(?:popen-gw\d+/)?)?[^/\s\"']+",
     "<uuid>": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
     "<time>": r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z|[+-]\d\d:?\d\d)?",
     "<date>": r"\b\d{4}-\d\d-\d\d\b",
@@ -71,8 +72,6 @@ class Masker:
         self._secrets = secrets
 
     def text(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "<key>")
         for pattern, shown in self._patterns:
             text = pattern.sub(shown, text)
         return text
@@ -80,7 +79,7 @@ class Masker:
     def normalised(self, request: ModelRequest) -> JsonObject:
         """The request by which a reply is found again."""
         kept = {name: value for name, value in request.body.items() if name not in _VOLATILE}
-        masked: JsonObject = self._masked(kept, _Numbers())
+        masked: JsonObject = self._masked(without(kept, self._secrets), _Numbers())
         return {"api": request.api, **masked}
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
@@ -99,7 +98,7 @@ class Masker:
 
     def without_secrets(self, value: JsonValue) -> JsonValue:
         """A reply as it may be kept: its own words, but no key."""
-        known = replaced(value, dict.fromkeys(self._secrets, "<key>"))
+        known = without(value, self._secrets)
         return replaced(
             known, {match: "<key>" for one in _texts(known) for match in self._keys(one)}
         )
@@ -183,13 +182,3 @@ def key_of(normalised: JsonObject) -> str:
     """What a request is looked up by: the first 16 digits of its SHA-256."""
     plain = orjson.loads(records.encode(normalised))
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-
-
-def secrets_of(*given: str | None) -> frozenset[str]:
-    """The keys in what was given, be it a key or the header that bears one."""
-    keys = ((one or "").removeprefix("Bearer ").strip() for one in given)
-    return frozenset(key for key in keys if len(key) >= _SHORTEST_KEY)
-
-
-_SHORTEST_KEY = 8
-"""What is shorter may be a word of every text."""

@@ -73,16 +73,15 @@ def model_endpoint(
         ('tool_calls', 'ls')
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
-    own_masks = checked_masks(masks)
     path = None if cassette is None else wanted_path(cassette, "cassette")
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script answers alone; leave out cassette, upstream and record")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = _Passing.of(upstream, path, own_masks, record, (model, timeout_seconds))
+        source = _Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
-        source = Cassette(path, own_masks)
+        source = Cassette(path, checked_masks(masks))
     return ModelEndpoint(source, Faults(faults), model or MODEL)
 
 
@@ -138,7 +137,7 @@ class _Passing:
             raise
         self._lost.pop(asked, None)
         if self._writer is not None:
-            self._writer.add(request, answer, self._server.secrets(authorization))
+            self._writer.add(request, answer, request.secrets | self._server.secrets)
         return answer
 
     @property
@@ -179,13 +178,10 @@ class ModelEndpoint:
         self._failure: BaseException | None = None
         self._port = 0
         self._raised = False
-        self._has_ended = False
 
     @property
     def url(self) -> str:
         """The base URL to give to an agent."""
-        if self._has_ended:
-            raise UsageError("the endpoint has ended with its block; ask it before that")
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
         return f"http://127.0.0.1:{self._port}/v1"
@@ -322,6 +318,5 @@ class ModelEndpoint:
     async def _end(self) -> None:
         assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
-        self._has_ended = True
         if isinstance(self._source, _Passing):
             await self._source.close(keeps=not self._raised)

@@ -10,10 +10,10 @@ import orjson
 from tunaeval import records
 from tunaeval.clients import read_key
 from tunaeval.errors import UsageError
+from tunaeval.keys import COVER, long_enough, of_environment
 from tunaeval.types import JsonObject, Usage
 
 from .exchange import Answer, ModelRequest, Refused
-from .masking import secrets_of
 from .responses import answer_of
 
 _PATHS = {"chat": "chat/completions", "responses": "responses"}
@@ -40,9 +40,16 @@ class Upstream:
         self._timeout = timeout_seconds
         self._client: httpx.AsyncClient | None = None
 
-    def secrets(self, authorization: str | None) -> frozenset[str]:
-        """What must not be kept, of the environment and of what the agent sent."""
-        return secrets_of(self._key, authorization)
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What must not be kept, of the environment and of the address."""
+        told = (
+            self._key or "",
+            self._url.userinfo.decode(),
+            self._url.username,
+            self._url.password,
+        )
+        return of_environment() | long_enough(told)
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
         """The server's answer. Raises Refused with its own error, or with why there is none."""
@@ -110,4 +117,7 @@ def _chat_answer(document: JsonObject) -> Answer:
 
 
 def _no_address(base_url: object) -> UsageError:
+    if isinstance(base_url, str) and "@" in base_url:
+        scheme, found, rest = base_url.partition("://")
+        base_url = f"{scheme}{found}{COVER}@{rest.rpartition('@')[2]}"
     return UsageError(f"upstream is {base_url!r:.60}; wanted a URL as http://127.0.0.1:8000/v1")

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
+from tunaeval.keys import of_environment, without
 from tunaeval.locks import DirectoryLock
 from tunaeval.records import (
     RecordWriter,
@@ -52,6 +53,7 @@ class RunDirectory:
         check: Callable[[Path], None] | None = None,
     ) -> None:
         self.path = path
+        self._secrets = of_environment()
         if not resumed:
             self._make(info)
         self._lock = DirectoryLock(path, take_over=take_over)
@@ -81,19 +83,23 @@ class RunDirectory:
                 "choose another name for the run, or move it away"
             )
         # Of two runs that start in one directory, the second fails here.
-        write_document(path / RUN_FILE, info.model_dump())
+        write_document(path / RUN_FILE, self._document(info))
 
     def append(self, result: ScenarioResult) -> int:
         """Keep a result; returns at which byte it begins."""
         start = self._end
-        self._end += self._results.append(result.model_dump())
+        self._end += self._results.append(without(result.model_dump(), self._secrets))
         return start
 
     def update(self, info: RunInfo) -> None:
         """Write `run.json` again, where it says something else."""
-        document = info.model_dump()
+        document = self._document(info)
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
+
+    def _document(self, info: RunInfo) -> JsonObject:
+        document: JsonObject = without(info.model_dump(), self._secrets)
+        return document
 
     def close(self, info: RunInfo) -> None:
         """End the run; what was only learned from the replies is added to `run.json`."""

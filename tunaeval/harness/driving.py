@@ -241,9 +241,7 @@ async def graded(
     seconds: float = CHECKS_SECONDS,
     met: Sequence[Met] = (),
 ) -> Graded:
-    """Make the checks of an episode that is over, within so many seconds, and say what it made of
-    the faults that it `met`.
-    """
+    """Make the checks of an episode that is over, and say what it made of the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
     state = FinalState(

@@ -27,7 +27,7 @@ def reading(parser: Parser | Format | Reader, tools: Tools, calls: CountedCalls 
     return read
 
 
-class _Once:
+class _Once(Parser):
     """A parser that is asked for the same text at one level after the other."""
 
     def __init__(self, parser: Format | Reader) -> None:

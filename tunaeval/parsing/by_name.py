@@ -139,7 +139,8 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
         return _READERS.get(format) or _guarded(formats.get(format))
     if isinstance(format, Format):
         return reader_of(format)
-    if isinstance(format, Parser):
+    # Whoever says it is a parser is not asked for each attribute: that takes longer than to parse.
+    if Parser in type(format).__mro__ or isinstance(format, Parser):
         return format
     raise UsageError(f"{format!r} is no format: wanted a name, a Format or a Parser")
 

@@ -176,11 +176,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             continue
         for key in _places(one.question):
             (parts[key] if key else overall).add(one.question, one.rate, other.rate)
-        for name, words in REACTIONS.items():
-            both = [side.reactions.get(name, {}).get(scenario) for side in (a, b)]
-            if all(both):
-                did = [c / n for c, n in filter(None, both)]
-                parts["faults", words].add(one.question, did[0], did[1])
+        for words, did, now in _reactions(a, b, scenario):
+            parts["faults", words].add(one.question, did, now)
         if weigh:
             weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
         if one.rate >= 0.5 > other.rate:
@@ -205,6 +202,15 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         settings=dict(_settings(a.source.info, b.source.info)),
         notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),
     )
+
+
+def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, float]]:
+    """What was made of faults where both runs decide it: in words, and how often by each."""
+    for name, words in REACTIONS.items():
+        both = [side.reactions.get(name, {}).get(scenario) for side in (a, b)]
+        if all(both):
+            did, now = (c / n for c, n in filter(None, both))
+            yield words, did, now
 
 
 def _places(question: Question) -> Iterator[tuple[str, str] | None]:

@@ -133,7 +133,8 @@ class Credit:
         return sound if fitting else sound * self._recipe.misfit
 
     def _sound(self, index: int) -> float:
-        repaired = self._tried.calls[index].repairs or index in self._tried.fenced
+        tried = self._tried
+        repaired = tried.calls[index].repairs or index in tried.fenced or index in tried.hedged
         return self._recipe.repaired if repaired else 1.0
 
     # --- what the pairs earn, by how many calls were made ---------------------------------------
@@ -182,6 +183,7 @@ class Credit:
         for index, call in enumerate(self._tried.calls):
             codes = sorted({repair.code for repair in call.repairs})
             codes += ["in a code fence"] * (index in self._tried.fenced)
+            codes += ["a key twice"] * (index in self._tried.hedged)
             if codes:
                 yield Failure("repaired", ", ".join(codes), f"calls[{index}]")
         for one, other in self.pairs:

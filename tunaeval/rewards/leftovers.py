@@ -18,12 +18,16 @@ _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
 """These open an answer in words, too."""
 
 
+_NEAR = 16
+"""White space of so many characters may be between an opener and its call."""
+
+
 def openers_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
     """Where openers of the reader's formats are in a text that has no call any more.
 
     One that is quoted, in `code` of a line or in a fence, is a mention of it.
     """
-    if _MAY_BE_ONE.search(content) is None:
+    if "<" not in content and "[" not in content and "\u273f" not in content:
         return []
     pattern = _pattern(reader)
     return [] if pattern is None else [*_unquoted(pattern, content, tools)]
@@ -42,7 +46,8 @@ def openers_apart(
     for span in _unquoted(pattern, text, tools):
         while at < len(known) and known[at].end <= span.start:
             at += 1
-        near = at < len(known) and not text[span.end : max(known[at].start, span.end)].strip()
+        gap = known[at].start - span.end if at < len(known) else _NEAR + 1
+        near = gap <= _NEAR and not text[span.end : span.end + max(gap, 0)].strip()
         if not near:
             found.append(span)
     return found[-left:]

@@ -9,8 +9,9 @@ None, or anything else                 no completion
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunaeval.parsing import parse, parse_message
@@ -46,10 +47,13 @@ class BrokenSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Attempts:
-    """What a completion holds: sound calls, with which of them are in a fence; broken attempts."""
+    """What a completion holds: sound calls, which of them are in a fence or have a key twice, and
+    broken attempts.
+    """
 
     calls: list[ToolCall]
     fenced: set[int]
+    hedged: set[int] = field(default_factory=set)
     broken: int = 0
     spans: tuple[BrokenSpan, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
@@ -60,6 +64,7 @@ class Attempts:
     def add(self, other: Attempts, message: int) -> None:
         """What the next message of the model holds."""
         self.fenced |= {index + len(self.calls) for index in other.fenced}
+        self.hedged |= {index + len(self.calls) for index in other.hedged}
         self.calls += other.calls
         self.broken += other.broken
         self.spans += tuple(span._replace(message=message) for span in other.spans)
@@ -123,6 +128,7 @@ def of_result(
     found = Attempts(calls, set(), outcome=result.outcome, speaks=has_words(result.content))
     if result.diagnoses:
         found.diagnoses = result.diagnoses
+        found.hedged = {*_hedged(result.diagnoses, calls)}
         spans = [*_broken(result.diagnoses, calls)]
         found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
@@ -163,6 +169,16 @@ def _add_leftovers(
     if text:
         apart = openers_apart(text, more, recipe.reader, tools, known)
         found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
+
+
+def _hedged(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
+    """Calls with a key twice: the last one counts, and the first was a guess, too."""
+    twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
+    for index, call in enumerate(calls if twice else ()):
+        if call.span is not None:
+            at = bisect_left(twice, call.span)
+            if at < len(twice) and twice[at].start < call.span.end:
+                yield index
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:

@@ -39,11 +39,12 @@ class Recipe:
     `format`, `name`, `arguments` are the weights where calls are wanted, `abstention` where none
     is.
 
-    Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, or is
-    in a code fence; `misfit` those of a call that does not fit its tool's schema and is not the
-    very call that is wanted; `broken` all parts, once for each attempt at a call that cannot be
-    read, and by no less than a call too many costs (with "whole", by all there is). An opener of
-    the reader's formats that no call follows is such an attempt, unless it is in `code`.
+    Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, is in
+    a code fence, or has a key twice; `misfit` those of a call that does not fit its tool's schema
+    and is not the very call that is wanted; `broken` all parts, once for each attempt at a call
+    that cannot be read, and by no less than a call too many costs (with "whole", by all there is).
+    An opener of the reader's formats that no call follows is such an attempt, unless it is in
+    `code`.
 
     `grading` says how calls are compared with those wanted: "arguments" by the share of arguments
     that are right, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).

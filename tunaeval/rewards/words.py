@@ -9,7 +9,8 @@ _TOKEN = re.compile(
     r"<\|(?:im_start|start_header_id|start|channel)\|>\s*\w{0,24}"  # a turn's head, and whose it is
     r"|<\|[^<>|\s]{1,40}\|>"
     r"|<\uff5c[^<>\uff5c\s]{1,40}\uff5c>"
-    r"|</?s>|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
+    r"|</?(?:s|think|tools?|tool_calls?|tool_response)>|`{3,}\w*"
+    r"|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
     r"|<(?:pad|eos|bos|unk)>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
 )
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -23,7 +24,9 @@ def has_words(text: str) -> bool:
         >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
         (True, False)
     """
-    return any(map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text else text))
+    return any(
+        map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text)
+    )
 
 
 def _is_seen(character: str) -> bool:
