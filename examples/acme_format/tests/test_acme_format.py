@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from acme_format.brevity import BREVITY
 from acme_format.client import AcmeClient
 from acme_format.lines import PARSER
+from acme_format.once import no_call_twice
+from acme_format.polite import POLITE
+from acme_format.slowest import SLOWEST
 from acme_format.wire import ACME
 
 import tunaeval
@@ -50,3 +54,31 @@ def test_the_client_answers_in_the_format() -> None:
     reply = asyncio.run(AcmeClient().complete(request))
     (call,) = tunaeval.parse(reply.message["content"], format=ACME).calls
     assert call.arguments == {"filepath": "notes.md"}
+
+
+def test_the_slowest_come_first(tmp_path: Path) -> None:
+    report = tunaeval.run("smoke", client=AcmeClient(), format=ACME, out=None)
+    SLOWEST.write(report, tmp_path / "slowest.txt")
+    lines = (tmp_path / "slowest.txt").read_text("utf-8").splitlines()
+    seconds = [float(line.split()[0]) for line in lines]
+    assert len(lines) == 10
+    assert seconds == sorted(seconds, reverse=True)
+
+
+def test_a_tool_that_is_sorry_has_failed() -> None:
+    recorder = tunaeval.Recorder(classifiers=[POLITE])
+    for text in ("Sorry, no such file.", "a file"):
+        tunaeval.wrap_tool(lambda text=text: text, recorder)()
+    assert [(one.ok, one.ok_reason) for one in recorder.executions] == [
+        (False, "sorry"),
+        (True, "assumed"),
+    ]
+
+
+def test_the_same_call_twice_fails() -> None:
+    call = tunaeval.ToolCall("ls", {"path": "."})
+    once = tunaeval.FinalState("Look.", "Done.", calls=(call,))
+    twice = tunaeval.FinalState("Look.", "Done.", calls=(call, call))
+    assert no_call_twice(once)[0]
+    assert not no_call_twice(twice)[0]
+    assert no_call_twice(twice, spared=["ls"])[0]
