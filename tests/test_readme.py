@@ -7,7 +7,8 @@ A comment right above a fenced block says what it is:
     <!-- exits: N -->              the command ends with that code
     <!-- not run here: REASON -->  what needs a model, a server or an installation
 
-Blocks of YAML and TOML have to be such; those of other languages are only read. Each page has a directory of its own.
+Blocks of YAML and TOML have to be such; those of other languages are only read. Each page has a
+directory of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,7 +115,7 @@ def test_a_block_that_is_not_run_says_why(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_block_of_yaml_or_toml_can_be_read(page: Path) -> None:
-    readers = {"yaml": yaml.safe_load, "toml": tomllib.loads}
+    readers: dict[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads}
     read = [readers[one.language](one.text) for one in blocks_of(page) if one.language in readers]
     assert all(read)
 
