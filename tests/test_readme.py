@@ -7,7 +7,8 @@ A comment right above a fenced block says what it is:
     <!-- exits: N -->              the command ends with that code
     <!-- not run here: REASON -->  what needs a model, a server or an installation
 
-Blocks of other languages than python and sh are only read. Each page has a directory of its own.
+Blocks of YAML and TOML have to be such; those of other languages are only read. Each page has a
+directory of its own.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from tests.pytest_plugin.children import is_installed
 from tunaeval import types
@@ -108,6 +111,13 @@ def test_a_block_that_is_not_run_says_why(page: Path) -> None:
         and not (block.key == "not run here" and block.value)
     ]
     assert not faults
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_block_of_yaml_or_toml_can_be_read(page: Path) -> None:
+    readers: dict[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads}
+    read = [readers[one.language](one.text) for one in blocks_of(page) if one.language in readers]
+    assert all(read)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

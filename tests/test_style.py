@@ -20,7 +20,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("tunaeval", "tests", "benchmarks", "examples", "docs", ".ci")
-TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.yaml", "*.yml", "*.txt", "run")
+TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.yaml", "*.yml", "*.txt", "run",
+         "pythons")  # fmt: skip
 
 MAX_FILE_LINES = 330
 MAX_FUNCTION_LINES = 40

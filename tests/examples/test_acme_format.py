@@ -118,6 +118,9 @@ def test_everything_it_brings_is_found(acme: Environment) -> None:
             ("parsers", "acme-lines"),
             ("scorers", "acme-brevity"),
             ("clients", "acme"),
+            ("writers", "acme-slowest"),
+            ("classifiers", "acme-polite"),
+            ("checks", "acme-no-call-twice"),
         )
     }
 
@@ -190,13 +193,43 @@ print(json.dumps([score.value, score.weight, score.reason, list(score.evidence)]
     assert acme.ask(program) == [1.0, 0.1, "1 calls, and 3 are enough", [1]]
 
 
+def test_its_report_is_written_by_name(acme: Environment, tmp_path: Path) -> None:
+    words = ["--suite", "smoke", "--client", "acme", "--format", "acme", "--quiet"]
+    target = tmp_path / "slowest.txt"
+    acme.tuna(
+        "run", *words, "--out", str(tmp_path), "--report", str(target), "--writer", "acme-slowest"
+    )
+    assert [line.split()[1] for line in target.read_text("utf-8").splitlines()] == ["s"] * 10
+
+
+def test_its_classifier_and_its_check_decide_by_name(acme: Environment) -> None:
+    program = """\
+import json, tunaeval
+recorder = tunaeval.Recorder(classifiers=["acme-polite"])
+tunaeval.wrap_tool(lambda: "Sorry, no.", recorder)()
+call = {"id": "1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+again = {**call, "id": "2"}
+messages = [{"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [call, again]},
+            {"role": "tool", "tool_call_id": "1", "content": "a.py"},
+            {"role": "tool", "tool_call_id": "2", "content": "a.py"}]
+totals = [
+    tunaeval.score(messages, "Look.", check=tunaeval.Checks([
+        {"python": "acme-no-call-twice", "settings": {"spared": spared}}])).goal_completion
+    for spared in ([], ["ls"])
+]
+print(json.dumps([recorder.executions[0].ok_reason, totals]))
+"""
+    assert acme.ask(program) == ["sorry", [0.0, 1.0]]
+
+
 def test_its_own_tests_pass(acme: Environment, tmp_path: Path) -> None:
     tests = shutil.copytree(PACKAGE / "tests", tmp_path / "tests")
     done = acme.run(
         "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider", str(tests), cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout
+    assert "9 passed" in done.stdout
 
 
 def test_a_name_that_two_packages_claim_is_an_error_that_names_both(make: Make) -> None:

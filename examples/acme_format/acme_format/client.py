@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 from tunaeval import ToolCall, render
 from tunaeval.types import Reply, Request, Usage
 
@@ -11,8 +13,8 @@ from .wire import ACME
 class AcmeClient:
     """Answers every question with a call of `read_file`, as Acme's model would write it.
 
-    What is worth keeping beside a run's results stands in `details`, and `heading` stands above
-    every score. A real client raises `TransportFailure` when a request failed, and
+    What is worth keeping beside a run's results is in `details`; `heading` is printed above every
+    score. A real client raises `TransportFailure` when a request failed, and
     `ClientSetupError` when none can succeed.
     """
 
@@ -23,11 +25,17 @@ class AcmeClient:
         self.details = {"model": model}
 
     async def complete(self, request: Request) -> Reply:
+        began = perf_counter()
         question = str(request.messages[-1]["content"])
         path = next((word.strip("`'\".,?") for word in question.split() if "." in word[:-1]), ".")
         text = render([ToolCall("read_file", {"filepath": path})], format=ACME)
         message = {"role": "assistant", "content": text}
-        return Reply(message, finish_reason="stop", usage=Usage(completion_tokens=len(text) // 4))
+        return Reply(
+            message,
+            finish_reason="stop",
+            usage=Usage(completion_tokens=len(text) // 4),
+            latency_seconds=perf_counter() - began,
+        )
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 from acme_format.brevity import BREVITY
 from acme_format.client import AcmeClient
 from acme_format.lines import PARSER
+from acme_format.once import no_call_twice
+from acme_format.polite import POLITE
+from acme_format.slowest import SLOWEST
 from acme_format.wire import ACME
 
 import tunaeval
 from tunaeval.testing import check_format, check_parser
-from tunaeval.types import Message, Request
+from tunaeval.types import Message, Reply, Request
 from tunaeval.types.roles import Transcript
 
 
@@ -50,3 +55,39 @@ def test_the_client_answers_in_the_format() -> None:
     reply = asyncio.run(AcmeClient().complete(request))
     (call,) = tunaeval.parse(reply.message["content"], format=ACME).calls
     assert call.arguments == {"filepath": "notes.md"}
+
+
+class Tiring(AcmeClient):
+    """Takes a second longer for each answer."""
+
+    asked = 0
+
+    async def complete(self, request: Request) -> Reply:
+        self.asked += 1
+        return replace(await super().complete(request), latency_seconds=float(self.asked))
+
+
+def test_the_slowest_come_first(tmp_path: Path) -> None:
+    report = tunaeval.run("smoke", client=Tiring(), format=ACME, out=None, attempts=1)
+    SLOWEST.write(report, tmp_path / "slowest.txt")
+    lines = (tmp_path / "slowest.txt").read_text("utf-8").splitlines()
+    assert [float(line.split()[0]) for line in lines] == [12, 11, 10, 9, 8, 7, 6, 5, 4, 3]
+
+
+def test_a_tool_that_is_sorry_has_failed() -> None:
+    recorder = tunaeval.Recorder(classifiers=[POLITE])
+    for text in ("Sorry, no such file.", "a file"):
+        tunaeval.wrap_tool(lambda text=text: text, recorder)()
+    assert [(one.ok, one.ok_reason) for one in recorder.executions] == [
+        (False, "sorry"),
+        (True, "assumed"),
+    ]
+
+
+def test_the_same_call_twice_fails() -> None:
+    call = tunaeval.ToolCall("ls", {"path": "."})
+    once = tunaeval.FinalState("Look.", "Done.", calls=(call,))
+    twice = tunaeval.FinalState("Look.", "Done.", calls=(call, call))
+    assert no_call_twice(once)[0]
+    assert not no_call_twice(twice)[0]
+    assert no_call_twice(twice, spared=["ls"])[0]
