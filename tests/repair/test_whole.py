@@ -21,6 +21,8 @@ def stepwise(text: str) -> Read | Unreadable:
 
 
 @given(st.dictionaries(st.text(), json_values()) | st.lists(json_values()))
+@example({"a": "v", f"it's {'x' * 80}": 1})
+@example({"a": "v", f"” {'é' * 80}": 1})
 @example([1e22, -0.0, 2**64, "\ud800", "\x00", {"": []}])
 def test_a_sound_value_is_read_as_step_by_step(value: object) -> None:
     text = json.dumps(value)

@@ -41,7 +41,7 @@ _KEY = re.compile(
     r"""|[A-Za-z_$][\w$-]{0,70}+)[ \t\r\n]{0,24}+[:=]"""
 )
 _CUT_KEY = re.compile(r"""["'“]?[^"'“”\n:]{0,70}+\Z""")
-_LONG_KEY = re.compile(r"""["'“](?:[^"'“”\\\n]|\\.){71}""")
+_LONG_KEY = re.compile(r"""(?:"(?:[^"\\\n]|\\.){71}|['“](?:[^"'“”\\\n]|\\.){71})""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
 _WORD_START = re.compile(r"[a-zA-Z]{1,5}\Z")
 
