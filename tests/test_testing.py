@@ -83,11 +83,11 @@ WRONG: dict[str, tuple[Bend, str]] = {
     "mends what it may not": (mended, "mended by"),
     "invents words": (
         lambda result, *_: replace(result, content=f"{result.content}\x02"),
-        "is not what stands there",
+        "is not what is there",
     ),
     "repeats a call as content": (
         lambda result, text, *_: replace(result, content=text),
-        "is not what stands there",
+        "is not what is there",
     ),
     "loses prose": (lambda result, *_: replace(result, content=""), "are lost"),
     "knows less when it may do more": (

@@ -144,7 +144,7 @@ class Checks:
         if broken:
             raise RuntimeError(f"{broken[0].check}: {broken[0].reason}")
         failed = [f"{one.check}: {one.reason}{_at(one)}" for one in self.records if not one.ok]
-        return not failed, "; ".join(failed) or f"{len(self.records)} checks hold"
+        return not failed, "; ".join(failed) or f"{len(self.records)} checks passed"
 
     def _state(self, conversation: Conversation) -> FinalState:
         """Each message of the assistant's is a turn."""
