@@ -11,7 +11,7 @@ from .wire import ACME
 class AcmeClient:
     """Answers every question with a call of `read_file`, as Acme's model would write it.
 
-    What is worth keeping beside a run's results stands in `details`, and `heading` stands above
+    What is worth keeping beside a run's results is in `details`, and `heading` is above
     every score. A real client raises `TransportFailure` when a request failed, and
     `ClientSetupError` when none can succeed.
     """
