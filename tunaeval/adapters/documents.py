@@ -61,10 +61,10 @@ DOCUMENT_SHAPES = tuple(sorted({*SHAPES, *(row.shape for row in _DOCUMENTS)}))
 
 
 def read_conversation(messages: object, *, shape: str | None = None) -> Conversation:
-    """Read one conversation; raises UsageError for what holds none or several.
+    """Read one conversation; raises UsageError for what contains none or several.
 
     `messages` are those of any framework that is known, objects or dictionaries, or a document
-    that holds them; `shape` says which it is when its looks deceive.
+    that contains them; `shape` says which it is when its looks deceive.
 
     Examples:
         >>> asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]

@@ -54,7 +54,7 @@ def load_suite(
 
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, from its data in
     the directory `bfcl`, or in the installed package `bfcl-eval`, which is not imported.
-    `tools` stand in for those that the suite names. `exclude` are ids and tags of scenarios that
+    `tools` replace those that the suite names. `exclude` are ids and tags of scenarios that
     are left out, as by `without`: they may expect tools that there are not. Raises `SuiteError` for
     a file that cannot be used, with file, line or index, and field, and for a name that is not
     built in.

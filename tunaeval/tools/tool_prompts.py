@@ -33,7 +33,7 @@ _ABOUT_PARAMETER = (*_PARAMETER, "description")
 
 @dataclass(frozen=True, slots=True)
 class ToolPrompt:
-    """A description, and what is said of each parameter ("" where it is only named).
+    """A description, and the text about each parameter ("" where it is only named).
 
     `source` is the file, `line` the one in it where the description begins, `lines` those where the
     parameters do.

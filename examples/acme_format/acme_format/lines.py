@@ -2,8 +2,8 @@
 
     !read_file filepath=a.txt
 
-A line is a call: an exclamation mark, a name, and words that contain a key and a text. A `Parser` has
-a name and a method; that is all there is to it. It reads whole texts and cannot write any.
+A line is a call: an exclamation mark, a name, and words that are a key and a text. A `Parser`
+has a name and a method; that is all there is to it. It reads whole texts and cannot write any.
 """
 
 from __future__ import annotations
