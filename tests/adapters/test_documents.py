@@ -87,7 +87,7 @@ def test_several_transcripts_are_several_and_each_has_its_place() -> None:
 
 
 def test_a_score_is_of_one_conversation() -> None:
-    with pytest.raises(UsageError, match="holds 2 conversations, wanted one"):
+    with pytest.raises(UsageError, match="contains 2 conversations, wanted one"):
         tunaeval.score([{"messages": CHAT}, {"messages": CHAT}], "Read a.")
 
 

@@ -224,7 +224,7 @@ def _key(
         return own
     for key in aliases:
         if key in value:
-            repairs.append(repair_of("key-alias", f"{key!r} is read as {own!r}", span))
+            repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))
             return key
     return None
 
