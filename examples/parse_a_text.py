@@ -1,4 +1,4 @@
-"""Read the calls out of what a model wrote, and see what had to be mended.
+"""Read the calls out of what a model wrote, and see what had to be repaired.
 
 $ python examples/parse_a_text.py
 outcome: calls

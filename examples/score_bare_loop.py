@@ -1,4 +1,4 @@
-"""Score an agent that is a loop of your own: ask, parse, execute, tell the model, ask again.
+"""Score an agent that is a loop of your own: ask, parse, execute, answer the model, ask again.
 
 The model here is a script; a real client goes in its place.
 

@@ -3,13 +3,13 @@
 #
 #     sh examples/two_settings.sh [OPTION ...]        options of `tunaeval run`, for both runs
 #
-# Once the model writes what it likes, once it is held to a JSON schema of the calls. Both runs are
+# Once the model writes what it likes, once it is forced to follow a JSON schema of the calls. Both runs are
 # kept below runs/, so that they can be read again. Needs the extra `local`, and a minute or two.
 
 set -eu
 
 tunaeval run --suite smoke --free-text --quiet --out runs/free "$@"
-tunaeval run --suite smoke --quiet --out runs/held "$@"
+tunaeval run --suite smoke --quiet --out runs/constrained "$@"
 
-# They were told their tools in different ways, so this is asked for by name.
-exec tunaeval compare runs/free/* runs/held/* --intersect
+# They were given their tools in different ways, so this has to be asked for.
+exec tunaeval compare runs/free/* runs/constrained/* --intersect

@@ -80,14 +80,14 @@ WRONG: dict[str, tuple[Bend, str]] = {
     ),
     "tells another outcome": (lambda result, *_: replace(result, outcome="no_call"), "outcome"),
     "places calls elsewhere": (elsewhere, "leaves the text"),
-    "mends what it may not": (mended, "mended by"),
+    "mends what it may not": (mended, "repaired by"),
     "invents words": (
         lambda result, *_: replace(result, content=f"{result.content}\x02"),
-        "is not what stands there",
+        "is not what is there",
     ),
     "repeats a call as content": (
         lambda result, text, *_: replace(result, content=text),
-        "is not what stands there",
+        "is not what is there",
     ),
     "loses prose": (lambda result, *_: replace(result, content=""), "are lost"),
     "knows less when it may do more": (

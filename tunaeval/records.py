@@ -41,7 +41,7 @@ _BLOCK = 1 << 16
 _ADVICE = {
     errno.EACCES: "choose a directory that can be written to",
     errno.EPERM: "choose a directory that can be written to",
-    errno.EAGAIN: "another process has held on to the file; see what it is waiting for",
+    errno.EAGAIN: "another process has kept the file locked; see what it is waiting for",
     errno.EROFS: "choose a directory that can be written to",
     errno.ENOSPC: "free some space; everything before this record is whole",
     errno.EDQUOT: "free some space; everything before this record is whole",
@@ -173,7 +173,7 @@ def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[
                     return
                 raise RecordError(
                     f"{path}, line {number}: wanted a JSON object on one line, "
-                    f"found {line[:60]!r} ({error}); mend the line or remove it"
+                    f"found {line[:60]!r} ({error}); repair the line or remove it"
                 ) from error
             yield start, record
 
@@ -324,6 +324,4 @@ def _plain(value: JsonValue, depth: int) -> JsonValue:
         case list() | tuple():
             return [_plain(item, depth - 1) for item in value]
         case _:
-            raise TypeError(
-                f"a record holds JSON values, not {type(value).__name__}: {value!r:.60}"
-            )
+            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {value!r:.60}")

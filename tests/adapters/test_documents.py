@@ -87,7 +87,7 @@ def test_several_transcripts_are_several_and_each_has_its_place() -> None:
 
 
 def test_a_score_is_of_one_conversation() -> None:
-    with pytest.raises(UsageError, match="holds 2 conversations, wanted one"):
+    with pytest.raises(UsageError, match="contains 2 conversations, wanted one"):
         tunaeval.score([{"messages": CHAT}, {"messages": CHAT}], "Read a.")
 
 
@@ -143,7 +143,7 @@ def test_what_is_no_transcript_is_named_with_its_place(document: Any, said: str)
         (b'"caf\xe9"', "f: byte 0xe9 at 4 is not utf-8"),
         (b'{"a": 1}', r"f: messages\[0\] is \{'a': 1\} and has no role"),
         (b"[" * 100_000, "f: not JSON"),
-        (b'{"resourceSpans": []}', "f: it holds no transcript"),
+        (b'{"resourceSpans": []}', "f: it contains no transcript"),
         (b"PK\x03\x04", "f: the archive cannot be read"),
     ],
 )

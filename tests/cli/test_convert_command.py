@@ -34,7 +34,7 @@ def test_lines_go_from_stdin_to_stdout(tuna: Tuna) -> None:
     ("line", "why"),
     [
         (b'{"text": "<tool_call>{}</tool_call>"}', "missing-name"),
-        (b'{"text": 1.50, "text": 2}', "a key stands twice"),
+        (b'{"text": 1.50, "text": 2}', "a key occurs twice"),
         (b'{"text": 1e999}', "too large"),
         (b'{"text": "caf\xe9"}', "not JSON"),
         (b"{broken", "not JSON"),

@@ -162,7 +162,7 @@ def test_a_gate_on_no_rows_is_not_green(here: Tuna, tmp_path: Path) -> None:
     for strict, code in (((), 0), (("--strict",), 1)):
         done = here("dataset", "check", str(path), *strict)
         assert (done.returncode, done.stdout) == (code, "0 rows (none): 0 with findings\n")
-        assert "holds no rows, so nothing was checked" in done.stderr
+        assert "has no rows, so nothing was checked" in done.stderr
 
 
 def test_parquet_is_neither_written_nor_converted_line_by_line(here: Tuna, tmp_path: Path) -> None:

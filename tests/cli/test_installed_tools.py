@@ -172,7 +172,7 @@ def test_tools_of_frameworks_are_taken(ask: Tuna, tmp_path: Path, framework: str
         (".my_agent:TOOLS", "importing '.my_agent' ended with TypeError"),
         ("my_agent:TOOL", "there is no 'TOOL' in my_agent; did you mean 'TOOLS'"),
         ("my_agent:Agent.tols", "there is no 'tols' in my_agent.Agent; did you mean 'tools'"),
-        ("my_agent:EMPTY", "'my_agent:EMPTY' holds no tool"),
+        ("my_agent:EMPTY", "'my_agent:EMPTY' has no tool"),
         ("my_agent:NUMBER", "'my_agent:NUMBER': the tool is 3, wanted"),
         ("my_agent:Agent", "the tool is <class 'my_agent.Agent'>, wanted"),
         ("my_agent:MIXED", "'my_agent:MIXED'[1]: the tool is 3, wanted"),

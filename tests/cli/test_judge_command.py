@@ -43,7 +43,7 @@ def test_a_table_tells_each_figure(here: Tuna) -> None:
     assert ["goal-completion", "sensitivity", "1.000", "0.342", "to", "1.000", "2"] in rows
     assert ["goal-completion", "specificity", "0.000", "0.000", "to", "0.658", "2"] in rows
     assert "fewer than 200: a rough interval" in done.stdout
-    assert "the judge tells good from bad no better than a coin" in done.stdout
+    assert "the judge separates good from bad no better than a coin" in done.stdout
 
 
 def test_the_file_that_is_written_is_read_by_a_judge(here: Tuna, tmp_path: Path) -> None:

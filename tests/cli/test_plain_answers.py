@@ -86,7 +86,7 @@ def test_show_of_a_directory_of_runs_names_the_last(here: Tuna, tmp_path: Path) 
         (tmp_path / "runs" / name / "run.json").write_text("{}")
     done = here("show", "runs")
     assert done.returncode == 2
-    assert "runs is no run, but holds 3 of them" in done.stderr
+    assert "runs is no run, but contains 3 of them" in done.stderr
     assert str(Path("runs", "20261103-three")) in done.stderr
 
 

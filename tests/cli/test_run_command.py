@@ -192,7 +192,7 @@ def test_a_server_that_talks_nonsense_leaves_no_score(
 @pytest.mark.parametrize(
     ("scenarios", "said"),
     [
-        ([], "holds no scenario"),
+        ([], "has no scenario"),
         ([{"id": "a", "prompt": "x", "expected_tool": "no_tool"}], "no_tool"),
         ([{"id": "a", "prompt": "x", "expected_tool": None}] * 2, "is taken by"),
     ],

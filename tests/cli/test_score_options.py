@@ -106,7 +106,7 @@ def test_a_file_without_a_message_of_an_assistant_is_refused(
     for more in ((), ("--check", "true")):
         done = here("score", "none.json", *more)
         assert done.returncode == 2
-        assert "none.json: it holds no message of an assistant" in done.stderr
+        assert "none.json: it has no message of an assistant" in done.stderr
         assert done.stdout == ""
 
 

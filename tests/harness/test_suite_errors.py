@@ -90,9 +90,9 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "two prompts": (
         "a.json",
         suite(system_prompt="x", system_prompt_file="y"),
-        ("a.json, system_prompt_file: stands beside system_prompt",),
+        ("a.json, system_prompt_file: is given beside system_prompt",),
     ),
-    "no tools": ("a.json", suite(tools=[]), ("a.json, tools: holds no tool",)),
+    "no tools": ("a.json", suite(tools=[]), ("a.json, tools: has no tool",)),
     "tools of another kind": ("a.json", suite(tools={"a": 1}), ("wanted a list of tools",)),
     "a bad tool": ("a.json", suite(tools=[{}]), ("a.json: tools[0].name is missing",)),
     "paths of another kind": ("a.json", suite(paths=["x"]), ("a.json, paths: found", "object")),
@@ -121,17 +121,17 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "an id chosen twice": (
         "a.json",
         {"from": "smoke", "select": ["none-hello", "none-hello"]},
-        ("a.json, select[1]", "stands at 0 already"),
+        ("a.json, select[1]", "is at 0 already"),
     ),
     "a selection beside scenarios": (
         "a.json",
         {"from": "smoke", "select": ["none-hello"], **suite()},
-        ("a.json: from and select stand alone",),
+        ("a.json: from and select are used alone",),
     ),
     "a selection beside tools": (
         "a.json",
         {"from": "smoke", "select": ["none-hello"], "tools": []},
-        ("a.json, tools: from and select stand alone",),
+        ("a.json, tools: from and select are used alone",),
     ),
     # a scenario
     "a scenario of another kind": ("a.json", [*scenario(), 7], ("scenario 3: found 7", "object")),
@@ -292,7 +292,7 @@ def test_a_file_beyond_the_cap_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     path.touch()
     os.truncate(path, (64 << 20) + 1)
-    with pytest.raises(SuiteError, match=r"huge\.json: holds more than 64 MiB"):
+    with pytest.raises(SuiteError, match=r"huge\.json: has more than 64 MiB"):
         load_suite(path)
 
 

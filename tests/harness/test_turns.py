@@ -46,7 +46,7 @@ def test_an_episode_goes_on_until_an_answer_and_is_graded(tmp_path: Path) -> Non
     assert result.task is not None
     assert (result.task.ended, result.task.answer) == ("answer", "It is repaired.")
     assert result.task.changed == ("calc.py",)
-    assert result.reason == "2 checks held, in 4 turns"
+    assert result.reason == "2 checks passed, in 4 turns"
     assert [turn.touched for turn in result.attempts] == [(), ("calc.py",), (), ()]
     assert result.attempts[0].results[0].content == CALC
     assert result.attempts[2].results[0].content == "Exit Code: 0"

@@ -76,7 +76,7 @@ def test_a_score_on_the_scale_is_read(text: str, score: float) -> None:
         ('{"reason": 3, "score": 8}', "the reason is 3"),
         ('[{"reason": "x", "score": 8}]', "wanted one JSON object"),
         ('{"reason": "x", "score": 2}{"reason": "x", "score": 9}', "several different answers"),
-        ('{"reason": "x", "score": 2, "score": 9}', "stands in the reply twice"),
+        ('{"reason": "x", "score": 2, "score": 9}', "is in the reply twice"),
         ('{"reason": "x", "score": 2}' * 9, "more than 8 answers"),
         ('{"reason": "cut', "wanted one JSON object"),
         ("{" * 5000, "wanted one JSON object"),

@@ -286,5 +286,5 @@ def test_a_route_has_two_ends_that_can_be_read_and_written() -> None:
     for source, target in (("openai", "openai"), ("hermes", "auto"), ("hermes", "nothing")):
         with pytest.raises(UsageError):
             route_between(source, target)
-    with pytest.raises(UsageError, match="structured calls stand in messages"):
+    with pytest.raises(UsageError, match="structured calls are in messages"):
         convert_text("", route_between("openai", "hermes"))

@@ -281,7 +281,7 @@ BARE = PythonCalls(opens=(("[", "f("),))
         ((PythonCalls(),), "it begins with PythonCalls(), which then has to say what it `opens`"),
         ((BARE, Literal("</c>")), "follows a bare PythonCalls()"),
         ((PythonCalls(opens=(("f(",),)),), "a list of calls begins with '['"),
-        ((Literal("<c>"), PythonCalls(listed=False)), "calls that stand on lines never end"),
+        ((Literal("<c>"), PythonCalls(listed=False)), "calls that are on lines never end"),
         ((Literal("<c>"), PythonCalls(), Literal("end")), "could be part of the calls before it"),
         ((Literal("<c>"), PythonCalls(), Literal("]")), "could be part of the calls before it"),
         ((Literal("<c>"), Literal("x"), PythonCalls(), Literal("</c>")), "only Space() may"),

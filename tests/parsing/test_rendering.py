@@ -36,7 +36,7 @@ def nested(depth: int) -> JsonValue:
         (
             "qwen3-coder",
             ToolCall("f", {"a": 1, "b": f"{CLOSERS}\nx{CLOSERS}"}),
-            "the argument 'b' of 'f': its value holds '</parameter>', which is the format's own",
+            "the argument 'b' of 'f': its value contains '</parameter>', which is the format's own",
         ),
         (
             "qwen3-coder",

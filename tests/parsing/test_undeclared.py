@@ -21,7 +21,7 @@ def _read(arguments: JsonObject, schema: JsonObject, level: str = "standard") ->
     call = json.dumps({"name": "book", "arguments": arguments})
     tools = Tools([ToolSpec("book", parameters=schema)])
     result = parse(tagged(call), "hermes", tools, level)  # type: ignore[arg-type]  # one of LEVELS
-    assert [found.arguments for found in result.calls] == [arguments], "the call stands"
+    assert [found.arguments for found in result.calls] == [arguments], "the call counts"
     return codes(result)
 
 

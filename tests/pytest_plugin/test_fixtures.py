@@ -227,7 +227,7 @@ def test_a_workspace_knows_what_changed(tunaeval_workspace):
 @pytest.mark.parametrize("path, words", [
     ("../x", "leads out of the workspace"), ("/etc/passwd", "leads out of the workspace"),
     ("a/../../x", "leads out of the workspace"), ("", "is empty"), (".", "is the workspace itself"),
-    ("a\\0b", "holds a NUL"), (3, "the path 3 is no text"), ("x" * 300, "more than 255 bytes"),
+    ("a\\0b", "contains a NUL"), (3, "the path 3 is no text"), ("x" * 300, "more than 255 bytes"),
 ])
 def test_no_path_leads_out(tunaeval_workspace, path, words):
     with pytest.raises(UsageError, match=words):

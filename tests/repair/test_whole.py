@@ -44,4 +44,4 @@ def test_what_is_odd_is_told_by_either() -> None:
 def test_what_stands_behind_a_value_is_no_part_of_it() -> None:
     read = read_json('{"a": 1} {"b": 2}')
     assert isinstance(read, Unreadable)
-    assert "stands after the value" in read.message
+    assert "comes after the value" in read.message

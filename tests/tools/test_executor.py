@@ -212,7 +212,7 @@ def needs(ctx: asyncio.Event, index: int) -> None: ...
 
 REFUSED: list[tuple[Callable[[], object], type[UsageError], str]] = [
     (lambda: Executor([lambda_free, lambda_free]), ToolsError, "'lambda_free' is taken"),
-    (lambda: Executor([lambda: 1]), ToolsError, "no name; hand in a dict"),
+    (lambda: Executor([lambda: 1]), ToolsError, "no name; pass a dict"),
     (lambda: Executor([int]), ToolsError, "cannot be run"),
     (lambda: Executor({"a": 3}), ToolsError, r"tools\['a'\] is 3"),
     (lambda: Executor("bash"), ToolsError, "wanted a list"),

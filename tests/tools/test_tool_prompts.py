@@ -88,7 +88,7 @@ FILE = (
             DESCRIBED.format(
                 '<parameters><parameter name="a"/>\n<parameter name="a"/></parameters>'
             ),
-            "prompt:2:1: <parameter name='a'> stands in line 1, too",
+            "prompt:2:1: <parameter name='a'> is in line 1, too",
         ),
         ("<t>" + "<a>" * MAX_DEPTH, f"nest more than {MAX_DEPTH} deep"),
         (

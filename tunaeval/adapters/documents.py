@@ -25,7 +25,7 @@ from .smolagents import steps_of
 from .spans import holds_spans, is_span
 from .tunacode import is_session, read_session
 
-_WANTED = "a list of messages (dicts or objects) or a document that holds one: {shapes}"
+_WANTED = "a list of messages (dicts or objects) or a document that contains one: {shapes}"
 _QUERIES = ("query", "prompt", "task", "question")
 _MAX_DEPTH = 4
 
@@ -61,10 +61,10 @@ DOCUMENT_SHAPES = tuple(sorted({*SHAPES, *(row.shape for row in _DOCUMENTS)}))
 
 
 def read_conversation(messages: object, *, shape: str | None = None) -> Conversation:
-    """Read one conversation; raises UsageError for what holds none or several.
+    """Read one conversation; raises UsageError for what contains none or several.
 
     `messages` are those of any framework that is known, objects or dictionaries, or a document
-    that holds them; `shape` says which it is when its looks deceive.
+    that contains them; `shape` says which it is when its looks deceive.
 
     Examples:
         >>> asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
@@ -76,7 +76,7 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
     found = read_conversations(messages, shape=shape)
     if len(found) != 1:
         raise UsageError(
-            f"messages holds {len(found)} conversations, wanted one; "
+            f"messages contains {len(found)} conversations, wanted one; "
             "read them with tunaeval.read_conversations and take one"
         )
     return found[0]
@@ -101,7 +101,7 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
 
 
 _SILENT = (
-    "{where}: {length} messages were taken for {shape} and hold neither a word nor a call, so they "
+    "{where}: {length} messages were taken for {shape} and have neither a word nor a call, so they "
     "are of another shape or empty; wanted messages in a shape that is known (say which with shape="
     ", --shape on the command line), or messages of OpenAI's chat completions made of yours"
 )

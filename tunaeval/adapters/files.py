@@ -51,7 +51,7 @@ def read_file(
         for told in _read(document, f"{file}, {place}" if place else file, shape)
     )
     if not found:
-        raise UsageError(f"{file}: it holds no transcript; {_WANTED}")
+        raise UsageError(f"{file}: it contains no transcript; {_WANTED}")
     return found
 
 

@@ -96,7 +96,7 @@ def read_messages(
         if isinstance(message, Message):
             reading.add(message)
         elif message is None:
-            reading.notice("empty-item", "nothing stands here")
+            reading.notice("empty-item", "nothing is here")
         elif read := _reader(message, meant):
             read(message, reading)
         elif isinstance(thought := get(message, "thought"), str):

@@ -129,7 +129,7 @@ class CommandClient(AgentClient):
 
         CommandClient(["./agent", "--base-url", "{base_url}", "{prompt}"], upstream=url)
 
-    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` stand for those; a prompt
+    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced; a prompt
     that no word asks for comes on standard input. It has the caller's environment, and the base
     URL as OPENAI_BASE_URL. What it prints is its answer; where it ends with another code than 0,
     the episode ended in an error, and what it left is graded all the same. Its time over, it is

@@ -31,8 +31,8 @@ def calibrate(
         >>> import json
         >>> from pathlib import Path
         >>> from tunaeval.clients import ScriptedClient
-        >>> said = [{"role": "assistant", "content": "Hello."}]
-        >>> label = {"id": "1", "query": "Hi", "messages": said, "label": {"goal-completion": 1}}
+        >>> seen = [{"role": "assistant", "content": "Hello."}]
+        >>> label = {"id": "1", "query": "Hi", "messages": seen, "label": {"goal-completion": 1}}
         >>> _ = Path("labels.jsonl").write_text(json.dumps(label))
         >>> judge = tunaeval.Judge(ScriptedClient(['{"score": 9, "reason": "It greets."}'] * 2))
         >>> found = tunaeval.calibrate("labels.jsonl", judge, repeats=1)

@@ -34,7 +34,7 @@ def expect(
         assert model.calls == expect(forbid=["bash"])           # anything but that
 
     A name wants a call of that tool with whatever arguments; a call wants those arguments, in which
-    matchers may stand. `match` is as in an expectation: "exactly", "in_order", "any_order",
+    matchers may be. `match` is as in an expectation: "exactly", "in_order", "any_order",
     "superset", "subset". `profile` and `tools` are as in `tunaeval.match`.
 
     Raises ExpectationError for what cannot be wanted. What cannot be read as calls raises

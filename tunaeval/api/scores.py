@@ -67,15 +67,15 @@ async def ascore(
 
     `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
     scorers. A `judge` gives the verdicts on its categories in the place of their formulas (a client
-    as `Judge(client)`). `notes` are said beside the total. Evidence points into `messages`.
+    as `Judge(client)`). `notes` are shown beside the total. Evidence points into `messages`.
 
     Raises UsageError (UnknownNameError for a preset or category that is not there) for what cannot
     be scored; the preset "evals2" knows neither check, expect nor forbid.
 
     Examples:
         >>> import asyncio
-        >>> said = [{"role": "assistant", "content": "Hello."}]
-        >>> asyncio.run(tunaeval.ascore(said, "Hi", check=lambda seen: True)).weighted_total
+        >>> messages = [{"role": "assistant", "content": "Hello."}]
+        >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
     return await _Asked(
@@ -107,8 +107,8 @@ def score(
     coroutine function it runs a loop of its own; inside a running one that raises UsageError.
 
     Examples:
-        >>> said = [{"role": "assistant", "content": "Hello."}]
-        >>> tunaeval.score(said, "Hi", check=lambda seen: True).weighted_total
+        >>> messages = [{"role": "assistant", "content": "Hello."}]
+        >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
     asked = _Asked(

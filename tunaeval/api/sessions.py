@@ -42,15 +42,15 @@ _LOG = logging.getLogger("tunaeval.scoring")
 class ScoringSession:
     """One task of an agent: what was asked, the tools that ran, and the score in the end.
 
-    `messages` are all that the agent and its tools said, in any shape that `tunaeval.score` takes.
-    Hand in a list that grows (or what holds one), and the task begins at its length on entry; or
+    `messages` are those of the agent and its tools, in any shape that `tunaeval.score` takes.
+    Pass a list that grows (or what contains one), and the task begins at its length on entry; or
     set them before the block ends, with the index `start` where the task begins. A conversation
     that is compacted meanwhile is scored from what is left, with a warning.
 
     Then `score` is the result, or None with the reason in `failure`. Where the block itself raised,
     `failure` names the exception, and the score has no total. `executions` can be read until the
     block ends; after that they are forgotten. A session that is entered again scores another task,
-    with nothing of the one before but a list that was handed in.
+    with nothing of the one before but a list that was passed.
 
     A tool that a session has wrapped reports to the session in whose block it is called, and to
     those around it, so it is wrapped once for all of them. A `recorder` of one's own is for tools

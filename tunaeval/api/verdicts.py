@@ -41,10 +41,10 @@ def match(
     `calls` is what `tunaeval.parse` gives, a list of `ToolCall`s, a message of OpenAI's API, or the
     list of its `tool_calls` (dictionaries or the SDK's objects). A message is read as by
     `parse_message`; one whose call is malformed or cut off is no abstention, and one that is no
-    model's, or may hold calls where they are not read (blocks of another API), is refused.
+    model's, or may have calls where they are not read (blocks of another API), is refused.
 
     `tools` gives the schemas (defaults, number types) and the arguments that are paths; whoever
-    matches often should hand in `Tools`, and an `Expectation` that was read once. `profile` says by
+    matches often should pass `Tools`, and an `Expectation` that was read once. `profile` says by
     which rules arguments are compared, "strict" where none is named; the verdict has its name.
 
     Never raises on what a model wrote. Raises `UnknownNameError` for an unknown profile,

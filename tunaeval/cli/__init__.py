@@ -28,14 +28,14 @@ COMMANDS = {
     "parse": "show the tool calls in a text or in JSON lines",
     "convert": "rewrite the replies in JSON lines from one wire format to another",
     "dataset": "count what is wrong with the rows of a training data set, or split them",
-    "stream": "tell what becomes certain while a text or a server's answer arrives",
+    "stream": "report what becomes certain while a text or a server's answer arrives",
     "show": "look at a run that is kept: its summary, what failed, or one conversation",
     "report": "write a page, a table or annotations of runs that are kept",
-    "compare": "tell how runs differ from the first, scenario by scenario, and how surely",
+    "compare": "report how runs differ from the first, scenario by scenario, and how surely",
     "rescore": "read the replies of a run again, by other rules, without asking a model",
     "score": "score the transcripts of an agent, each category with its reason",
     "doctor": "ask a server whether it calls tools correctly, and if not, whose fault it is",
-    "judge": "hold a judge against labelled transcripts: agreement, flips and injections",
+    "judge": "compare a judge with labelled transcripts: agreement, flips and injections",
     "suites": "list the built-in suites, or show one",
     "formats": "list the wire formats that can be read",
     "plugins": "list everything that is registered, and what is broken",
@@ -140,7 +140,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tunaeval",
         description="How well does a language model call tools?",
-        epilog="`tunaeval COMMAND --help` tells more of each. "
+        epilog="`tunaeval COMMAND --help` says more of each. "
         "Exit codes: 0 fine, 1 below the bar that was asked for (--fail-under, --fail-if-worse), "
         "2 wrong use or could not run, 3 too many failures to judge (--max-errors), "
         "130 interrupted, 143 terminated.",

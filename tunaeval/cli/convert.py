@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "text (openai is an alias of that here; as a wire format it is harmony)",
         )
     parser.add_argument("-o", "--out", default="-", help="where to write (default: stdout)")
-    parser.add_argument("--field", help="the field that holds the reply, if not as usual")
+    parser.add_argument("--field", help="the field with the reply, if not as usual")
     parser.add_argument(
         "--tools", help="the tools, for the types of arguments: a JSON file, or a catalogue"
     )
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--level",
         default="standard",
         choices=("strict", "standard", "lenient"),
-        help="which mends are allowed in reading (default: standard)",
+        help="which repairs are allowed in reading (default: standard)",
     )
 
 
@@ -114,7 +114,7 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     row = dict(pairs)
     if len(row) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key occurs twice in one object")
     return row
 
 

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 kept(_line(row))
     _show(report, arguments, output)
     if not report.rows:
-        output.note(f"{arguments.file} holds no rows, so nothing was checked")
+        output.note(f"{arguments.file} has no rows, so nothing was checked")
     unread = report.counts["unreadable-row"]
     return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
 

@@ -103,7 +103,7 @@ def _tools_at(place: str) -> Iterator[ToolSpec]:
     found = _attribute(_imported(module, place), place)
     given = [*_listed(found)]
     if not given:
-        raise UsageError(f"--tools-from {place!r} holds no tool; wanted one or more")
+        raise UsageError(f"--tools-from {place!r} has no tool; wanted one or more")
     for where, named, tool in given:
         yield _described(tool, named, f"{place!r}{where}")
 

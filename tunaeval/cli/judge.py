@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="write the calibration; must not be there")
     _judge(parser.add_argument_group("the judge"))
-    _calibration(parser.add_argument_group("how it is held against the labels"))
+    _calibration(parser.add_argument_group("how it is compared with the labels"))
     add_json(parser)
 
 
@@ -165,7 +165,9 @@ def _rows(name: str, one: CategoryCalibration) -> list[JsonObject]:
     }
     remarks = {
         "kappa": rough(one.kappa).removeprefix(", "),
-        "corrected": "" if one.corrected else "the judge tells good from bad no better than a coin",
+        "corrected": ""
+        if one.corrected
+        else "the judge separates good from bad no better than a coin",
         "injection flips": "" if shift is None else f"scores move by {shift:+.2f} on average",
     }
     rows = {

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--jsonl", action="store_true", help="read a record on each line (as for a .jsonl file)"
     )
     parser.add_argument(
-        "--field", metavar="NAME", help="JSON lines: the field that holds the text or message"
+        "--field", metavar="NAME", help="JSON lines: the field with the text or message"
     )
     parser.add_argument(
         "--workers", type=POSITIVE, default=1, metavar="N", help="JSON lines: processes (1)"
@@ -132,7 +132,7 @@ def told(result: ParseResult, text: str) -> Iterator[str]:
         yield f"{number}. {call_words(call.name, call.arguments)}"
         yield f"   {visible(call.format or 'structured')}{_place(call.span)}"
         for repair in call.repairs:
-            yield f"   mended: {visible(repair.message)} ({repair.code}, {repair.level})"
+            yield f"   repaired: {visible(repair.message)} ({repair.code}, {repair.level})"
     for diagnosis in result.diagnoses:
         yield from _diagnosis(diagnosis, text)
     for name, words in (("content", result.content), ("reasoning", result.reasoning)):

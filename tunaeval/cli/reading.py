@@ -14,7 +14,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--level",
         default="standard",
         choices=("strict", "standard", "lenient"),
-        help="which mends are allowed (default: standard)",
+        help="which repairs are allowed (default: standard)",
     )
     parser.add_argument(
         "--tools", help="the tools that may be called: a JSON file, or the name of a catalogue"

@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_directory", metavar="RUN", help="the directory of a run")
     parser.add_argument("--format", help="wire format, see `tunaeval formats` (the run's)")
     parser.add_argument(
-        "--level", choices=("strict", "standard", "lenient"), help="which mends count (the run's)"
+        "--level", choices=("strict", "standard", "lenient"), help="which repairs count (the run's)"
     )
     parser.add_argument("--profile", help="how arguments are matched (the run's)")
     parser.add_argument(
@@ -49,6 +49,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if done.unasked:
         output.note(
             f"tunaeval: {done.unasked} would be asked once more by these rules; "
-            "their last reply stands"
+            "their last reply is used"
         )
     return 0

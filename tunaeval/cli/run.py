@@ -13,10 +13,10 @@ from .resuming import add_resume
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    _asked(parser.add_argument_group("what is asked"))
-    _client(parser.add_argument_group("of which model"))
-    _rules(parser.add_argument_group("by which rules"))
-    _told(parser.add_argument_group("what is told"))
+    _asked(parser.add_argument_group("what to ask"))
+    _client(parser.add_argument_group("the model"))
+    _rules(parser.add_argument_group("the rules"))
+    _told(parser.add_argument_group("what the model is given"))
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -48,8 +48,8 @@ def _asked(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--tools",
         choices=("api", "prompt"),
-        help="tell the tools by the API, or write them into the prompt "
-        "(default: api; the embedded model is held to a schema of the calls)",
+        help="give the tools through the API, or write them into the prompt "
+        "(default: api; the embedded model can only write what fits a schema of the calls)",
     )
     group.add_argument(
         "--free-text", action="store_true", help="the embedded model answers without a schema"
@@ -136,7 +136,7 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         "--level",
         default="standard",
         choices=("strict", "standard", "lenient"),
-        help="which mends are allowed (standard); the report has all three",
+        help="which repairs are allowed (standard); the report has all three",
     )
     group.add_argument(
         "--profile",

@@ -195,7 +195,7 @@ def _compare_suites(client: ReplayClient, suite: Suite, output: Output) -> None:
     if recorded not in (None, suite.digest):
         output.note(
             f"tunaeval: suite {suite.name!r} has changed since it was recorded; the replies "
-            "answer the questions of then"
+            "answer the questions as they were then"
         )
 
 

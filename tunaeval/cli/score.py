@@ -142,7 +142,7 @@ def _expectation(text: str) -> JsonValue:
         why = getattr(error, "strerror", None) or error
         raise ExpectationError(
             f"{source}: {why}; wanted a JSON object such as "
-            '{"calls": [{"name": "read_file"}]}, or a file that holds one'
+            '{"calls": [{"name": "read_file"}]}, or a file that contains one'
         ) from error
 
 
@@ -193,7 +193,7 @@ def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     raise UsageError(
-        f"{file}: it holds no message of an assistant, so there is nothing to score; wanted "
+        f"{file}: it has no message of an assistant, so there is nothing to score; wanted "
         "the messages of a run, what the agent said and called among them"
     )
 

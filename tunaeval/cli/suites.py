@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="SUITE",
         help="a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
-        "after the word check: hold each against its own answer (exit 1 where one fails it); "
+        "after the word check: compare each with its own answer (exit 1 where one fails it); "
         "after the word renamed: the same suite with other names and prompts, for models that "
         "may have seen it",
     )

@@ -157,7 +157,7 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     if cut:
         return Judgement("model", "it wrote until max_tokens")
     words = "no call" if not answer.calls else _differ(answer.calls, wanted)
-    return Judgement("note", f"{words}; without the raw text nobody can tell whose fault it is")
+    return Judgement("note", f"{words}; without the raw text nobody can say whose fault it is")
 
 
 def _with_raw(

@@ -174,7 +174,7 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     rows = _rows(path)
     first = next(rows, None)
     if first is None:
-        what = "holds no whole line" if path.stat().st_size else "is empty"
+        what = "has no whole line" if path.stat().st_size else "is empty"
         raise RecordError(f"the cassette {str(path)!r} {what}; {_AGAIN}")
     version = first.get("cassette")
     if version != VERSION:

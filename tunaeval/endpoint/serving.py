@@ -65,8 +65,8 @@ def model_endpoint(
         >>> script = ['<tool_call>{"name": "ls", "arguments": {}}</tool_call>']
         >>> tools = [{"type": "function", "function": {"name": "ls"}}]
         >>> with tunaeval.model_endpoint(script) as model:
-        ...     said = [{"role": "user", "content": "Hi"}]
-        ...     asked = {"model": "m", "messages": said, "tools": tools}
+        ...     messages = [{"role": "user", "content": "Hi"}]
+        ...     asked = {"model": "m", "messages": messages, "tools": tools}
         ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
         ...
         >>> answer["choices"][0]["finish_reason"], model.calls[0].name

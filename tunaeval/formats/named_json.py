@@ -85,7 +85,7 @@ KIMI_K2 = shipped(
     separator="",
     aliases=("kimi", "kimi_k2", "kimi_k25", "kimi_thinking", "kimik2"),
     models=("Kimi K2", "Kimi K2 Thinking", "Kimi K2.5"),
-    summary="an id that holds the name, then JSON, between Kimi's tokens",
+    summary="an id that contains the name, then JSON, between Kimi's tokens",
 )
 
 PLAMO3 = shipped(
@@ -128,7 +128,7 @@ FUNCTIONARY_V31 = shipped(
     ),
     separator="",
     models=("Functionary 3.1", "Llama 3.1 with custom tools"),
-    summary="JSON in a tag that holds the name",
+    summary="JSON in a tag that contains the name",
 )
 
 FUNCTIONARY_V32 = shipped(
@@ -203,6 +203,6 @@ REACT = shipped(
         Arguments(),
     ),
     marked=False,
-    models=("any model that is told to", "Qwen 1.5 agents", "LangChain prompts"),
+    models=("any model prompted for it", "Qwen 1.5 agents", "LangChain prompts"),
     summary="a line with the action and a line with its input",
 )

@@ -111,14 +111,14 @@ class Checks:
         checks = tunaeval.Checks([{"unchanged": "tests/"}], workspace)
         score = tunaeval.score(messages, "Repair it", check=checks)
 
-    It is called with the conversation and returns whether all hold, and why not; a check that fails
-    itself raises, so that the score says so. `records` has each of the last time.
+    It is called with the conversation and returns whether all passed, and why not; a check that
+    fails itself raises, so that the score says so. `records` has each of the last time.
 
     Examples:
         >>> with tunaeval.Workspace({"a.txt": "old"}) as workspace:
         ...     checks = tunaeval.Checks([{"file": "a.txt", "contains": "new"}], workspace)
-        ...     said = [{"role": "assistant", "content": "Done."}]
-        ...     score = tunaeval.score(said, "Change it", check=checks)
+        ...     messages = [{"role": "assistant", "content": "Done."}]
+        ...     score = tunaeval.score(messages, "Change it", check=checks)
         ...
         >>> score.weighted_total
         0.0
@@ -144,7 +144,7 @@ class Checks:
         if broken:
             raise RuntimeError(f"{broken[0].check}: {broken[0].reason}")
         failed = [f"{one.check}: {one.reason}{_at(one)}" for one in self.records if not one.ok]
-        return not failed, "; ".join(failed) or f"{len(self.records)} checks hold"
+        return not failed, "; ".join(failed) or f"{len(self.records)} checks passed"
 
     def _state(self, conversation: Conversation) -> FinalState:
         """Each message of the assistant's is a turn."""

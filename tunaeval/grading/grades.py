@@ -200,7 +200,7 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
         return _Grade(None, f"{this} raised {words_of(error)}")
     match answer:
         case bool() as ok:
-            return _Grade(ok, "it holds" if ok else "it does not hold", state.turns)
+            return _Grade(ok, "it is so" if ok else "it is not so", state.turns)
         case (bool() as ok, str() as words):
             return _Grade(ok, words, state.turns)
         case other:

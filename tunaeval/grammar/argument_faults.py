@@ -31,7 +31,7 @@ def place_fault(words: Sequence[Word]) -> str | None:
     """Why a word is where it cannot be read: inside of `Maybe` or `Many`, or outside."""
     for word in words:
         if isinstance(word, _OF_ONE_ARGUMENT):
-            return f"{shown(word)} is outside of Many(), which holds the words of one argument"
+            return f"{shown(word)} is outside of Many(), which describes the words of one argument"
         if isinstance(word, Maybe) and (fault := _maybe_fault(word, in_many=False)):
             return fault
         if isinstance(word, Many) and (fault := _many_fault(word)):
@@ -100,7 +100,7 @@ def _maybe_fault(maybe: Maybe, *, in_many: bool) -> str | None:
         if isinstance(word, Maybe) and (fault := _maybe_fault(word, in_many=in_many)):
             return fault
         if in_many and isinstance(word, _OF_A_CALL):
-            return f"{shown(word)} is inside of Many(), which holds one argument"
+            return f"{shown(word)} is inside of Many(), which describes one argument"
     return None
 
 
@@ -110,7 +110,7 @@ def _many_fault(many: Many) -> str | None:
     kinds: list[type] = []
     for word, after in zip(many.words, (*many.words[1:], None), strict=True):
         if isinstance(word, _OF_A_CALL):
-            return f"{shown(word)} is inside of Many(), which holds one argument"
+            return f"{shown(word)} is inside of Many(), which describes one argument"
         if isinstance(word, Maybe):
             if fault := _maybe_fault(word, in_many=True):
                 return fault
@@ -122,8 +122,8 @@ def _many_fault(many: Many) -> str | None:
             return f"{found}, so a value never knows where it ends; put a Literal behind it"
     if kinds.count(Key) != 1 or kinds.count(Value) != 1:
         return (
-            f"Many() has {kinds.count(Key)} Key() and {kinds.count(Value)} Value(); it holds the "
-            "words of one argument, so it needs one of each"
+            f"Many() has {kinds.count(Key)} Key() and {kinds.count(Value)} Value(); it describes "
+            "the words of one argument, so it needs one of each"
         )
     order = [kind for kind in kinds if kind is not Attribute]
     if order != [Key, Value] or kinds[0] is not Key or kinds[-1] is not Value:
@@ -139,7 +139,7 @@ def _first_fault(word: Many | Maybe) -> str | None:
     if isinstance(word.words[0], Literal):
         return None
     return (
-        f"{name}() begins with {shown(word.words[0])}, so nothing tells whether it is there; "
+        f"{name}() begins with {shown(word.words[0])}, so nothing shows whether it is there; "
         "begin it with a Literal"
     )
 

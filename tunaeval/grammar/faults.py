@@ -142,7 +142,7 @@ def _python_fault(words: tuple[Word, ...], calls: PythonCalls) -> str | None:
         return f"{shown(beside[0])} is between the markers and PythonCalls(); only Space() may"
     closer = words[-1]
     if not isinstance(closer, Literal):
-        return None if calls.listed else "calls that stand on lines never end; use a Literal"
+        return None if calls.listed else "calls that are on lines never end; use a Literal"
     for text in closer.spellings:
         if re.match(r"[\w(.=*+\[\]{},\"'-]", text):
             return f"the closer {text!r} could be part of the calls before it"
@@ -158,7 +158,7 @@ def _mark_fault(words: tuple[Word, ...]) -> str | None:
         if any(mark.startswith(mark[at:]) for at in range(1, len(mark))):
             return f"the mark {mark!r} ends as it begins, so two could overlap"
         if any(mark.startswith(text) or text.startswith(mark) for text in texts):
-            return f"the mark {mark!r} stands in a Literal too"
+            return f"the mark {mark!r} is in a Literal too"
     return None
 
 

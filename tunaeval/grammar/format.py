@@ -22,9 +22,9 @@ class Format:
     """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
 
     `marked` says that the opener alone announces a call, so that what follows it is an attempt
-    even if it is broken; a bare object or a code fence announces nothing. `around` is what stands
+    even if it is broken; a bare object or a code fence announces nothing. `around` is what is
     around all calls together; it is written, and read wherever it is met. `envelope` is for models
-    whose every word stands in a message with a header. `dropped` are tokens around what is said;
+    whose every word is in a message with a header. `dropped` are tokens around what is said;
     they are never written, and are no content. `also` are formats that are read under this name
     too, because the same models fall into them; they are never written. `aliases` are the names
     that servers have for the same text (`--tool-call-parser`, `--reasoning-parser`).
@@ -65,7 +65,7 @@ class Format:
 
     @property
     def call(self) -> CallObject | None:
-        """The word for a whole call object; None where the name stands outside."""
+        """The word for a whole call object; None where the name is outside."""
         return next((word for word in self.words if isinstance(word, CallObject)), None)
 
     @property
@@ -81,7 +81,7 @@ class Format:
 
     @property
     def addressed(self) -> bool:
-        """Whether the tool's name stands in a message's header, so a call begins only there."""
+        """Whether the tool's name is in a message's header, so a call begins only there."""
         return self.envelope is not None and self.envelope.names and self.call is None
 
     @property

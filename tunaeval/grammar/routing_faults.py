@@ -44,7 +44,7 @@ def _call_fault(words: tuple[Word, ...], envelope: Envelope) -> str | None:
     if not envelope.names or any(isinstance(word, CallObject) for word in words):
         return None
     if not (isinstance(first, Literal) and first.text == route.body):
-        return f"the name stands in the header, so the first word has to be {route.body!r}"
+        return f"the name is in the header, so the first word has to be {route.body!r}"
     if "{name}" not in route.text:
-        return f"the name stands in the header, but {route.text!r} does not say where: {{name}}"
+        return f"the name is in the header, but {route.text!r} does not say where: {{name}}"
     return None

@@ -87,7 +87,7 @@ def read_text(source: Traversable, place: Place) -> str:
     except OSError as error:
         raise place.error(f"cannot be read: {error.strerror or error}") from error
     if len(data) > MAX_BYTES:
-        raise place.error(f"holds more than {MAX_BYTES >> 20} MiB; split it into several suites")
+        raise place.error(f"has more than {MAX_BYTES >> 20} MiB; split it into several suites")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -67,7 +67,7 @@ def _of_file(tools: JsonValue, place: Place) -> Tools:
     except ToolsError as error:
         raise place.error(error) from error
     if not found:
-        raise place.at("tools").error("holds no tool; give some, or leave it out")
+        raise place.at("tools").error("has no tool; give some, or leave it out")
     return found
 
 

@@ -181,7 +181,7 @@ def _no_run(path: Path) -> str:
         return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
     runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
     if runs:
-        return f"{path} is no run, but holds {len(runs)} of them; name one, such as {runs[-1]}"
+        return f"{path} is no run, but contains {len(runs)} of them; name one, such as {runs[-1]}"
     return (
         f"{path} is no run: there is no {RUN_FILE} in it; `tunaeval run` keeps each run in a "
         "directory of its own below runs"

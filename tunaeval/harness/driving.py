@@ -218,7 +218,9 @@ class _Driver:
         says = self.environment.user(answered.messages)
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):
-            raise UsageError(f"the user said {shown(text)}; wanted a text, or None at the end")
+            raise UsageError(
+                f"the user's reply was {shown(text)}; wanted a text, or None at the end"
+            )
         return text
 
     async def _graded(self, answer: str, turns: tuple[Turn, ...]) -> Graded:

@@ -45,10 +45,10 @@ from .turns_again import reread_task
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """What came of it. `report` is without results: those stand in its directory.
+    """What came of it. `report` is without results: those are in its directory.
 
     `gained` results failed before and pass now, `lost` the other way around. `unasked` are those
-    whose model would be asked once more by the new rules: their last reply has to stand.
+    whose model would be asked once more by the new rules: their last reply is used.
 
     Examples:
         >>> from tunaeval.clients import ScriptedClient
@@ -79,7 +79,7 @@ def rescore(
     A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
     runs too that were kept before there was that rule.
 
-    `suite` stands in for what the run expected and for its tools; its scenarios have to ask what
+    `suite` replaces what the run expected and for its tools; its scenarios have to ask what
     the run asked. `out` is the directory that the new run is kept in, by default the one that
     holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
     for a suite that is not the run's, `UnknownNameError`.

@@ -70,8 +70,8 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
         )
     if differ := [*_differences(old, info)]:
         raise RecordError(
-            f"run {old.run_id!r} cannot be continued, because it was made otherwise: "
-            f"{'; '.join(differ)}; give the options of then, or begin another run"
+            f"run {old.run_id!r} cannot be continued, because it was made with other options: "
+            f"{'; '.join(differ)}; give the options that it was begun with, or begin another run"
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     size = _size(directory)

@@ -54,7 +54,7 @@ def load_suite(
 
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, from its data in
     the directory `bfcl`, or in the installed package `bfcl-eval`, which is not imported.
-    `tools` stand in for those that the suite names. `exclude` are ids and tags of scenarios that
+    `tools` replace those that the suite names. `exclude` are ids and tags of scenarios that
     are left out, as by `without`: they may expect tools that there are not. Raises `SuiteError` for
     a file that cannot be used, with file, line or index, and field, and for a name that is not
     built in.
@@ -158,7 +158,7 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         return _selection(file, name, given, wanted)
     for one, other in _EXCLUDES:
         if one in header and other in header:
-            raise place.at(other).error(f"stands beside {one}; keep the one that is meant")
+            raise place.at(other).error(f"is given beside {one}; keep the one that is meant")
     tools = given if given is not None else header_tools(header, place)
     prompt = _system_prompt(file)
     scenarios = _scenarios(file, partial(read_scenario, tools=tools, wanted=wanted))
@@ -185,7 +185,7 @@ def _profile(header: JsonObject, place: Place) -> str | None:
 def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> PackedScenarios:
     if not file.rows:
         raise file.place.error(
-            "holds no scenario, and none passed of none is no result; add one or more"
+            "has no scenario, and none passed of none is no result; add one or more"
         )
     return PackedScenarios(_read_in_turn(file, read))
 
@@ -207,7 +207,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
     beside = sorted(header.keys() - {"name", "description", "profile", "from", "select"})
     if beside or file.rows:
         raise place.at(*beside[:1]).error(
-            "from and select stand alone, with nothing beside them but a profile"
+            "from and select are used alone, with nothing beside them but a profile"
         )
     source, ids = _source(file), header.get("select")
     if not isinstance(ids, list) or not ids:
@@ -219,7 +219,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
         if not isinstance(one, str) or one not in by_id:
             raise at.error(UnknownNameError(f"scenario of {source}", str(one), by_id))
         if one in ids[:index]:
-            raise at.error(f"{one!r} stands at {ids.index(one)} already; keep one")
+            raise at.error(f"{one!r} is at {ids.index(one)} already; keep one")
     scenarios = tuple(by_id[one] for one in ids)
     digest = suite_digest(scenarios, whole.tools, whole.system_prompt)
     changed: dict[str, object] = {"name": name, "scenarios": scenarios, "digest": digest}

@@ -102,7 +102,9 @@ def _judged(
     if failure is not None:
         return "transport_failure", f"no reply: {failure}", f"{failure.kind}: {failure}"
     if task.other_turn is not None:
-        words = f"turn {task.other_turn} calls otherwise than was run, so nobody knows what follows"
+        words = (
+            f"turn {task.other_turn} makes other calls than were run, so nobody knows what follows"
+        )
         return "judge_failure", words, f"replies: {words}"
     checks = task.checks
     broken, failed = next((one for one in checks if one.ok is None), None), _failed(checks)
@@ -113,7 +115,7 @@ def _judged(
     if not failed:
         return (
             outcome,
-            f"{_count(len(checks), 'check')} held, in {_count(len(turns), 'turn')}",
+            f"{_count(len(checks), 'check')} passed, in {_count(len(turns), 'turn')}",
             None,
         )
     first = min(failed, key=lambda one: one.turn or len(turns))

@@ -146,7 +146,7 @@ def _one_object(text: str) -> JsonObject:
     if not isinstance(first, dict):
         raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object")
     if any(other != first for other in others):
-        raise _NoVerdictError("the reply holds several different answers")
+        raise _NoVerdictError("the reply has several different answers")
     return first
 
 
@@ -155,7 +155,7 @@ def _objects(text: str) -> Iterator[JsonValue]:
     while at < len(text):
         count += 1
         if count > _MAX_OBJECTS:
-            raise _NoVerdictError(f"the reply holds more than {_MAX_OBJECTS} answers")
+            raise _NoVerdictError(f"the reply has more than {_MAX_OBJECTS} answers")
         value, at = _DECODER.raw_decode(text, at)
         space = _SPACE.match(text, at)
         at = space.end() if space else at
@@ -165,7 +165,7 @@ def _objects(text: str) -> Iterator[JsonValue]:
 def _once(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _NoVerdictError("a key stands in the reply twice, so there are several answers")
+        raise _NoVerdictError("a key is in the reply twice, so there are several answers")
     return found
 
 

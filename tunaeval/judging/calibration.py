@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 FEW_LABELS = 200
 """Below so many the interval of kappa, which is a large sample's, is rough, and is called so."""
 
-_UNCALIBRATED = "uncalibrated: this judge was held against no labels"
+_UNCALIBRATED = "uncalibrated: this judge was compared with no labels"
 
 
 class JudgeIdentity(Data):

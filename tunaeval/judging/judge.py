@@ -98,7 +98,7 @@ class Judge:
 
     @property
     def identity(self) -> JudgeIdentity:
-        """What a calibration holds for: change any of it, and it is another judge."""
+        """What a calibration is valid for: change any of it, and it is another judge."""
         return JudgeIdentity(
             model=self.model,
             prompt_version=self.prompt_version,

@@ -117,7 +117,7 @@ def _contradictions(expect: Expectation) -> Iterator[str]:
     every = (calls, tools, expect.forbid or None, least, most)
     given = [value for value in every if value is not None]
     if expect.none and given:
-        yield "none: true wants no call at all; nothing else can stand beside it"
+        yield "none: true wants no call at all; nothing else can be beside it"
     if not (expect.none or given):
         yield "nothing is expected; give calls, tools, none, forbid, min_calls or max_calls"
     if calls is not None and tools is not None:
@@ -140,4 +140,4 @@ def _argument_faults(expect: Expectation) -> Iterator[str]:
         for name, value in call.arguments.items():
             yield from matcher_faults(value, f"{where}.{name}")
             if name.startswith("$"):
-                yield f"{where}: {name!r} is no argument; a matcher stands in a value's place"
+                yield f"{where}: {name!r} is no argument; a matcher replaces a value"

@@ -12,7 +12,7 @@ from tunaeval.types import ToolCall
 FAILURES = {
     "missing-call": "an expected call was not made",
     "extra-call": "a call was made that nobody asked for",
-    "wrong-order": "a call fits, but stands in the wrong place",
+    "wrong-order": "a call fits, but is in the wrong place",
     "too-few-calls": "fewer calls than `min_calls`",
     "too-many-calls": "more calls than `max_calls`",
     "unexpected-call": "a call was made where `none` was wanted",

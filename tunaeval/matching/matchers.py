@@ -209,7 +209,8 @@ def _faults_of(value: Mapping[str, JsonValue], path: str) -> Iterator[str]:
         return
     beside = value.keys() - {keys[0]} - MATCHERS[keys[0]].options
     if beside:
-        yield f"{path}: {keys[0]} stands alone in its object, here is {', '.join(sorted(beside))}"
+        others = ", ".join(sorted(beside))
+        yield f"{path}: {keys[0]} has to be alone in its object, not with {others}"
         return
     fault = MATCHERS[keys[0]].fault(dict(value))
     if fault is not None:

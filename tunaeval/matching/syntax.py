@@ -128,7 +128,7 @@ class _Reading:
         if self._text[self._at : self._at + 1] == "+":
             self.refuse("makes a possessive repeat, which is not supported")
         if self._repeat() is not None:
-            self.refuse("stands after a repeat that repeats already", at=self._at - 1)
+            self.refuse("comes after a repeat that repeats already", at=self._at - 1)
         return Repeat(part, *found)
 
     def _repeat(self) -> tuple[int, int | None] | None:

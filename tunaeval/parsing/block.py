@@ -76,7 +76,7 @@ class Block(Begun):
             if not (yield from literal(window, opener.spellings)):
                 break
             self._doubled += 1
-            self._frame = (self._ledger.repair("doubled-tag", "the opener stands twice"),)
+            self._frame = (self._ledger.repair("doubled-tag", "the opener is there twice"),)
             char = yield from next_char(window)
         if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
             yield from bounded(window, _LANGUAGE)

@@ -213,7 +213,7 @@ class Collector:
         if room <= 0:
             return
         if room == 1:
-            told = f"{MAX_DIAGNOSES} are told at the most"
+            told = f"{MAX_DIAGNOSES} are listed at the most"
             diagnosis = Diagnosis("too-many-diagnoses", told, diagnosis.span)
         self._diagnoses.append(diagnosis)
         if self.events is not None and diagnosis.span:

@@ -44,7 +44,7 @@ class Route:
 def convert_text(text: str, route: Route) -> str | Unconvertible:
     """The reply with all its calls written in the target format; without calls, as it is."""
     if route.source is None or route.target is None:
-        raise UsageError("structured calls stand in messages; a text needs two wire formats")
+        raise UsageError("structured calls are in messages; a text needs two wire formats")
     found = _read(text, route.source, route)
     if isinstance(found, Unconvertible):
         return found
@@ -73,10 +73,10 @@ def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]]
 def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
     """The reply with these calls written behind what it says."""
     if route.target is None:
-        raise UsageError("structured calls stand in messages, not in a text")
+        raise UsageError("structured calls are in messages, not in a text")
     before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
     if before.calls:
-        return Unconvertible("the text beside the structured calls holds calls of its own")
+        return Unconvertible("the text beside the structured calls contains calls of its own")
     gap = "\n" if text and not text.endswith("\n") else ""
     expected = replace(before, calls=tuple(calls))
     return _confirmed(text + gap + render_calls(calls, route.target), expected, route)

@@ -135,7 +135,7 @@ class ElementsReader:
             return
         top.texts = [text.removesuffix(closer)]
         at = self._window.offset
-        message = f"{closer!r} stands without what belongs before it"
+        message = f"{closer!r} comes without what belongs before it"
         self._repairs.append(Repair("unclosed", message, Span(at - len(closer), at)))
         self._closed(top.tag)
 

@@ -33,11 +33,11 @@ class Event:
     - "content", "reasoning", "markup": `text` at `span`.
     - "call_started": call number `index` of tool `name` begins, as soon as the name is known.
     - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
-      the whole, with the values as they are after mending and fitting.
+      the whole, with the values as they are after repair and fitting.
     - "call_finished": `call`, at `span`.
-    - "call_dropped": what was started is no call after all (a broken end, a mend that the level
+    - "call_dropped": what was started is no call after all (a broken end, a repair that the level
       does not allow); the number will be used again.
-    - "reclassified": what stood in `span` turned out to be reasoning; calls in it are taken back.
+    - "reclassified": what was in `span` turned out to be reasoning; calls in it are taken back.
     - "diagnosis": `diagnosis`.
 
     Examples:

@@ -197,7 +197,7 @@ def _claim(value: JsonObject, word: CallObject, span: Span, *, truncated: bool) 
     id_ = value.get("id", value.get("tool_call_id"))
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:
-        repairs.append(repair_of("wrapped-call", "the call stands inside 'function'", span))
+        repairs.append(repair_of("wrapped-call", "the call is inside 'function'", span))
         value = inner
     name_key: str | None = word.name
     arguments_key: str | None = word.arguments

@@ -190,7 +190,9 @@ def _argument_reason(key: str, value: JsonValue, form: Format) -> str | None:
     inside = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
     bare = any(isinstance(word, Many | Elements) for word in form.words)
     return (
-        f"its value holds {inside!r}, which is the format's own markup" if inside and bare else None
+        f"its value contains {inside!r}, which is the format's own markup"
+        if inside and bare
+        else None
     )
 
 

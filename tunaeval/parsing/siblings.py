@@ -76,4 +76,6 @@ def swallowed(pieces: Sequence[Piece], closing: Closing) -> Iterator[Note]:
     """What is to be told of values that still hold markup."""
     for piece in pieces:
         if closing.marks.inside(piece.text):
-            yield Note("swallowed-markup", f"{piece.key[:60]!r} holds markup, perhaps a lost tag")
+            yield Note(
+                "swallowed-markup", f"{piece.key[:60]!r} contains markup, perhaps a lost tag"
+            )

@@ -23,7 +23,7 @@ _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's:
 
 
 class Stream:
-    """A text that arrives in pieces. `feed` tells what became certain, `finish` the result.
+    """A text that arrives in pieces. `feed` reports what became certain, `finish` the result.
 
     The result equals that of parsing the whole text at once, wherever it was cut.
 

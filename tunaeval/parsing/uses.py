@@ -95,7 +95,7 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
     """The calls as a model would write them in this format; read back by `parse`.
 
     That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
-    the name) and says why. Where values are bare text, only `parse` with tools tells "5" from 5.
+    the name) and says why. Where values are bare text, only `parse` with tools can tell "5" from 5.
 
     Examples:
         >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
@@ -105,11 +105,11 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """What to tell a model so that it writes calls of these tools in this format.
+    """The instructions for a model, so that it writes calls of these tools in this format.
 
     Examples:
-        >>> said = tunaeval.instructions([{"name": "ls"}], format="hermes")
-        >>> "<tool_call>" in said
+        >>> text = tunaeval.instructions([{"name": "ls"}], format="hermes")
+        >>> "<tool_call>" in text
         True
     """
     return instructions_for(known_tools(tools) or Tools(), _format(format))

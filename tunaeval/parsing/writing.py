@@ -107,7 +107,7 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
         case Many():
             arguments = calls[0].arguments.items()
             return "".join(_argument(word.words, key, value) for key, value in arguments)
-    raise UsageError(f"{word!r} stands outside of Many()")
+    raise UsageError(f"{word!r} is outside of Many()")
 
 
 def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:

@@ -89,7 +89,7 @@ def _baseline(report: Report, directory: Path) -> Report:
     same = [one for one in found if one.run.suite == report.run.suite]
     if not same:
         raise UsageError(
-            f"{str(directory)!r} holds no run of {report.run.suite!r}; make one with "
+            f"{str(directory)!r} has no run of {report.run.suite!r}; make one with "
             f"tunaeval run --suite FILE --out {directory}"
         )
     return max(same, key=lambda one: one.run.started_at)

@@ -130,5 +130,5 @@ def _utf8(name: str, content: str) -> bytes:
         return content.encode()
     except UnicodeEncodeError:
         raise UsageError(
-            f"the file {name!r} holds a lone surrogate, which UTF-8 has not; give bytes"
+            f"the file {name!r} contains a lone surrogate, which UTF-8 cannot write; give bytes"
         ) from None

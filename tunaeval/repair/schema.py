@@ -42,7 +42,7 @@ def fit(
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
-        deep = Fault("too-deep", "$", "nested too deeply to be held against its schema")
+        deep = Fault("too-deep", "$", "nested too deeply to be compared with its schema")
         return Fitted(value, (), (deep,))
     return Fitted(outcome.value, tuple(repairs), tuple(faults))
 

@@ -206,11 +206,11 @@ def has_long_number(text: str, start: int, end: int) -> bool:
 def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
     notes = []
     if text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0:
-        notes.append(Note("nul", "a string holds the character NUL; it is kept"))
+        notes.append(Note("nul", "a string contains the character NUL; it is kept"))
     raw = not text.isascii() and _is_no_unicode(text[start:end])
     escaped = text.find("\\u", start, end) >= 0 and _ESCAPED_SURROGATE.search(text, start, end)
     if raw or (escaped and _has_surrogate(value)):
-        notes.append(Note("lone-surrogate", "a string holds half a surrogate pair; it is kept"))
+        notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
     return notes
 
 

@@ -25,7 +25,7 @@ def read_json(text: str) -> Read | Unreadable:
         raise AssertionError(f"a reader asked for more than all of {text[:60]!r}")
     rest = text[window.pos :].strip() if window.pos < len(text) else ""
     if rest and isinstance(result, Read):
-        return Unreadable("invalid-json", f"{rest[:40]!r} stands after the value", window.pos)
+        return Unreadable("invalid-json", f"{rest[:40]!r} comes after the value", window.pos)
     return result
 
 

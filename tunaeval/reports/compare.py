@@ -51,7 +51,7 @@ class Difference:
     """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
 
     `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
-    `detectable` is the true difference that would be found four times in five.
+    `detectable` is the true difference that would be found with a probability of 80 %.
     """
 
     section: str
@@ -74,7 +74,7 @@ class Difference:
         return self.low > -margin
 
     def needed(self, effect: float) -> int:
-        """Scenarios like these that would find a true difference of `effect` four times in five."""
+        """How many such scenarios find a true difference of `effect` with a probability of 80 %."""
         return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
 
 

@@ -131,8 +131,8 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
     overall = comparison.overall
     yield (
         f"{overall.test} p = {_p(overall.p)}; a true difference of "
-        f"{100 * overall.detectable:.1f} points would be found four times in five; "
-        f"for 2 points ask {overall.needed(0.02):,} scenarios like these"
+        f"{100 * overall.detectable:.1f} points would be found with a probability of 80 %; "
+        f"to find one of 2 points, ask {overall.needed(0.02):,} scenarios like these"
     )
     if (weighted := comparison.weighted) is not None:
         yield (

@@ -161,13 +161,13 @@ def luck(repeats: Repeats) -> Iterator[str]:
     yield f"asked {repeats.repeats} times: {', '.join(chances) or 'nothing was answered'}"
     split = repeats.variance
     if split is not None and not split.standard_error:
-        yield "every answer was the same, so the variance says nothing of luck"
+        yield "every answer was the same, so the variance shows nothing of chance"
     elif split is not None:
         yield (
-            f"luck makes {share(split.share_within)} of the score's variance; standard error "
-            f"{points(split.standard_error)}, with twice the scenarios "
+            f"chance between repeats is {share(split.share_within)} of the score's variance; "
+            f"standard error {points(split.standard_error)}, with twice the scenarios "
             f"{points(split.with_more_scenarios)}, with twice the repeats "
-            f"{points(split.with_more_repeats)}: more {split.buy} are worth most"
+            f"{points(split.with_more_repeats)}: more {split.buy} would help most"
         )
 
 

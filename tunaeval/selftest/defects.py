@@ -188,7 +188,7 @@ CASES = (
     _formula(
         "large arguments", "context efficiency",
         _messages([("write", {"text": "x" * 160_000}, _FINE)]),
-        right=0.8, because="40,000 tokens of arguments stood in the context",
+        right=0.8, because="40,000 tokens of arguments were in the context",
     ),
     _formula(
         "reported usage", "context efficiency",

@@ -97,14 +97,14 @@ def _untiled(text: str, result: ParseResult, events: Sequence[Event]) -> str:
             return f"{tile.kind} begins at {tile.span.start}, not at {at}"
         at = tile.span.end
         if tile.kind != "call_finished" and tile.text != text[tile.span.start : at]:
-            return f"{tile.kind} at {tile.span.start} does not say what stands there"
+            return f"{tile.kind} at {tile.span.start} does not say what is there"
         if tile.kind == "content":
             content.append(tile.text)
     if at != len(text):
-        return f"nothing is told of what stands behind {at}"
+        return f"nothing is reported of what is behind {at}"
     if [tile.call for tile in tiles if tile.call] != list(result.calls):
         return "other calls were finished than are in the result"
-    return "" if "".join(content) == result.content else "other content was told"
+    return "" if "".join(content) == result.content else "other content was reported"
 
 
 def _standing(events: Iterable[Event]) -> list[Event]:

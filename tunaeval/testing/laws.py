@@ -211,14 +211,14 @@ def check_shape(result: ParseResult, level: Level, length: int, where: str) -> N
     for call in result.calls:
         assert isinstance(call.arguments, dict), f"{where}: arguments are no object: {call}"
         forbidden = [repair.code for repair in call.repairs if repair.level not in allowed]
-        assert not forbidden, f"{where}: mended by {forbidden}"
+        assert not forbidden, f"{where}: repaired by {forbidden}"
         if call.span is not None:
             inside = at <= call.span.start < call.span.end <= length
             assert inside, f"{where}: {call.span} overlaps another call or leaves the text"
             at = call.span.end
     for diagnosis in result.diagnoses:
         start, end = diagnosis.span or (0, 0)
-        assert 0 <= start <= end <= length, f"{where}: {diagnosis} stands outside of the text"
+        assert 0 <= start <= end <= length, f"{where}: {diagnosis} is outside of the text"
 
 
 def _chunks_do_not_matter(seen: Seen) -> None:
@@ -236,9 +236,9 @@ def _events_tile_the_text(seen: Seen) -> None:
             assert event.text == text[event.span.start : event.span.end], f"{text!r}: {event}"
     assert at == len(text), f"{text!r}: events end at {at}"
     finished = [event.call for event in tiles if event.call]
-    assert finished == list(result.calls), f"{text!r}: events tell {finished}, not {result.calls}"
+    assert finished == list(result.calls), f"{text!r}: events report {finished}, not {result.calls}"
     content = "".join(event.text for event in tiles if event.kind == "content")
-    assert content == result.content, f"{text!r}: events tell {content!r}, not {result.content!r}"
+    assert content == result.content, f"{text!r}: events report {content!r}, not {result.content!r}"
 
 
 def _after_reclassification(events: Sequence[Event]) -> list[Event]:
@@ -268,7 +268,7 @@ def _deltas_are_the_arguments(seen: Seen) -> None:
             name, pieces = growing.pop(event.index)
             told, call = (name, json.loads("".join(pieces))), event.call
             wanted = (call.name, call.arguments)
-            assert told == wanted, f"{seen.of.chunks}: {told} was told of {wanted}"
+            assert told == wanted, f"{seen.of.chunks}: {told} was reported of {wanted}"
     assert not growing, f"{seen.of.chunks}: begun, and never ended: {growing}"
 
 

@@ -132,7 +132,7 @@ def _check_invention(result: ParseResult, text: str) -> None:
     for kind, words in (("content", result.content), ("reasoning", result.reasoning or "")):
         rest = iter(outside)  # asked whether it holds a character, it goes on to behind that one
         invented = next((word for word in words if word not in rest), None)
-        assert invented is None, f"{text!r}: {kind} {words!r} is not what stands there"
+        assert invented is None, f"{text!r}: {kind} {words!r} is not what is there"
 
 
 def _texts(examples: Sequence[str]) -> st.SearchStrategy[_Asked]:

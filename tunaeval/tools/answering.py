@@ -60,7 +60,7 @@ def call_id(id_: str, *, asked: float | None = None) -> Call:
         with call_id("c1"):
             tool("a.py")
 
-    `asked` is when the call was asked for, as `time.perf_counter` told it (now, where it is not
+    `asked` is when the call was asked for, as `time.perf_counter` gave it (now, where it is not
     given): what lies between that moment and the run's beginning is the run's `queued_seconds`.
 
     Examples:

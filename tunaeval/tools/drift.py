@@ -46,7 +46,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Names that stand in the prompt alone, each where it is first met, and in the schema alone;
+    """Names that are in the prompt alone, each where it is first met, and in the schema alone;
     and what two descriptions of a tool say differently.
 
     Examples:
@@ -85,7 +85,7 @@ def find_drift(
     *,
     tools: Iterable[str] = (),
 ) -> Drift:
-    """Hold what a prompt file names against the parameters of `tool`.
+    """Compare what a prompt file names with the parameters of `tool`.
 
     `prompt` is the file, or what was read of one; without it the tool's own description is looked
     at. `tools` are the names of other tools, which a description may mention.

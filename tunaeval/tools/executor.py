@@ -75,7 +75,7 @@ class ToolResult:
         return len(self.executions)
 
     def as_openai(self) -> JsonObject:
-        """The message that tells the model, in the shape of OpenAI's chat completions API."""
+        """The message for the model, in the shape of OpenAI's chat completions API."""
         failed = self.exception is not None or not self.executions
         content = f"Error: {self.error}" if failed else _as_text(self.value)
         return {"role": "tool", "tool_call_id": self.call.id, "content": content}
@@ -110,7 +110,7 @@ class Executor:
 
     `tools` are functions, coroutine functions (functions run in threads), or tools of LangChain,
     pydantic-ai and tinyagent, in a list or by name. At most `max_parallel` run at the same time (by
-    default one for each processor). `recorder` hears each attempt of each tool that does not tell
+    default one for each processor). `recorder` hears each attempt of each tool that does not report
     it already. Raises ToolsError for what cannot be run, UsageError for what cannot be asked.
 
     Examples:

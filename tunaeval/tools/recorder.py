@@ -75,7 +75,7 @@ class Recorder:
 
     @property
     def busy_seconds(self) -> float | None:
-        """How long at least one of the tools ran, as `tunaeval.busy_seconds` tells it."""
+        """How long at least one of the tools ran, as `tunaeval.busy_seconds` counts it."""
         return busy_seconds(self.executions)
 
     @property
@@ -100,7 +100,7 @@ class Recorder:
     def keep(self, make: Make, ending: object, *facts: object) -> None:
         """Keep what an execution will be made of, `make(*facts)`, when it is read.
 
-        `ending` is the very thing that the tool gave back or raised; it is not held on to here.
+        `ending` is the very thing that the tool gave back or raised; it is not kept here.
         """
         del ending
         kept, numbers = self._state
@@ -109,7 +109,7 @@ class Recorder:
             self.listener(make(*facts))
 
     def take(self) -> tuple[ToolExecution, ...]:
-        """The executions, which are forgotten: to be scored once, and held no longer."""
+        """The executions, which are forgotten: to be scored once, and kept no longer."""
         kept, _ = self._state
         self.clear()
         return _made(copied(kept))

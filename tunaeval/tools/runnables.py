@@ -50,7 +50,7 @@ def runnables_of(
     found: dict[str, Runnable] = {}
     for name, tool, where in _named(tools):
         if name in found:
-            raise ToolsError(f"{where}: the name {name!r} is taken; rename one, or hand in a dict")
+            raise ToolsError(f"{where}: the name {name!r} is taken; rename one, or pass a dict")
         runnable = _runnable(tool, where)
         found[name] = replace(runnable, is_recorded=_is_recorded(tool, recorder))
     return found
@@ -84,7 +84,7 @@ def _name(tool: AnyTool, where: str) -> str:
     for name in (getattr(inner, "__name__", None), getattr(inner, "name", None)):
         if isinstance(name, str) and name and name != "<lambda>":
             return name
-    raise ToolsError(f"{where} is {tool!r:.80}, which has no name; hand in a dict by name")
+    raise ToolsError(f"{where} is {tool!r:.80}, which has no name; pass a dict by name")
 
 
 def _runnable(tool: AnyTool, where: str) -> Runnable:

@@ -20,7 +20,7 @@ class ContextRecorder(Recorder):
             agent(task)
         run.by_call["c1"]
 
-    What is recorded inside goes to `run` alone, also from tasks and threads that were handed the
+    What is recorded inside goes to `run` alone, also from tasks and threads that were given the
     context; outside of all runs it goes to the recorder itself. A run is bounded as the recorder
     is, and forgotten with its last user.
 
@@ -61,7 +61,7 @@ class ResultRecorder(Recorder):
 
         execution = recorder.of(tool("a.py"))
 
-    The results are held on to until they are forgotten, `limit` of them at the most.
+    The results are kept until they are forgotten, `limit` of them at the most.
 
     Examples:
         >>> recorder = tunaeval.ResultRecorder()

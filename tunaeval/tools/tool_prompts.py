@@ -33,7 +33,7 @@ _ABOUT_PARAMETER = (*_PARAMETER, "description")
 
 @dataclass(frozen=True, slots=True)
 class ToolPrompt:
-    """A description, and what is said of each parameter ("" where it is only named).
+    """A description, and the text about each parameter ("" where it is only named).
 
     `source` is the file, `line` the one in it where the description begins, `lines` those where the
     parameters do.
@@ -108,7 +108,9 @@ class _Reading:
         except (LookupError, ValueError) as error:
             raise self._error(f"its encoding cannot be read: {error}") from error
         if self.description is None:
-            raise self._error("no <description> directly below the root, which the model is told")
+            raise self._error(
+                "no <description> directly below the root, which is what the model is given"
+            )
         return ToolPrompt(self.description, self.parameters, self.source, self.line, self.lines)
 
     def _doctype(self, *_declared: object) -> None:
@@ -129,7 +131,7 @@ class _Reading:
         if not name:
             raise self._error('<parameter> has no name; wanted <parameter name="...">')
         if name in self.parameters:
-            raise self._error(f"<parameter name={name!r}> stands in line {self.lines[name]}, too")
+            raise self._error(f"<parameter name={name!r}> is in line {self.lines[name]}, too")
         self.parameters[name] = ""
         self.lines[name] = self.parser.CurrentLineNumber
 
@@ -140,7 +142,7 @@ class _Reading:
             self.parameters[next(reversed(self.parameters))] = self._said()
         elif place == _DESCRIPTION:
             if self.description is not None:
-                raise self._error(f"a second <description>; the first stands in line {self.line}")
+                raise self._error(f"a second <description>; the first is in line {self.line}")
             text = "".join(self.words)
             self.line = self.begun + text[: len(text) - len(text.lstrip())].count("\n")
             self.description = self._said()

@@ -49,9 +49,9 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model is told of it.
+    """A tool as a model is given it.
 
-    `parameters` is a JSON schema of type object. `paths` are the arguments that hold file
+    `parameters` is a JSON schema of type object. `paths` are the arguments that are file
     system paths: only those are ever normalised when calls are compared.
 
     Examples:
@@ -76,11 +76,11 @@ class ToolSpec:
         description: str | None = None,
         prompt: str | PathLike[str] | None = None,
     ) -> ToolSpec:
-        """What a model is told of a function: its signature as a schema, its docstring as words.
+        """What a model is given of a function: its signature as a schema, its docstring as words.
 
         A tool may also be anything else that `to_tools` reads.
         `prompt` is an XML prompt file that describes the tool in the docstring's place; `name` and
-        `description` replace both. Raises ToolsError for what cannot be told to a model.
+        `description` replace both. Raises ToolsError for what cannot be described to a model.
         """
         from tunaeval.tools import tool_spec  # noqa: PLC0415 - it imports the types
 
@@ -101,7 +101,7 @@ class ToolSpec:
     def as_responses(self) -> JsonObject:
         """The tool in the shape of OpenAI's Responses API.
 
-        That API is strict unless told otherwise, and strict schemas have no optional arguments.
+        That API is strict unless set otherwise, and strict schemas have no optional arguments.
         """
         return {"type": "function", **self.as_bare(), "strict": False}
 
@@ -158,7 +158,7 @@ class Tools(Mapping[str, ToolSpec]):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One mend that was made to read a call: what (`code`), where, and at which level it may be.
+    """One repair that was made to read a call: what (`code`), where, and at which level it may be.
 
     Examples:
         >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
@@ -177,7 +177,7 @@ class Repair:
 class ToolCall:
     """One call: a tool's name and the arguments as an object.
 
-    `format` is the wire format it was read from, `span` where it stood (None for calls that a
+    `format` is the wire format it was read from, `span` where it was (None for calls that a
     server had already parsed), `repairs` what was repaired, empty when the text was right. `source`
     says whether a server parsed it ("structured") or it was read out of a text ("text").
 

@@ -41,7 +41,7 @@ class Conversation:
 
     One of the caller's messages may have become several, or none: `sources[i]` is the index of the
     caller's message that `messages[i]` was read from, and `length` is how many the caller has.
-    `shape` names the adapter. `query` is what was asked, where it is told or a user says it;
+    `shape` names the adapter. `query` is what was asked, where it is given or a user says it;
     `usage` is what a whole session reports of itself; `name` is what its file calls it; `failure`
     is what it says of an error that ended the run itself.
 

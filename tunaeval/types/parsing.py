@@ -42,11 +42,11 @@ class Diagnosis:
 class ParseResult:
     """A text, read.
 
-    `calls` are all calls in order; `content` is what the model said besides calls and reasoning;
-    `reasoning` what stood between reasoning markers, None if there were none.
+    `calls` are all calls in order; `content` is the text besides calls and reasoning;
+    `reasoning` what is between reasoning markers, None if there were none.
     `outcome` is "calls" when there is at least one, else "truncated" when an attempt was cut off
     by the end of the text, else "malformed" when there was an attempt, else "no_call".
-    `truncated` tells of a cut beside any outcome.
+    `truncated` reports a cut beside any outcome.
 
     Examples:
         >>> result = tunaeval.parse('Look: <tool_call>{"name": "ls", "arguments": {}}</tool_call>')

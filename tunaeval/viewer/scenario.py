@@ -17,7 +17,7 @@ from .secrets import COVER, hidden, hidden_shortened
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
-_OTHERWISE = "this version reads the reply otherwise than the run did; the run's own words are here"
+_OTHERWISE = "this version does not read the reply as the run did; the run's own words are here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _of_episode(view: AttemptView, *, is_wrong: bool) -> AttemptView:
 
 def _checks(task: TaskRecord) -> Iterator[str]:
     for check in task.checks:
-        word = "holds" if check.ok else "fails" if check.ok is False else "failed itself"
+        word = "passed" if check.ok else "fails" if check.ok is False else "failed itself"
         at = "" if check.turn is None else f" (turn {check.turn})"
         yield f"{word}: {check.check}: {check.reason}{at}"
     for fault in task.faults:

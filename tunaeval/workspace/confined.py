@@ -167,11 +167,11 @@ def _fault(path: str) -> str | None:
     if not path:
         return "is empty"
     if "\0" in path:
-        return "holds a NUL"
+        return "contains a NUL"
     try:
         longest = max(len(os.fsencode(name)) for name in path.split("/"))
     except UnicodeEncodeError:
-        return "holds a lone surrogate"
+        return "contains a lone surrogate"
     return f"has a name of more than {_MAX_NAME} bytes" if longest > _MAX_NAME else None
 
 

@@ -2,8 +2,8 @@
 
     !read_file filepath=a.txt
 
-A line is a call: an exclamation mark, a name, and words that hold a key and a text. A `Parser` has
-a name and a method; that is all there is to it. It reads whole texts and cannot write any.
+A line is a call: an exclamation mark, a name, and words that are a key and a text. A `Parser`
+has a name and a method; that is all there is to it. It reads whole texts and cannot write any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LineParser:
         text: str,
         *,
         tools: Tools | None = None,
-        level: Level = "standard",  # noqa: ARG002 - nothing is ever mended, so all are alike
+        level: Level = "standard",  # noqa: ARG002 - nothing is ever repaired, so all are alike
     ) -> ParseResult:
         """All calls in order; a line that tries to be one and is none stays content."""
         calls: list[ToolCall] = []

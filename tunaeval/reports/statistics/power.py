@@ -32,7 +32,7 @@ def needed_scenarios(
     told apart: give the variance of the differences as `between` then.
     """
     if not effect:
-        raise ValueError("effect is 0: no number of scenarios tells nothing from nothing")
+        raise ValueError("effect is 0: no number of scenarios can show a difference of nothing")
     return ceil(_reach(alpha, power) ** 2 * (between + within / repeats) / effect**2)
 
 
