@@ -167,7 +167,8 @@ def _add_leftovers(
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
-        apart = openers_apart(text, more, recipe.reader, tools, known)
+        every = left if text == result.content else openers_left(text, recipe.reader, tools)
+        apart = openers_apart(text, every, known)[-more:]
         found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
 
 
