@@ -86,6 +86,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("unreadable-row", {"messages": [{"role": "assistant", "content": float("nan")}]}),
     ("unreadable-row", {"messages": [{"role": "assistant", "content": None}]}),
     ("unreadable-row", {"messages": [{"role": "assistant"}]}),
+    ("unreadable-row", {"messages": [{"role": "assistant", "content": [{"type": "tool_use"}]}]}),
 ]  # fmt: skip
 
 

@@ -159,6 +159,12 @@ def test_a_check_that_has_to_be_awaited_is_refused(check: Any) -> None:
         checks.add("later", check)
 
 
+@pytest.mark.parametrize("check", [lambda: True, functools.partial(lambda _: True, None)])
+def test_a_check_that_takes_no_state_is_refused(check: Any) -> None:
+    with pytest.raises(PluginShapeError, match="'empty' is refused: too many positional"):
+        checks.add("empty", check)
+
+
 checks.add("some-calls", plug_in)
 checks.add("raises-always", raises)
 checks.add("says-maybe", lambda _: "maybe")

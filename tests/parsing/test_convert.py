@@ -197,6 +197,13 @@ def test_a_row_without_calls_is_returned_itself(row: JsonValue) -> None:
         assert convert_row(row, route_between(source, target)) is row
 
 
+@pytest.mark.parametrize("target", ["hermes", "qwen3-coder", "harmony"])
+def test_a_message_of_nothing_but_structured_calls_is_left_alone(target: str) -> None:
+    row: JsonObject = {"messages": [ASKED, {"role": "assistant", "tool_calls": STRUCTURED}]}
+    assert convert_row(row, route_between("hermes", target)) is row
+    assert convert_row(row["messages"][1], route_between("hermes", target)) is row["messages"][1]
+
+
 def test_structured_calls_are_linked_with_their_results() -> None:
     row = {"messages": [ASKED, CALLED, ANSWERED, CALLED]}
     there = convert_row(row, route_between("hermes", "openai"))
@@ -265,6 +272,8 @@ def test_a_field_may_be_named() -> None:
     row = {"answer": LS, "text": LS}
     found = convert_row(row, route_between("hermes", "qwen3-coder"), field="answer")
     assert found == {"answer": XML, "text": LS}
+    missing = convert_row(row, route_between("hermes", "qwen3-coder"), field="reply")
+    assert missing == Unconvertible("it has no field 'reply'")
 
 
 @given(row=json_values(), target=st.sampled_from(["glm45", "openai"]))
@@ -276,6 +285,7 @@ def test_no_row_is_an_exception(row: JsonValue, target: str) -> None:
         ({"messages": row, "tool_calls": row}, route_between("openai", "hermes")),
         ({"content": row, "tool_calls": row}, route_between("openai", "hermes")),
         ({"messages": [row, {"content": row}]}, route_between("hermes", target)),
+        ({"tool_calls": row}, route_between("hermes", "glm45")),
     ):
         found = convert_row(given_row, route)
         assert isinstance(found, Unconvertible | type(given_row)) or found is None

@@ -28,6 +28,7 @@ GOOD, BROKEN = WORDS["GOOD"], WORDS["BROKEN"]
         ({"reader": "hermess"}, "hermes"),
         ({"reader": 7}, "reader is 7"),
         ({"max_characters": 0}, "max_characters is 0"),
+        ({"observations": "no"}, "observations is 'no'; wanted True or False"),
     ],
 )
 def test_a_recipe_that_cannot_be_is_refused(fields: dict[str, Any], piece: str) -> None:

@@ -16,7 +16,7 @@ TOKENS = [
     "<|im_end|>", "</s>", "<s>", "<|endoftext|>", "<end_of_turn>", "<pad>", "<eos>", "[PAD]",
     "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<｜end▁of▁sentence｜>",
     "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>\n\n",
-    "</think>", "</tool_call>", "```\n```",
+    "</think>", "</tool_call>", "```\n```", "<unused12>",
     "\u200b", "\ufeff", "\u2060", "\u00ad", "\u3164", "\n", " ",
 ]  # fmt: skip
 
@@ -54,3 +54,48 @@ def test_a_fence_that_is_the_format_costs_nothing(reader: str) -> None:
     text = render([ToolCall("get_weather", {"city": "Paris"})], reader)
     gold = Gold.of([call(city="Paris")], TOOLS)
     assert reward(text, gold, recipe=Recipe(reader=reader)).value == 1.0, text
+
+
+def test_what_earns_less_than_all_says_why() -> None:
+    """Also where each call by itself is sound."""
+    item = {"id": "1", "type": "function", "function": call(city="Paris")}
+    beside = {"role": "assistant", "content": WORDS["WRONG"], "tool_calls": [item]}
+    found = reward(beside, ONE)
+    assert (found.value, [one.code for one in found.failures]) == (0.475, ["not-a-call"])
+    made_up = f"<tool_response>{WORDS['WRONG']}</tool_response>{WORDS['GOOD']}"
+    found = reward(made_up, ONE, recipe=Recipe(observations=False))
+    assert (found.value, [one.code for one in found.failures]) == (0.475, ["not-a-call"])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Paris"}},
+        {"type": "tool_use", "id": [], "name": "get_weather", "input": {}},
+        {"type": "tool_call", "name": "get_weather", "args": {}},
+        {"functionCall": {"name": "get_weather", "args": {}}},
+    ],
+)
+def test_a_call_of_another_api_is_no_abstention(part: dict[str, object]) -> None:
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Sunny."}, part]}
+    for recipe in (Recipe(), EXACT):
+        found = reward(said, NONE, recipe=recipe)
+        assert (found.value, found.failures[0].code) == (0.0, "not-a-call")
+    assert reward(said, ONE).value == 0.0
+
+
+def test_an_item_or_a_text_in_place_of_calls_is_no_abstention() -> None:
+    words = {"role": "assistant", "content": "Sunny."}
+    item = {"type": "function_call", "name": "get_weather", "arguments": "{}"}
+    for made in ([item, words], {**words, "tool_calls": "x"}, {**words, "tool_calls": {"a": 1}}):
+        found = reward(made, NONE)
+        assert (found.value, bool(found.broken)) == (0.0, True)
+    assert reward([words], NONE).value == 1.0
+
+
+def test_a_call_that_is_in_two_places_by_one_id_is_one() -> None:
+    block = {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Paris"}}
+    item = {"id": "a", "type": "function", "function": call(city="Paris")}
+    both = {"role": "assistant", "content": [block], "tool_calls": [item]}
+    assert reward(both, ONE).value == 1.0
+    assert reward({**both, "tool_calls": [{**item, "id": "b"}]}, ONE).value == 0.475

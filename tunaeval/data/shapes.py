@@ -20,7 +20,16 @@ from tunaeval.errors import ToolsError, UsageError
 from tunaeval.parsing import parse_message
 from tunaeval.repair import Unreadable, read_json
 from tunaeval.tools import to_tools
-from tunaeval.types import Diagnosis, JsonObject, JsonValue, Message, ToolCall, Tools, text_of
+from tunaeval.types import (
+    Diagnosis,
+    JsonObject,
+    JsonValue,
+    Message,
+    ToolCall,
+    Tools,
+    foreign_calls,
+    text_of,
+)
 from tunaeval.wanted import wanted_name
 
 from .glaive import glaive_messages
@@ -148,6 +157,11 @@ def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
         raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
         raise UnreadableRowError(f"message {index} is of the model, without content and calls")
+    items = message.get("tool_calls")
+    if kinds := foreign_calls(content, items if isinstance(items, list) else ()):
+        raise UnreadableRowError(
+            f"message {index} has a {kinds[0]!r} part, a call of another API; wanted tool_calls"
+        )
 
 
 _IN_PLACE_OF_WORDS = (

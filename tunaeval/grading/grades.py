@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
 from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
@@ -42,6 +43,12 @@ def _callable(thing: object) -> str | None:
     if is_async(thing):
         name = getattr(thing, "__name__", "__call__")
         return f"it is async: {head(name, thing)}; wanted {_SHAPE}"
+    try:
+        signature(thing).bind_partial(None)
+    except TypeError as error:
+        return f"{error}: {head(getattr(thing, '__name__', '__call__'), thing)}; wanted {_SHAPE}"
+    except ValueError:  # written in C, without a signature to look at
+        return None
     return None
 
 

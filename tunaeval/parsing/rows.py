@@ -57,6 +57,8 @@ def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _C
         except ToolsError as error:
             return Unconvertible(f"its own tools cannot be understood: {error}")
     if field is not None:
+        if field not in row and route.source is not None:
+            return Unconvertible(f"it has no field {field[:40]!r}")
         return _reply(row, field, route, ())
     return _found(row, route, ())
 
@@ -127,7 +129,7 @@ def _answered(following: Sequence[JsonValue]) -> Iterator[str]:
 def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
     if isinstance(value, Unconvertible):
         return value
-    return row if value is row[key] else {**row, key: value}
+    return row if value is row.get(key) else {**row, key: value}
 
 
 # --- one reply -----------------------------------------------------------------------------------

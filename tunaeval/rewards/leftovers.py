@@ -33,24 +33,21 @@ def openers_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
     return [] if pattern is None else [*_unquoted(pattern, content, tools)]
 
 
-def openers_apart(
-    text: str, left: int, reader: str, tools: Tools | None, others: Sequence[Span]
-) -> list[Span]:
-    """The last `left` openers of a text that lie outside of calls and of what is known broken."""
-    pattern = _pattern(reader)
-    if pattern is None:
-        return []
+def openers_apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """The openers of a text that lie outside of calls and of what is known broken."""
     known = sorted(others)
+    if not known:
+        return [*left]
     at = 0
     found: list[Span] = []
-    for span in _unquoted(pattern, text, tools):
+    for span in left:
         while at < len(known) and known[at].end <= span.start:
             at += 1
         gap = known[at].start - span.end if at < len(known) else _NEAR + 1
         near = gap <= _NEAR and not text[span.end : span.end + max(gap, 0)].strip()
         if not near:
             found.append(span)
-    return found[-left:]
+    return found
 
 
 @lru_cache(maxsize=64)

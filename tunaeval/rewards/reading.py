@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunaeval.parsing import parse, parse_message
-from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, text_of
+from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, foreign_calls, text_of
 
 from .leftovers import openers_apart, openers_left
 from .observed import has_observations, observations, without
@@ -107,7 +107,11 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
     found = of_result(result, recipe, text, tools)
     found.broken += len(forged)
     found.spans += tuple(BrokenSpan(*span) for span in forged)
+    found.diagnoses += (_FORGED,) * len(forged)
     return found
+
+
+_FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or another's turn")
 
 
 def has_others(text: str) -> bool:
@@ -167,7 +171,8 @@ def _add_leftovers(
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
-        apart = openers_apart(text, more, recipe.reader, tools, known)
+        every = left if text == result.content else openers_left(text, recipe.reader, tools)
+        apart = openers_apart(text, every, known)[-more:]
         found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
 
 
@@ -255,15 +260,17 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = _get(message, "tool_calls")
-    items = [*items] if isinstance(items, list | tuple) else []
+    items = [*items] if isinstance(items, list | tuple) else [items] if _is_odd(items) else []
     legacy = _get(message, "function_call")
     if not items and legacy is not None:
         items = [legacy]
     content = _get(message, "content")
     said = text_of(content) if content else ""
     text = _of_text(said, tools, recipe) if said else Attempts([], set())
+    foreign = foreign_calls(content, items)
+    foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
     if not items:
-        return text
+        return _with_foreign(text, foreign)
     result = parse_message({"tool_calls": items}, recipe.reader, tools, recipe.level)
     found = of_result(result, recipe)
     beside = [call for call in text.calls if not _among(call, result.calls)]
@@ -271,7 +278,29 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
     found.diagnoses += text.diagnoses
+    found.diagnoses += tuple(
+        Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
+        for call in beside
+    )
     found.speaks = has_words(said)
+    return _with_foreign(found, foreign)
+
+
+def _is_odd(items: object) -> bool:
+    """Whether this is something in the place of structured calls, and no list."""
+    return isinstance(items, str | Mapping) and bool(items)
+
+
+def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
+    """With calls of another API: nobody reads them here, and they are no abstention."""
+    if kinds:
+        found.broken += len(kinds)
+        found.diagnoses += tuple(
+            Diagnosis(NOT_A_CALL, f"{kind!r} is a call of another API, which is not read")
+            for kind in kinds
+        )
+        if found.outcome == "no_call":
+            found.outcome = "malformed"
     return found
 
 

@@ -91,6 +91,8 @@ class Recipe:
         parser_for(self.reader)
         if type(self.max_characters) is not int or self.max_characters < 1:
             raise refusal("max_characters", self.max_characters, "a whole number, 1 or more")
+        if type(self.observations) is not bool:
+            raise refusal("observations", self.observations, "True or False")
         said = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.init]
         digest = sha256(f"{_RULES} {' '.join(said)}".encode()).hexdigest()[:12]
         object.__setattr__(self, "digest", digest)

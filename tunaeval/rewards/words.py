@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     r"|<\uff5c[^<>\uff5c\s]{1,40}\uff5c>"
     r"|</?(?:s|think|tools?|tool_calls?|tool_response)>|`{3,}\w*"
     r"|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
-    r"|<(?:pad|eos|bos|unk)>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
+    r"|<(?:pad|eos|bos|unk|mask|unused\d{1,5})>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
 )
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols by their category, and blank in every font."""

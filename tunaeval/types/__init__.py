@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     )
     from .conversations import Checked, Conversation, Notice, Results, asked, results_of
     from .deadlines import Deadline
-    from .exchange import AgentRun, AgentTask, Reply, Request, Streamed, is_blank, text_of
+    from .exchange import (
+        AgentRun,
+        AgentTask,
+        Reply,
+        Request,
+        Streamed,
+        foreign_calls,
+        is_blank,
+        text_of,
+    )
     from .messages import Message, ToolExecution, Usage
     from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
@@ -70,6 +79,7 @@ _HOMES = {
     "asked": "conversations",
     "is_blank": "exchange",
     "results_of": "conversations",
+    "foreign_calls": "exchange",
     "text_of": "exchange",
 }
 
@@ -108,6 +118,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "foreign_calls",
     "is_blank",
     "results_of",
     "text_of",

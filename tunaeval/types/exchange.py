@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -132,5 +132,29 @@ def text_of(content: JsonValue) -> str:
 def _text_in(part: object) -> object:
     if isinstance(part, str):
         return part
+    return _of(part, "text")
+
+
+_FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
+
+
+def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
+    """The types of the parts that are calls of another API, which nobody reads as one of OpenAI's.
+
+    Those that repeat one of `items`, the structured calls beside them, by its id are none
+    (LangChain has each call in both places).
+    """
+    known = {one for item in items if isinstance(one := _of(item, "id"), str)}
+    found: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        kind, id_ = _of(part, "type"), _of(part, "id")
+        if not isinstance(kind, str):
+            kind = next((key for key in _FOREIGN if _of(part, key)), None)
+        if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
+            found.append(str(kind))
+    return found
+
+
+def _of(thing: object, key: str) -> object:
     # dict first: the abstract class is slow to ask
-    return part.get("text") if isinstance(part, (dict, Mapping)) else getattr(part, "text", None)
+    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
