@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -28,6 +29,12 @@ def test_a_sound_value_is_read_as_step_by_step(value: object) -> None:
     text = json.dumps(value)
     read = read_json(f" \n{text}\t")
     assert repr(read) == repr(stepwise(f" \n{text}\t"))
+
+
+@pytest.mark.parametrize("spaces", [0, 24, 25, 199, 200, 201, 900])
+def test_white_space_before_a_colon_changes_nothing(spaces: int) -> None:
+    text = f'{{"a": "v", "b"{" " * spaces}: "w"}}'
+    assert repr(read_json(text)) == repr(stepwise(text)) == repr(Read({"a": "v", "b": "w"}))
 
 
 def test_what_is_odd_is_told_by_either() -> None:

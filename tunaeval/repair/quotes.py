@@ -38,7 +38,7 @@ _SURELY = {role: re.compile(pattern) for role, pattern in SURELY.items()}
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _KEY = re.compile(
     r"""(?:"(?:[^"\\\n]|\\.){0,70}+"|'(?:[^'\\\n]|\\.){0,70}+'|“[^”\n]{0,70}+”"""
-    r"""|[A-Za-z_$][\w$-]{0,70}+)[ \t\r\n]{0,24}+[:=]"""
+    r"""|[A-Za-z_$][\w$-]{0,70}+)(?:[ \t\r\n]{0,200}+[:=]|[ \t\r\n]{201})"""
 )
 _CUT_KEY = re.compile(r"""["'“]?[^"'“”\n:]{0,70}+\Z""")
 _LONG_KEY = re.compile(r"""(?:"(?:[^"\\\n]|\\.){71}|['“](?:[^"'“”\\\n]|\\.){71})""")
@@ -100,7 +100,7 @@ def _key_at(text: str, index: int, *, final: bool) -> bool | None:
         return False
     if final:
         return bool(_CUT_KEY.match(text, index))
-    undecided = len(text) - index < 2 * KEY_AHEAD + 30
+    undecided = len(text) - index < 2 * KEY_AHEAD + SPACE_AHEAD + 30
     return None if undecided else False
 
 
