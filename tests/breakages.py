@@ -61,7 +61,7 @@ BREAKAGES = (
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
-        "the fast path takes floats that were integers", "parsing",
+        "the fast path takes floats that were integers", "repair",
         "float(2**63)", 'float("inf")',
         ("tests/parsing/test_fast.py", MISSION),
     ),
@@ -87,7 +87,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an alias of a key is no mend", "parsing",
-        'repairs.append(Repair("key-alias", f"{key!r} stands for {own!r}", span))', "pass",
+        'repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))', "pass",
         (MISSION, LEVELS),
     ),
     Breakage(
@@ -195,7 +195,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an invalid call of LangChain is an abstention", "parsing",
-        'invalid = _listed(_get(message, "invalid_tool_calls"))', "invalid: list[object] = []",
+        'invalid = _listed(get("invalid_tool_calls"))', "invalid: list[object] = []",
         ("tests/parsing/test_odd_messages.py",),
     ),
 )  # fmt: skip
