@@ -151,6 +151,17 @@ def test_bad_lines_are_kept_aside_and_counted(tuna: Tuna, tmp_path: Path) -> Non
     assert not (tmp_path / "strict.jsonl").exists()
 
 
+@pytest.mark.parametrize("out", ["in.jsonl", "./in.jsonl", "link.jsonl"])
+def test_the_file_that_is_read_is_not_written_over(tuna: Tuna, tmp_path: Path, out: str) -> None:
+    """Results do not hold the texts, so these would be gone."""
+    (tmp_path / "in.jsonl").write_bytes(written(rows(3)))
+    (tmp_path / "link.jsonl").symlink_to("in.jsonl")
+    done = tuna("parse", "in.jsonl", "-o", out)
+    assert done.returncode == 2
+    assert f"--out '{out}' is the file that is read" in done.stderr
+    assert (tmp_path / "in.jsonl").read_bytes() == written(rows(3))
+
+
 def test_a_field_is_read_by_its_name(tuna: Tuna) -> None:
     record = {"answer": CALL, "text": "not this", "id": 3}
     done = tuna("parse", "--jsonl", "--json", "--field", "answer", stdin=written([record]))

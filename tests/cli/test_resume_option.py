@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Server, Tuna
+from tests.faults import Answer, FaultServer, chat
+from tests.faults.runs import suite_file
+
+Begin = Callable[[int | None], Path]
 
 
 def cut(folder: Path, lines: int = 1) -> Path:
@@ -23,6 +28,21 @@ def begun(here: Tuna, server: Server, suite: str, tmp_path: Path) -> Path:
     """A folder with a run that was begun with `OPTIONS`."""
     here("run", "--suite", suite, "--base-url", server.url, *OPTIONS)
     return tmp_path
+
+
+def gate(bar: int | None) -> tuple[str, ...]:
+    return () if bar is None else ("--fail-under", str(bar))
+
+
+@pytest.fixture
+def served(here: Tuna, server: Server, suite: str, tmp_path: Path) -> Begin:
+    """Begins a run under a bar, and cuts it off."""
+
+    def begin(bar: int | None) -> Path:
+        here("run", "--suite", suite, "--base-url", server.url, *gate(bar))
+        return cut(tmp_path)
+
+    return begin
 
 
 OPTIONS = ("--level", "strict", "--seed", "7", "--timeout", "9", "--format", "qwen25",
@@ -46,6 +66,44 @@ def test_a_run_goes_on_with_no_option_but_its_name(
     after = json.loads((kept / "run.json").read_text())
     assert after["options"] == before["options"]
     assert before["options"]["seed"] == 7
+
+
+@pytest.mark.parametrize(
+    ("begun", "given", "code"),
+    [(90, None, 1), (90, 10, 0), (None, None, 0), (None, 90, 1)],
+)
+def test_a_gate_holds_for_the_run_that_goes_on(
+    served: Begin,
+    here: Tuna,
+    begun: int | None,
+    given: int | None,
+    code: int,
+) -> None:
+    """A build that was cut off and goes on is not green for that."""
+    done = here("run", "--resume", str(served(begun)), *gate(given))
+    assert done.returncode == code, done.stderr
+    assert ("below the 90 % asked for" in done.stderr) is (code == 1)
+
+
+def test_a_gate_of_the_project_holds_for_a_run_that_was_begun_without(
+    served: Begin, here: Tuna, tmp_path: Path
+) -> None:
+    kept = served(None)
+    (tmp_path / "tunaeval.toml").write_text("[run]\nfail-under = 90\n")
+    assert here("run", "--resume", str(kept)).returncode == 1
+
+
+@pytest.mark.parametrize(("budget", "code"), [(("--max-errors", "50%"), 0), ((), 3)])
+def test_an_error_budget_holds_for_the_run_that_goes_on(
+    here: Tuna, tmp_path: Path, budget: tuple[str, ...], code: int
+) -> None:
+    """Of two results one got no answer."""
+    with FaultServer(Answer(b"{}", status=400), then=chat("Hello!")) as faulty:
+        here("run", "--suite", str(suite_file(tmp_path, 2)), "--base-url", faulty.base_url,
+             "--model", "m", "--fail-under", "0", "--concurrency", "1", *budget)  # fmt: skip
+    [kept] = (tmp_path / "runs").iterdir()
+    done = here("run", "--resume", str(kept))
+    assert done.returncode == code, done.stderr
 
 
 def test_a_run_that_kept_no_options_goes_on_by_its_fields(

@@ -28,7 +28,7 @@ from tunaeval.reports import (
     source_of,
 )
 from tunaeval.reports.statistics import mcnemar, sign_flip
-from tunaeval.types import JsonObject
+from tunaeval.types import JsonObject, Level
 from tunaeval.types.runs import Expectation, Report
 
 verdicts = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)
@@ -216,6 +216,18 @@ def test_levels_are_compared_at_one_that_is_named() -> None:
     assert compare(a, b, level="strict").overall.a == 0
     assert compare(a, b, level="lenient").overall.a == 1
     assert compare(a, b, intersect=True).level == "standard"
+
+
+def test_what_fails_at_the_level_alone_says_so() -> None:
+    """The reason of a result is that of the level at which its run counted."""
+    levels: dict[Level, bool] = {"strict": False, "standard": True, "lenient": True}
+    mended = result("s0", ok=True, levels=levels, repairs=("leaked-call", "type"))
+    found = compare(report(result("s0", ok=True)), report(mended), level="strict")
+    [flip] = found.lost
+    assert flip.b.reason == "passes at standard, not at strict (leaked-call, type)"
+    assert flip.a.reason == "as it is"
+    failed = compare(report(result("s0", ok=True)), report(result("s0")), level="strict")
+    assert failed.lost[0].b.reason == "as it is"
 
 
 def test_only_what_both_were_asked_alike_is_intersected() -> None:

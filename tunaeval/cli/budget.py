@@ -21,7 +21,7 @@ TOO_MANY_FAILURES = 3
 def add_budget(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--max-errors",
-        type=_budget,
+        type=read_budget,
         metavar="N|P%",
         help="exit 3, with nothing judged, when more results than these got no answer: a number, "
         "or a share of all (0 where a gate is asked for)",
@@ -55,7 +55,8 @@ def is_over(
     return words is not None
 
 
-def _budget(text: str) -> ErrorBudget:
+def read_budget(text: str) -> ErrorBudget:
+    """Read "3" or "5%", as argparse and `run.json` have it."""
     from tunaeval.reports import ErrorBudget  # noqa: PLC0415 - not for --help
 
     try:

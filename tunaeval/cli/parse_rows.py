@@ -74,6 +74,7 @@ class _Writing:
         if self._out is None:
             return
         path = Path(self._out)
+        self._refuse_what_is_read(path)
         pack = packing(path.suffix)
         try_to_write(path)
         made = self._stack.enter_context(new_file(path))
@@ -82,6 +83,15 @@ class _Writing:
 
     def __exit__(self, *ended: object) -> None:
         self._stack.__exit__(*ended)  # type: ignore[arg-type]  # what ended it, passed on
+
+    def _refuse_what_is_read(self, path: Path) -> None:
+        """Results do not hold the texts that they were read from, so these would be lost."""
+        read = Path(self._file)
+        if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
+            raise UsageError(
+                f"--out {self._out!r} is the file that is read, whose texts would be lost; "
+                "choose another"
+            )
 
     def write(self, said: bytes) -> None:
         self._sink(said)

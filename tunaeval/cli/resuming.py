@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING
 
 from tunaeval.errors import RecordError, UsageError
 
+from .budget import read_budget
+
 if TYPE_CHECKING:
     # pydantic, not for --help
     from tunaeval.types import JsonObject
     from tunaeval.types.runs import RunInfo
 
 _NOT_KEPT = frozenset(
-    {"out", "resume", "retry_failures", "take_over", "record", "report", "writer", "fail_under"}
-    | {"max_errors", "quiet", "json", "run", "given", "check_server"}
+    {"out", "resume", "retry_failures", "take_over", "record", "report", "writer"}
+    | {"quiet", "json", "run", "given", "check_server"}
 )
 """What is said of one command and not of the run."""
+
+_GATE = ("fail_under", "max_errors")
+"""The bar of a run: one that goes on has to clear it, too, so that no gate is lost on the way."""
 
 _PATHS = ("suite", "bfcl", "model_file", "recording", "faults")
 """Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
@@ -79,8 +84,9 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
     info = read_info(Path(arguments.resume))
     for name, value in (info.options or _of_fields(info)).items():
-        if name not in arguments.given and hasattr(arguments, name):
-            setattr(arguments, name, value)
+        is_no_bar = name in _GATE and value is None
+        if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
+            setattr(arguments, name, read_budget(value) if name == "max_errors" else value)
     if info.rescored is None and info.client == "replay" and arguments.recording is None:
         raise RecordError(
             f"{arguments.resume}: this run replayed a recording and does not say which; give it "
@@ -98,6 +104,8 @@ def _kept(arguments: argparse.Namespace) -> JsonObject:
         is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
         if isinstance(value, str) and not is_name and Path(value).exists():
             options[name] = str(Path(value).absolute())
+    if options["max_errors"] is not None:
+        options["max_errors"] = str(options["max_errors"])
     address = options.get("base_url")
     if isinstance(address, str) and ("?" in address or "@" in address):
         del options["base_url"]  # where some put a key: it is to be given again

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tunaeval.types import JsonObject
+from tunaeval.types import LEVELS, JsonObject, Level
 from tunaeval.types.runs import ExpectedCall
 
 from .sides import NO_RESULT, Side, no_result
@@ -64,13 +64,13 @@ def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> d
     for number, row in zip(sorted(numbers), side.source.rows(numbers), strict=True):
         try:
             asked = side.asked[row["scenario"]]
-            found[row["scenario"]] = _answer(row, asked.passed, asked.total)
+            found[row["scenario"]] = _answer(row, asked.passed, asked.total, side.level)
         except NO_RESULT as error:
             raise no_result(side.source, number, error) from error
     return found
 
 
-def _answer(row: JsonObject, passed: int, total: int) -> Answer:
+def _answer(row: JsonObject, passed: int, total: int, level: Level) -> Answer:
     calls = (
         ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
         for call in row["got"]
@@ -82,5 +82,15 @@ def _answer(row: JsonObject, passed: int, total: int) -> Answer:
         outcome=row["outcome"],
         calls=calls_words(calls, _SAID),
         said=visible(said, _SAID) if isinstance(said, str) else "",
-        reason=visible(row["reason"], _SAID),
+        reason=visible(_reason(row, level), _SAID),
     )
+
+
+def _reason(row: JsonObject, level: Level) -> str:
+    """The reason that is kept is that of the run's own level; here another one may count."""
+    reason: str = row["reason"]
+    passed = [name for name in LEVELS if row["levels"][name]["ok"]]
+    if not row["ok"] or level in passed or not passed:
+        return reason
+    repairs = ", ".join(row["repairs"])
+    return f"passes at {passed[0]}, not at {level}" + (f" ({repairs})" if repairs else "")
