@@ -85,6 +85,38 @@ def test_shortcuts_pass_none_of_twelve(tmp_path: Path, capsys: pytest.CaptureFix
         assert [one for one in told if not one.ok and one.tool != "bash"] == [], result.scenario
 
 
+ENDS_ITSELF = "print('passed')\nprint(4)\nraise SystemExit(0)\n"
+MODULES = {
+    "rename-function": "orders.py",
+    "rename-setting": "theme.py",
+    "fix-pages": "pages.py",
+    "fix-import": "job.py",
+    "add-slug": "text.py",
+}
+
+
+@pytest.mark.parametrize("task", MODULES)
+def test_a_program_that_ends_itself_before_it_is_looked_at_does_not_pass(task: str) -> None:
+    def agent(_prompt: str, workspace: str, _base_url: str) -> str:
+        (Path(workspace) / MODULES[task]).write_text(ENDS_ITSELF)
+        for path in ("settings.json", "tests/test_orders.py"):
+            found = Path(workspace) / path
+            if found.exists():
+                text = found.read_text().replace("colour", "color")
+                found.write_text(text.replace("calc_total(", "order_total("))
+        return "It passes."
+
+    suite = tunaeval.load_suite(
+        "repair-tasks", exclude=[one.id for one in SUITE.scenarios if one.id != task]
+    )
+    (result,) = tunaeval.run(suite, client=tunaeval.AgentClient(agent), out=None).results
+    assert not result.ok
+    assert result.task is not None
+    failed = [check for check in result.task.checks if not check.ok]
+    assert [check.reason for check in failed if "does not print" in check.reason]
+    assert len(failed) == 1, failed  # nothing else gives it away
+
+
 @pytest.mark.parametrize(
     ("task", "words"),
     [

@@ -15,7 +15,7 @@ from tests.suites.repair_scripts import NOTHING, SCRIPTS
 from tests.suites.small_agent import worked
 from tests.suites.test_repair_tasks import SUITE, written
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.harness import RunOptions
+from tunaeval.harness import RunOptions, load_report
 from tunaeval.types.runs import Report, ScenarioResult
 
 AGENT = [sys.executable, str(Path(__file__).parent / "small_agent.py"), "{base_url}", "{prompt}"]
@@ -111,7 +111,10 @@ def test_an_agent_that_exits_is_graded_by_what_it_left() -> None:
     )
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("error", True)
-    assert not ended("raise SystemExit(3)").ok
+    assert result.reason == "3 checks held, in 1 turn; the command exits with 3"
+    failed = ended("import sys; print('no such model', file=sys.stderr); raise SystemExit(3)")
+    assert not failed.ok
+    assert failed.reason.startswith("the command exits with 3: no such model; turn 1: command ")
 
 
 def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
@@ -120,6 +123,7 @@ def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
     assert time.monotonic() - began < 20
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("seconds", False)
+    assert result.reason.startswith("it took over 1.5 s; turn 1: ")
 
 
 def test_an_agent_that_ignores_its_model_made_no_call_and_is_graded() -> None:
@@ -138,6 +142,22 @@ def test_an_agent_that_raises_ended_in_an_error_and_ends_no_run() -> None:
     assert first.task is not None
     assert first.task.ended == "error"
     assert "no such model" in str(first.attempts[0].message["content"])
+    said = "agent 'agent' raised ValueError: no such model"
+    assert first.reason.startswith(f"{said}; turn 1: ")
+    assert first.task.ended_by == said
+
+
+def test_words_of_how_an_agent_ended_are_there_after_rescoring(tmp_path: Path) -> None:
+    def broken(*_: str) -> str:
+        raise ValueError("no such model")
+
+    report = tunaeval.run(two(), client=tunaeval.AgentClient(broken), out=tmp_path)
+    assert report.directory is not None
+    again = tunaeval.rescore(report.directory, level="strict")
+    assert again.report.directory is not None
+    assert [one.reason for one in load_report(again.report.directory).results] == [
+        one.reason for one in report.results
+    ]
 
 
 def test_a_command_that_is_none_and_a_question_for_an_agent_are_refused() -> None:

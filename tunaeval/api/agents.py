@@ -175,13 +175,13 @@ class CommandClient(AgentClient):
             async with asyncio.timeout(task.within_seconds):
                 out, err = await process.communicate(None if asks else task.prompt.encode())
         except TimeoutError:
-            return AgentRun("", ended="seconds", words="the command took too long and was ended")
+            return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
         finally:
             _end(process)
         answer, words = (one[-_KEPT:].decode(errors="replace").strip() for one in (out, err))
         if process.returncode:
-            last = words.splitlines()[-1:] or [""]
-            words = f"the command exits with {process.returncode}: {last[0][:200]}"
+            last = "".join(f": {one[:200]}" for one in words.splitlines()[-1:])
+            words = f"the command exits with {process.returncode}{last}"
             return AgentRun(answer, ended="error", words=words)
         return AgentRun(answer)
 

@@ -56,7 +56,7 @@ async def drive_agent(
                 seen=workspace.before, profile=rules.profile, seconds=environment.checks_seconds,
                 met=_met(task, ran),
             )  # fmt: skip
-            record = checked.record(ran.ended, ran.answer)
+            record = checked.record(ran.ended, ran.answer, ran.words or None)
     except TransportFailure as caught:
         failure = caught
     except (OSError, WorkspaceError) as error:

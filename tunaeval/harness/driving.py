@@ -142,7 +142,8 @@ class _Driver:
         if lacking:
             raise UsageError(
                 f"scenario {self.scenario.id!r}: nothing runs the tool {lacking[0]!r}; there are "
-                f"{', '.join(sorted(self.executor.runnables))}; give Environment(tools=...)"
+                f"{', '.join(sorted(self.executor.runnables))}; name some of "
+                "them as the suite's `tools`, or give Environment(tools=...)"
             )
 
     async def answer(self, step: object) -> Sent:

@@ -112,15 +112,14 @@ def _judged(
         words = f"{broken.check}: {broken.reason}"
         return "judge_failure", words, f"check: {words}"
     outcome = _outcome(turns, level)
+    ending = task.ended_by
     if not failed:
-        return (
-            outcome,
-            f"{_count(len(checks), 'check')} passed, in {_count(len(turns), 'turn')}",
-            None,
-        )
+        words = f"{_count(len(checks), 'check')} passed, in {_count(len(turns), 'turn')}"
+        return outcome, f"{words}; {ending}" if ending else words, None
     first = min(failed, key=lambda one: one.turn or len(turns))
     more = f"; and {_count(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
-    return outcome, f"turn {first.turn or len(turns)}: {first.check}: {first.reason}{more}", None
+    words = f"turn {first.turn or len(turns)}: {first.check}: {first.reason}{more}"
+    return outcome, f"{ending}; {words}" if ending else words, None
 
 
 def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:

@@ -93,10 +93,11 @@ class Graded:
     obeyed: bool | None = None
     reported: bool | None = None
 
-    def record(self, ended: Ending, answer: str) -> TaskRecord:
+    def record(self, ended: Ending, answer: str, ended_by: str | None = None) -> TaskRecord:
         """The same as it is kept."""
         return TaskRecord(
             ended=ended,
+            ended_by=ended_by,
             answer=answer,
             **{one.name: getattr(self, one.name) for one in fields(self)},
         )

@@ -290,6 +290,8 @@ class TaskRecord(Data):
     """
 
     ended: Ending
+    ended_by: str | None = None
+    """Of a whole agent that gave no answer: what it raised, its exit code, or that it was ended."""
     answer: str = ""
     checks: tuple[CheckRecord, ...] = ()
     wrong_turn: int | None = None
