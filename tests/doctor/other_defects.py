@@ -142,6 +142,28 @@ def _cumulative(frames: list[Any]) -> list[Any]:
     return _calls_of(frames, change)
 
 
+def _deltas(change: Callable[[Body], None]) -> Callable[[list[Any]], list[Any]]:
+    def spoil(frames: list[Any]) -> list[Any]:
+        for delta in _of_text(frames):
+            change(delta)
+        return frames
+
+    return spoil
+
+
+def _of_text(frames: list[Any]) -> list[Body]:
+    choices = [frame["choices"] for frame in frames if isinstance(frame, dict)]
+    return [found[0]["delta"] for found in choices if found]
+
+
+def _said_again(frames: list[Any]) -> list[Any]:
+    """The delta with the finish reason has the whole text once more."""
+    deltas = _of_text(frames)
+    text = "".join(delta.get("content") or "" for delta in deltas)
+    deltas[-1] |= {"content": text} if text else {}
+    return frames
+
+
 def _error_in_stream(frames: list[Any]) -> list[Any]:
     return [frames[0], {"error": {"message": "peg-native format was not matched"}}, "[DONE]"]
 
@@ -210,6 +232,12 @@ DEFECTS: tuple[Defect, ...] = (
             frames=lambda frames: [f"{json.dumps(frames[0])}{json.dumps(frames[1])}", *frames[2:]]),
     _defect("broken UTF-8", "stream-as-whole",
             wire=lambda data: data.replace("北".encode(), "北".encode()[:2])),
+    _defect("role of the user", "stream-frames", frames=_deltas(lambda d: d.update(role="user"))),
+    _defect("text again at the end", "stream-frames", frames=_said_again),
+    _defect("type in streams", "stream-fragments",
+            frames=_fragments(lambda f, _: f.update(type="tool_call"))),
+    _defect("id shared in streams", "stream-fragments",
+            frames=_fragments(lambda f, _: f.update(id="call_1") if "id" in f else None)),
     _defect("error in a stream", "stream-frames", frames=_error_in_stream),
     _defect("500 in between", "two-calls", refuse=_if("get_weather with exactly these arguments: "
             '{\\"city\\": \\"Oslo\\", \\"days\\": 2}\\nCall', 500, "Internal Server Error")),

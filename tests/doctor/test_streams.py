@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunaeval.doctor.deltas import delta_faults
 from tunaeval.doctor.folding import fold
 from tunaeval.doctor.frames import read_frames
 
@@ -114,12 +115,26 @@ def test_an_index_that_is_always_0_is_said_once_and_the_calls_are_those_by_id(
     assert [code for code, _ in faults] == (["index-shared"] if len(calls) > 1 else [])
 
 
+@given(calls=CALLS, cut=st.integers(1, 9))
+def test_one_id_of_two_calls_is_said_once_and_the_calls_are_those_by_index(
+    calls: list[tuple[str, dict[str, int]]], cut: int
+) -> None:
+    deltas = fragments(calls, cut)
+    for delta in deltas:
+        if "id" in delta["tool_calls"][0]:
+            delta["tool_calls"][0]["id"] = "c0"
+    found, faults = fold(deltas)
+    assert [(call.name, call.object) for call in found] == calls
+    assert [code for code, _ in faults] == (["id-shared"] if len(calls) > 1 else [])
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
         ({"index": None}, "index-missing"),
         ({"id": "c9"}, "id-again"),
         ({"id": ""}, "id-empty"),
+        ({"type": "tool_call"}, "type-other"),
         ({"function": {"name": "add", "arguments": "{}"}}, "name-again"),
     ],
 )
@@ -127,3 +142,25 @@ def test_what_is_wrong_with_a_later_fragment_is_named(change: dict[str, Any], co
     deltas = fragments([("add", {})], 9)
     deltas[-1]["tool_calls"][0] |= change
     assert [found for found, _ in fold(deltas)[1]] == [code]
+
+
+@given(
+    parts=st.lists(st.text("ab c", min_size=1, max_size=9), max_size=6),
+    role=st.sampled_from([None, "", "assistant"]),
+)
+def test_texts_of_an_assistant_are_sound(parts: list[str], role: str | None) -> None:
+    before, last = "".join(parts[:-1]).strip(), "".join(parts[-1:]).strip()
+    deltas = [{"role": role, "content": part} for part in parts]
+    assert before == last or list(delta_faults([{"content": None}, *deltas, {}])) == []
+
+
+@given(text=st.text("ab c", min_size=16, max_size=40).filter(lambda text: len(text.strip()) > 15))
+def test_a_text_that_the_last_delta_repeats_is_named(text: str) -> None:
+    deltas = [{"content": text[:7]}, {"content": text[7:]}, {"content": text}]
+    assert [code for code, _ in delta_faults(deltas)] == ["text-again"]
+    assert [code for code, _ in delta_faults([*deltas, {"content": "."}])] == []
+
+
+@pytest.mark.parametrize("role", ["user", "tool", 7])
+def test_a_role_that_is_not_the_assistant_s_is_named(role: Any) -> None:
+    assert [code for code, _ in delta_faults([{"content": ""}, {"role": role}])] == ["role-other"]

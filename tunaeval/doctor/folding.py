@@ -45,18 +45,22 @@ class _Growing:
 def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault, ...]]:
     """The calls of a stream's deltas, and what is wrong with their fragments.
 
-    Where index and id disagree, the calls are those by id: what is wrong is then said once, of
-    the fragments, and not again of each value.
+    Where index and id disagree, the calls are those by id, or by index where two calls have one
+    id: what is wrong is then said once, of the fragments, and not again of each value.
     """
     fragments = [fragment for delta in deltas for fragment in fragments_of(delta)]
     by_index, by_id = _by_index(fragments), _by_id(fragments)
     faults = [*_faults(fragments)]
     if [_plain(call) for call in by_index] == [_plain(call) for call in by_id]:
         return tuple(by_index), tuple(faults)
-    if not any(code.startswith("index") for code, _ in faults):
+    if any(code.startswith("index") for code, _ in faults):
+        return tuple(by_id), tuple(faults)
+    if any(code == "id-shared" for code, _ in faults):
+        return tuple(by_index), tuple(faults)
+    words = "by index the calls are others than by id"
+    if len(by_index) != len(by_id):
         words = f"by index there are {len(by_index)} calls, by id {len(by_id)}"
-        faults.append(("index-and-id", words))
-    return tuple(by_id), tuple(faults)
+    return tuple(by_id), (*faults, ("index-and-id", words))
 
 
 def fragments_of(delta: JsonObject) -> Iterator[JsonObject]:
@@ -120,7 +124,7 @@ def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
     names: dict[object, JsonValue] = {}
     ids: dict[object, JsonValue] = {}
     for fragment in fragments:
-        for code, words in _faults_of(fragment, names, ids):
+        for code, words in (*_type_fault(fragment), *_faults_of(fragment, names, ids)):
             if code not in said:
                 said.add(code)
                 yield code, words
@@ -128,6 +132,11 @@ def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
         if not ids.get(index) and "id-missing" not in said:
             said.add("id-missing")
             yield "id-missing", f"call {index} never gets an id"
+
+
+def _type_fault(fragment: JsonObject) -> Iterator[Fault]:
+    if fragment.get("type") not in (None, "", "function"):
+        yield "type-other", f"a call's type is {fragment['type']!r}"
 
 
 def _faults_of(
@@ -142,6 +151,8 @@ def _faults_of(
             yield "index-shared", f"index {index} is that of two calls, {ids[index]!r} and {id_!r}"
         else:
             yield "name-again", f"the name {name!r} comes again at index {index}"
+    elif name and id_ and any(known == id_ for at, known in ids.items() if at != index):
+        yield "id-shared", f"two calls have one id: {id_!r} comes again at index {index}"
     elif id_ and index in ids and index in names:
         yield "id-again", f"an id comes again at index {index}: {ids[index]!r}, then {id_!r}"
     elif index in names and "" in (id_, name):

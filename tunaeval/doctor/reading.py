@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tunaeval.clients import Heard, error_words
 from tunaeval.types import JsonObject, JsonValue
 
+from .deltas import delta_faults
 from .folding import fold
 from .frames import read_frames
 from .raw import RAW_KEYS, ids_of, joined_raw, prompt_of, raw_of
@@ -78,6 +79,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)
+    faults += delta_faults(deltas)
     usages = [o for o in frames.objects if isinstance(o.get("usage"), dict)]
     prompt, completion = _usage(usages[-1]) if usages else (None, None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]

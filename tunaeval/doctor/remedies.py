@@ -97,6 +97,7 @@ _THREADS = {
     "reasoning-leaks": "lmstudio#1592",
     "strict-ignored": "vllm#49661",
     "stream-differs": "vllm#20678, vllm#56263, sglang#35564",
+    "text-again": "tensorrt-llm#3280",
     "usage-missing": "eliza#13900, litellm#36114",
     "usage-differs": "litellm#36114",
     "cut-markup": "vllm#47903",
@@ -175,8 +176,12 @@ _REMEDIES: dict[str, dict[str, str]] = {
     "call-ids": {_ANY: "make ids in the client where they are missing; " + _NEWER},
     "index": {_ANY: f"fold fragments by id, or {_WHOLE}"},
     "id": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
+    "id-shared": {_ANY: "fold fragments by index, and make ids in the client; " + _NEWER},
     "name": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
     "frame": {_ANY: _WHOLE},
+    "role": {_ANY: f"take every delta for the assistant's in the client, or {_WHOLE}"},
+    "text": {_ANY: _WHOLE},
+    "type": {_ANY: f"take every call for one of a function in the client, or {_WHOLE}"},
     "result-unseen": {
         kind: words.format(what="tools' results") for kind, words in _TEMPLATE.items()
     },

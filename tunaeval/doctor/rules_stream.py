@@ -31,7 +31,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
     return judge
 
 
-_sound = without(("frame",), "every frame is sound, and [DONE] ends them")
+_sound = without(("frame", "role", "text"), "every frame is sound, and [DONE] ends them")
 _OFTEN = 2
 
 
@@ -45,7 +45,7 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     return worst(_sound(seen, answer) for answer in answers)
 
 
-fragments_sound = without(("index", "id", "name"), "one index, id and name for each call")
+fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
 
 
 def counted(_: Seen, answer: Answer) -> Judgement:

@@ -1,0 +1,22 @@
+"""What is wrong with the text and the roles of a stream's deltas, whatever the model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tunaeval.types import JsonObject
+
+_LONG = 10
+"""Characters from which a text that comes twice is no chance."""
+_QUOTED = 60
+
+
+def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
+    """A role other than the assistant's, and a last delta that repeats all text before it."""
+    roles = [role for delta in deltas if (role := delta.get("role")) not in (None, "", "assistant")]
+    if roles:
+        yield "role-other", f"a delta's role is {roles[0]!r}, not 'assistant'"
+    texts = [text for delta in deltas if isinstance(text := delta.get("content"), str) and text]
+    before, last = texts[:-1], "".join(texts[-1:])
+    if len(before) > 1 and len(last) >= _LONG and last.strip() == "".join(before).strip():
+        yield "text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}"
