@@ -59,14 +59,12 @@ async def say(*_: object) -> Scripted:
     return next(REPLIES)
 
 
-def is_right(conversation: tunaeval.Conversation) -> bool:
-    return "Four" in conversation.messages[-1].content
-
-
 async def main() -> None:
     agent = tiny.Agent(tiny.AgentOptions(stream_fn=say))
     agent.set_model(tiny.Model(provider="scripted", id="scripted"))
-    async with tunaeval.scoring_session(QUERY, messages=agent.state, check=is_right) as session:
+    async with tunaeval.scoring_session(
+        QUERY, messages=agent.state, check=lambda seen: "Four" in seen.messages[-1].content
+    ) as session:
         agent.set_tools([session.wrap(TOOL)])
         print(await agent.prompt_text(QUERY))
         for run in session.executions:

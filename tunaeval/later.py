@@ -23,3 +23,15 @@ def imported_later(package: str, homes: Mapping[str, str]) -> Callable[[str], ob
         return thing
 
     return found
+
+
+def import_all(*packages: str) -> None:
+    """Import every module of these packages now.
+
+    For a run: when a reply needs a module, there may be no descriptor left to read its file with.
+    """
+    from pkgutil import iter_modules  # noqa: PLC0415 - a parse alone does without it
+
+    for package in packages:
+        for module in iter_modules(import_module(package).__path__, f"{package}."):
+            import_module(module.name)

@@ -111,7 +111,7 @@ def test_an_agent_that_exits_is_graded_by_what_it_left() -> None:
     )
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("error", True)
-    assert result.reason == "3 checks held, in 1 turn; the command exits with 3"
+    assert result.reason == "3 checks passed, in 1 turn; the command exits with 3"
     failed = ended("import sys; print('no such model', file=sys.stderr); raise SystemExit(3)")
     assert not failed.ok
     assert failed.reason.startswith("the command exits with 3: no such model; turn 1: command ")

@@ -38,7 +38,7 @@ NOTICES = {
     "missing-attachment": "a text that was put elsewhere and is not there",
     "orphan-result": "a result that answers no call",
     "removed-message": "a note that a message was removed; it is empty",
-    "side-conversation": "what a sub-agent said, which is no part of this conversation",
+    "side-conversation": "messages of a sub-agent, which are no part of this conversation",
     "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
     "unknown-role": "a role that is not known; what it says is neither asked nor answered",
     "unnamed-call": "a call without a name",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
+from tunaeval.later import import_all
 from tunaeval.reports import summarise
 from tunaeval.types import Deadline, Reply, Request, Tools
 from tunaeval.types.roles import Agent, Client, Parser
@@ -97,6 +98,7 @@ class SuiteRun:
         environment: Environment | None = None,
     ) -> None:
         _check(suite, resume, retry_failures=retry_failures)
+        import_all("tunaeval.matching", "tunaeval.parsing", "tunaeval.repair", "tunaeval.tools")
         self.options = (options or RunOptions()).for_suite(suite)
         self.asking = told or asking(suite, self.options.ask)
         self.info = run_info(
