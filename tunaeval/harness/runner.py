@@ -97,8 +97,7 @@ class SuiteRun:
         take_over: bool = False,
         environment: Environment | None = None,
     ) -> None:
-        _check(suite, resume, retry_failures=retry_failures)
-        import_all("tunaeval.matching", "tunaeval.parsing", "tunaeval.repair", "tunaeval.tools")
+        _prepare(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
         self.asking = told or asking(suite, self.options.ask)
         self.info = run_info(
@@ -278,7 +277,8 @@ class SuiteRun:
                 self._on_result(result)
 
 
-def _check(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
+def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
+    """Refuse what cannot be run, and import all that reads (see `import_all`)."""
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     if not suite.scenarios:
@@ -287,6 +287,7 @@ def _check(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> 
         raise UsageError(
             "retry_failures asks again what failed in a run that was kept; name it with resume"
         )
+    import_all("tunaeval.matching", "tunaeval.parsing", "tunaeval.repair", "tunaeval.tools")
 
 
 async def run_suite(
