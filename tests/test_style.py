@@ -106,10 +106,10 @@ def test_a_function_ends_by_40_lines() -> None:
 
 
 def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Those of a function, without the examples of its docstring: they may be as many as help."""
+    """Those of a function, but for the lines that its docstring shows under `Examples:`."""
     lines = (node.end_lineno or 0) - node.lineno + 1
-    _, examples, rest = (ast.get_docstring(node, clean=False) or "").partition("Examples:\n")
-    return lines - (rest.count("\n") + 2 if examples else 0)
+    _, title, rest = (ast.get_docstring(node, clean=False) or "").partition("Examples:\n")
+    return lines - (len(rest.partition("\n\n")[0].strip().splitlines()) + 2 if title else 0)
 
 
 def test_no_file_is_a_drawer_for_everything() -> None:

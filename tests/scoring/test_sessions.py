@@ -7,6 +7,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
+from inspect import signature
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +19,7 @@ import tunaeval
 from tests.adapters.writers import WRITERS, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages, read_file
 from tunaeval import records
+from tunaeval.api.keywords import ScoreKeywords
 
 
 def test_what_ran_in_a_session_is_scored_at_its_end() -> None:
@@ -75,6 +77,12 @@ def test_a_run_that_fails_has_signals_and_no_total_and_its_exception_passes(
     assert record["ended_by"] == "ZeroDivisionError: by 0"
     assert record["failure"] == session.failure
     assert "T" in record["timestamp"]
+
+
+def test_the_typed_keywords_of_a_session_are_those_of_a_score() -> None:
+    given_by_the_session = {"messages", "query", "executions", "start"}
+    wanted = {*signature(tunaeval.score).parameters} - given_by_the_session
+    assert {*ScoreKeywords.__annotations__} == wanted
 
 
 def test_a_setting_that_nobody_knows_is_named() -> None:

@@ -79,7 +79,7 @@ def rescore(
     A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
     runs too that were kept before there was that rule.
 
-    `suite` replaces what the run expected and for its tools; its scenarios have to ask what
+    `suite` replaces what the run expected, and its tools; its scenarios have to ask what
     the run asked. `out` is the directory that the new run is kept in, by default the one that
     holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
     for a suite that is not the run's, `UnknownNameError`.

@@ -36,12 +36,14 @@ By the string's role. It says nothing that the rule below does not say, only soo
 _SURELY = {role: re.compile(pattern) for role, pattern in SURELY.items()}
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
+_SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
 _KEY = re.compile(
-    r"""(?:"(?:[^"\\\n]|\\.){0,70}+"|'(?:[^'\\\n]|\\.){0,70}+'|“[^”\n]{0,70}+”"""
-    r"""|[A-Za-z_$][\w$-]{0,70}+)(?:[ \t\r\n]{0,200}+[:=]|[ \t\r\n]{201})"""
+    rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”"""
+    rf"""|[A-Za-z_$][\w$-]{_SHORT})"""
+    rf"(?:[ \t\r\n]{{0,{SPACE_AHEAD}}}+[:=]|[ \t\r\n]{{{SPACE_AHEAD + 1}}})"
 )
 _CUT_KEY = re.compile(r"""["'“]?[^"'“”\n:]{0,70}+\Z""")
-_LONG_KEY = re.compile(r"""(?:"(?:[^"\\\n]|\\.){71}|['“](?:[^"'“”\\\n]|\\.){71})""")
+_LONG_KEY = re.compile(rf"""(?:"(?:[^"\\\n]|\\.){_LONG}|['“](?:[^"'“”\\\n]|\\.){_LONG})""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
 _WORD_START = re.compile(r"[a-zA-Z]{1,5}\Z")
 
