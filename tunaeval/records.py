@@ -56,11 +56,14 @@ _ADVICE = {
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
     """The record as one line, with its newline."""
-    if not _deeper_than(record, MAX_DEPTH):
-        try:
-            return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-        except TypeError:  # surrogates or wide integers
-            pass
+    try:
+        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # surrogates, wide integers, or what is nested too deeply for orjson as well
+        line = b""
+    # What is nested so deeply has as many brackets, and those are counted in no time.
+    most = line.count(b"{") + line.count(b"[")
+    if line and (most <= MAX_DEPTH or not _deeper_than(record, MAX_DEPTH)):
+        return line
     text = json.dumps(_plain(record, MAX_DEPTH), separators=(",", ":"), allow_nan=False)
     return text.encode("ascii") + b"\n"
 
@@ -295,7 +298,6 @@ def _start_of_last_line(path: Path, size: int) -> int:
 
 
 def _deeper_than(value: JsonValue, depth: int) -> bool:
-    """Older orjson has no limit of its own when it writes, and would exhaust the stack."""
     if not isinstance(value, (dict, list, tuple)):
         return False
     if depth == 0:

@@ -6,14 +6,13 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.types import Deadline, JsonObject, Reply, Request, Source
-from tunaeval.waits import Limited
 
 from ._answers import read_reply
 from ._pace import Pace
@@ -64,8 +63,10 @@ class Chat:
                     return time.perf_counter() - started
 
                 reading = partial(read_stream, seconds=seconds, source=source)
-                return await self.server.exchange("chat/completions", payload, reading)
-            answer = await self.server.ask("chat/completions", payload)
+                return await self.server.exchange(
+                    "chat/completions", payload, reading, clock=clock
+                )
+            answer = await self.server.ask("chat/completions", payload, clock=clock)
             latency_seconds = time.perf_counter() - started
             return read_reply(answer, latency_seconds=latency_seconds, source=source)
 
@@ -74,7 +75,7 @@ class Chat:
 
     async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
         """What the server has at a path, such as its models or its properties."""
-        answer, _ = await self._patiently(lambda: self.server.ask(path), clock)
+        answer, _ = await self._patiently(lambda: self.server.ask(path, clock=clock), clock)
         return answer
 
     async def close(self) -> None:
@@ -120,7 +121,7 @@ class Chat:
                     raise
 
         try:
-            async with asyncio.timeout(hard), _until(clock):
+            async with nullcontext() if hard is None else asyncio.timeout(hard):
                 try:
                     return await in_turn(), 0
                 except TryFailed as failed:
@@ -172,10 +173,6 @@ def _clock(request: Request) -> Deadline | None:
     if request.deadline is not None or request.within_seconds is None:
         return request.deadline
     return Deadline(request.within_seconds)
-
-
-def _until(clock: Deadline | None) -> AbstractAsyncContextManager[object]:
-    return nullcontext() if clock is None else Limited(clock)
 
 
 def chat_payload(request: Request, model: str) -> dict[str, object]:

@@ -152,6 +152,7 @@ class Pace:
         """The time in which a request is asked. `clock` is stopped while others are waited for.
 
         A rest of `longest_rest` seconds or more is not kept. What the request raises is counted.
+        Raises TimeoutError when the time of `clock` is over before it is asked.
         """
         lane = self._lanes.setdefault(asyncio.get_running_loop(), _Lane())
         is_probe = await self._enter(lane, clock, longest_rest)
@@ -179,10 +180,14 @@ class Pace:
                     self.breaker.probe()
                     is_probe = True
                     break
-                await lane.wait(seconds)
+                await lane.wait(_before(clock, seconds))
             elif 0 < (rest := self._rest.left) < longest_rest:
-                with _stopped(clock if self._rest.stops_clocks else None):
-                    await lane.wait(rest * random.uniform(1.0, 1.1))
+                rest *= random.uniform(1.0, 1.1)
+                if self._rest.stops_clocks:
+                    with _stopped(clock):
+                        await lane.wait(rest)
+                else:
+                    await lane.wait(_before(clock, rest))
             elif lane.in_flight >= self.limit:
                 with _stopped(clock):
                     await lane.wait(None)
@@ -242,6 +247,15 @@ class Pace:
 
 def _asks_for_fewer(failure: TryFailed) -> bool:
     return failure.status == 429 or failure.kind == "timeout" or failure.is_ours
+
+
+def _before(clock: Deadline | None, seconds: float) -> float:
+    """So many seconds, or those that are left. Raises TimeoutError where none are."""
+    if clock is None:
+        return seconds
+    if clock.left <= 0:
+        raise TimeoutError
+    return min(seconds, clock.left)
 
 
 def _stopped(clock: Deadline | None) -> AbstractContextManager[None]:

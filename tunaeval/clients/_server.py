@@ -15,7 +15,7 @@ import orjson
 
 from tunaeval import records
 from tunaeval.errors import ClientSetupError
-from tunaeval.types import JsonObject
+from tunaeval.types import Deadline, JsonObject
 
 from ._answers import (
     ACCEPT_ENCODING,
@@ -95,28 +95,34 @@ class Server:
         self._urls: dict[str, httpx.URL] = {}
         self._redaction = KeyFilter(key)
 
-    async def ask(self, path: str, payload: Mapping[str, object] | None = None) -> JsonObject:
-        """The JSON object at `path`, by POST if there is a payload: one try, within its time.
-
-        Raises TryFailed.
-        """
-        return await self.exchange(path, payload, _read_whole)
+    async def ask(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        clock: Deadline | None = None,
+    ) -> JsonObject:
+        """The JSON object at `path`, by POST if there is a payload: as `exchange`."""
+        return await self.exchange(path, payload, _read_whole, clock=clock)
 
     async def exchange(
         self,
         path: str,
         payload: Mapping[str, object] | None,
         read: Callable[[httpx.Response], Awaitable[T]],
+        *,
+        clock: Deadline | None = None,
     ) -> T:
         """What `read` makes of the response at `path`: one try, within its time.
 
-        Raises TryFailed.
+        Raises TryFailed, and TimeoutError when it was the time of `clock` that was over.
         """
         method, content = ("GET", None) if payload is None else ("POST", _encode(payload))
         self._redaction.begin()
         request = httpx.Request(method, self._url(path), headers=self._headers, content=content)
+        most = self._attempt_timeout
         try:
-            async with asyncio.timeout(self._attempt_timeout):
+            async with asyncio.timeout(most if clock is None else min(most, clock.left)):
                 response = await self._transport.handle_async_request(request)
                 try:
                     self.reached = True
@@ -126,9 +132,9 @@ class Server:
                 finally:
                     await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
         except TimeoutError:
-            raise TryFailed(
-                f"no whole reply within {self._attempt_timeout:g} s", kind="timeout"
-            ) from None
+            if clock is not None and clock.left <= 0:
+                raise
+            raise TryFailed(f"no whole reply within {most:g} s", kind="timeout") from None
         except httpx.TransportError as error:
             raise self._transport_failure(error) from None
 

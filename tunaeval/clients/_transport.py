@@ -1,10 +1,9 @@
 """How bytes get to a server and back: one kept connection for each request in flight.
 
 httpx's own pool is scanned whole several times for every request, so one pool of 64 connections
-costs 3 ms of CPU a request. Here a request takes the connection that was used last from a stack,
-or opens one. Connections are httpcore's, the layer below httpx: TLS, keep-alive, HTTP/1.1 and
-its state machine are as they are in httpx, and so are the exceptions. `benchmarks/throughput.py`
-has the figures.
+costs 3 ms of CPU a request, and its connections cost twice what the protocol does, which h11
+knows. Here a request takes the connection that was used last from a stack, or opens one.
+`benchmarks/throughput.py` has the figures.
 """
 
 from __future__ import annotations
@@ -14,72 +13,51 @@ import math
 import os
 import ssl
 from collections import defaultdict
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterator
 from typing import TypeAlias
 
-import httpcore
 import httpx
 
 from tunaeval.errors import ClientSetupError
 
+from ._connection import Connection, connect
 from ._descriptors import is_shortage
 
-_Address: TypeAlias = tuple[bytes, bytes, int]
-_Stack: TypeAlias = list[httpcore.AsyncHTTPConnection]
+_Address: TypeAlias = tuple[str, str, int]
+_Stack: TypeAlias = list[Connection]
 
 _PORTS = {"http": 80, "https": 443}
-_KEEP_IDLE_SECONDS = 30.0
-_ERRORS = (
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.TimeoutException,
-    httpcore.UnsupportedProtocol,
-)
 
 
 class StackTransport(httpx.AsyncBaseTransport):
     """An httpx transport that keeps idle connections in a stack for each address.
 
     It has as many connections as requests were ever in flight at once: whoever calls it sets the
-    limit. Redirects, proxies, cookies and .netrc are not its business.
+    limit, and how long anything may take. Redirects, proxies, cookies and .netrc are not its
+    business.
     """
 
     def __init__(self) -> None:
         self._idle: defaultdict[_Address, _Stack] = defaultdict(list)
         self._loop: asyncio.AbstractEventLoop | None = None
         self.closed = False
-        self._ssl_context: ssl.SSLContext | None = None
+        self._tls: ssl.SSLContext | None = None
         self._open = 0
         self._most_idle = math.inf
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url
-        address = (url.raw_scheme, url.raw_host, url.port or _PORTS[url.scheme])
-        stack = self._stack(address)
-        connection = await self._take(stack) or self._new(address)
+        stack = self._stack(address := _address(url))
+        connection = self._take(stack) or await self._new(address)
         try:
-            response = await connection.handle_async_request(
-                httpcore.Request(
-                    method=request.method,
-                    url=httpcore.URL(
-                        scheme=address[0], host=address[1], port=address[2], target=url.raw_path
-                    ),
-                    headers=request.headers.raw,
-                    content=request.stream,
-                    extensions=request.extensions,
-                )
-            )
-        except BaseException as error:  # a cancellation too: nobody else knows this connection
-            await self.drop(connection)
-            if is_shortage(error):
-                self._most_idle = max(1, self._open // 2)
-            if isinstance(error, _ERRORS):
-                raise _as_httpx(error) from error
+            head = await connection.ask(request)
+        except BaseException:  # a cancellation too: nobody else knows this connection
+            self.drop(connection)
             raise
         return httpx.Response(
-            response.status,
-            headers=response.headers,
-            stream=_Body(response, connection, self, stack),
+            head.status_code,
+            headers=head.headers.raw_items(),
+            stream=_Body(connection, self, stack),
             request=request,
         )
 
@@ -89,7 +67,8 @@ class StackTransport(httpx.AsyncBaseTransport):
         self.closed = True
         if asyncio.get_running_loop() is self._loop:
             for connection in [connection for stack in stacks for connection in stack]:
-                await connection.aclose()
+                self.drop(connection)
+            await asyncio.sleep(0)  # the loop closes their sockets
 
     def _stack(self, address: _Address) -> _Stack:
         loop = asyncio.get_running_loop()
@@ -99,37 +78,43 @@ class StackTransport(httpx.AsyncBaseTransport):
             self._loop, self._open = loop, 0
         return self._idle[address]
 
-    def _new(self, address: _Address) -> httpcore.AsyncHTTPConnection:
+    async def _new(self, address: _Address) -> Connection:
         scheme, host, port = address
-        if scheme == b"https" and self._ssl_context is None:
-            self._ssl_context = _authorities()
+        if scheme == "https" and self._tls is None:
+            self._tls = _authorities()
+        try:
+            connection = await connect(host, port, tls=self._tls if scheme == "https" else None)
+        except httpx.ConnectError as error:
+            if is_shortage(error):
+                self._most_idle = max(1, self._open // 2)
+            raise
         self._open += 1
-        return httpcore.AsyncHTTPConnection(
-            origin=httpcore.Origin(scheme, host, port),
-            ssl_context=self._ssl_context,
-            keepalive_expiry=_KEEP_IDLE_SECONDS,
-        )
+        return connection
 
-    async def _take(self, stack: _Stack) -> httpcore.AsyncHTTPConnection | None:
+    def _take(self, stack: _Stack) -> Connection | None:
         """The connection used last that is still alive; dead ones are closed on the way."""
         while stack:
             connection = stack.pop()
-            if connection.is_idle() and not connection.has_expired():
+            if connection.is_fresh():
                 return connection
-            await self.drop(connection)
+            self.drop(connection)
         return None
 
-    async def drop(self, connection: httpcore.AsyncHTTPConnection) -> None:
+    def drop(self, connection: Connection) -> None:
         """Close a connection that is not used again."""
         self._open -= 1
-        await connection.aclose()
+        connection.drop()
 
-    async def keep(self, connection: httpcore.AsyncHTTPConnection, stack: _Stack) -> None:
+    def keep(self, connection: Connection, stack: _Stack) -> None:
         """Have a connection used again, if it can be; where descriptors were wanting, few are."""
-        if connection.is_idle() and not self.closed and len(stack) < self._most_idle:
+        if connection.rest() and not self.closed and len(stack) < self._most_idle:
             stack.append(connection)
         else:
-            await self.drop(connection)
+            self.drop(connection)
+
+
+def _address(url: httpx.URL) -> _Address:
+    return url.scheme, url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
 
 
 def _authorities() -> ssl.SSLContext:
@@ -152,33 +137,13 @@ def _authorities() -> ssl.SSLContext:
 class _Body(httpx.AsyncByteStream):
     """A response's bytes; closing it gives the connection back, if it can be used again."""
 
-    def __init__(
-        self,
-        response: httpcore.Response,
-        connection: httpcore.AsyncHTTPConnection,
-        transport: StackTransport,
-        stack: _Stack,
-    ) -> None:
-        self._response = response
+    def __init__(self, connection: Connection, transport: StackTransport, stack: _Stack) -> None:
         self._connection = connection
         self._transport = transport
         self._stack = stack
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        stream = self._response.stream
-        assert isinstance(stream, AsyncIterable)  # noqa: S101 - httpcore types it as either kind
-        try:
-            async for chunk in stream:
-                yield chunk
-        except _ERRORS as error:
-            raise _as_httpx(error) from error
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._connection.body()
 
     async def aclose(self) -> None:
-        await self._response.aclose()  # closes the connection unless the body was read whole
-        await self._transport.keep(self._connection, self._stack)
-
-
-def _as_httpx(error: Exception) -> httpx.TransportError:
-    """The exception of the same name in httpx, whose names are httpcore's."""
-    kind: type[httpx.TransportError] = getattr(httpx, type(error).__name__, httpx.TransportError)
-    return kind(str(error))
+        self._transport.keep(self._connection, self._stack)

@@ -139,19 +139,16 @@ def reread(
 
 
 def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
-    """Where standard reads calls and mends nothing, all levels read the same (law 6)."""
+    """What standard reads without a diagnosis lenient reads the same (law 6), and strict, too,
+    where nothing was repaired.
+    """
     standard = read(reply, "standard")
-    if (
-        standard.calls
-        and not standard.diagnoses
-        and not standard.truncated
-        and not any(call.repairs for call in standard.calls)
-    ):
-        return dict.fromkeys(LEVELS, standard)
+    is_sure = bool(standard.calls) and not standard.diagnoses and not standard.truncated
+    is_right = is_sure and not any(call.repairs for call in standard.calls)
     return {
-        "strict": read(reply, "strict"),
+        "strict": standard if is_right else read(reply, "strict"),
         "standard": standard,
-        "lenient": read(reply, "lenient"),
+        "lenient": standard if is_sure else read(reply, "lenient"),
     }
 
 
