@@ -50,7 +50,7 @@ the statistics, because they are public."""
 
 HOMES = {
     "httpx": ("clients", "endpoint"),
-    "h11": ("endpoint",),
+    "h11": ("clients", "endpoint"),
     "pytest": ("pytest_plugin",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),

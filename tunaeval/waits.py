@@ -10,40 +10,50 @@ from tunaeval.types import Deadline
 
 
 class Limited:
-    """`async with Limited(deadline): ...` raises TimeoutError when the deadline is over.
+    """`with Limited(deadline): await ...` raises TimeoutError when the deadline is over.
 
-    `grace` are seconds more, for who knows the deadline and may still say what has happened.
+    `grace` are seconds more, for who knows the deadline and may still say what has happened. A
+    cancellation by somebody else passes through, as with `asyncio.timeout`, which knows no
+    deadline that stops.
     """
+
+    __slots__ = ("_before", "_deadline", "_grace", "_is_over", "_loop", "_task", "_timer")
 
     def __init__(self, deadline: Deadline, *, grace: float = 0.0) -> None:
         self._deadline = deadline
         self._grace = grace
-        self._timeout = asyncio.timeout(None)
+        self._is_over = False
 
-    async def __aenter__(self) -> Self:
-        await self._timeout.__aenter__()
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a deadline ends the waits of a task; there is none here")
+        self._task, self._before = task, task.cancelling()
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(max(0.0, self._left), self._look)
+        self._timer = self._loop.call_later(max(0.0, self._left()), self._look)
         return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
         self._timer.cancel()
-        await self._timeout.__aexit__(kind, error, traceback)
+        is_ours = self._is_over and self._task.uncancel() <= self._before
+        if is_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error
 
-    @property
     def _left(self) -> float:
         return self._deadline.left + self._grace
 
     def _look(self) -> None:
-        if self._deadline.is_paused or self._left > 0:
-            self._timer = self._loop.call_later(max(self._left, _SHORTEST_SECONDS), self._look)
+        left = self._left()
+        if left > 0 or self._deadline.is_paused:
+            self._timer = self._loop.call_later(max(left, _SHORTEST_SECONDS), self._look)
         else:
-            self._timeout.reschedule(self._loop.time())
+            self._is_over = True
+            self._task.cancel()
 
 
 _SHORTEST_SECONDS = 0.02

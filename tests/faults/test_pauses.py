@@ -119,12 +119,12 @@ def test_fewer_are_asked_at_once_after_429_and_more_again_after_replies() -> Non
         clock = Deadline(10)
 
         async def request(fault: TryFailed | None = None) -> None:
-            try:
-                async with pace.turn(clock, 10):
-                    if fault is not None:
-                        raise fault
-            except TryFailed:
-                pass
+            async def ask() -> None:
+                if fault is not None:
+                    raise fault
+
+            with suppress(TryFailed):
+                await pace.in_turn(ask, clock, 10)
 
         for _ in range(3):
             await request(TryFailed("busy", kind="status", status=429))
@@ -143,11 +143,13 @@ def test_requests_of_before_the_cut_cut_it_no_further() -> None:
     async def course() -> int:
         pace = Pace("here", 64)
 
+        async def ask() -> None:
+            await asyncio.sleep(0.05)
+            raise TryFailed("slow", kind="timeout")
+
         async def request() -> None:
             with suppress(TryFailed):
-                async with pace.turn(None, 10):
-                    await asyncio.sleep(0.05)
-                    raise TryFailed("slow", kind="timeout")
+                await pace.in_turn(ask, None, 10)
 
         await asyncio.gather(*(request() for _ in range(8)))
         return pace.limit
@@ -195,22 +197,21 @@ def test_a_request_that_is_given_up_leaves_its_turn_to_the_next() -> None:
 def test_a_probe_that_is_given_up_leaves_the_next_one_to_find_out() -> None:
     async def course() -> None:
         pace = Pace("here", 4)
+
+        async def fail() -> None:
+            raise TryFailed("gone", kind="timeout")
+
         for _ in range(10):
             with pytest.raises(TryFailed):
-                async with pace.turn(None, 10):
-                    raise TryFailed("gone", kind="timeout")
+                await pace.in_turn(fail, None, 10)
         assert pace.breaker.is_open
 
-        async def probe() -> None:
-            async with pace.turn(None, 10):
-                await asyncio.sleep(60)
-
-        task = asyncio.create_task(probe())
+        task = asyncio.create_task(pace.in_turn(lambda: asyncio.sleep(60), None, 10))
         await asyncio.sleep(0.6)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(2), pace.turn(None, 10):
-            pass
+        async with asyncio.timeout(2):
+            await pace.in_turn(lambda: asyncio.sleep(0), None, 10)
         assert not pace.breaker.is_open
 
     logging.getLogger("tunaeval.clients").setLevel(logging.ERROR)

@@ -12,6 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 import tunaeval
@@ -112,7 +113,7 @@ def test_a_key_that_a_server_echoes_is_in_no_log(
     caplog.set_level(logging.DEBUG)
     echo = Answer(GOOD, headers={"x-key": CANARY_KEY, "set-cookie": f"k={CANARY_KEY}"})
     with FaultServer(echo) as server:
-        ask(server)
+        ask(server, transport=httpx.AsyncHTTPTransport())  # which logs all that comes
     said = "\n".join(record.getMessage() for record in caplog.records)
     assert "receive_response_headers" in said
     assert "x-key" in said

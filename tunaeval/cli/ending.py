@@ -50,6 +50,8 @@ class Ending:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._timer: threading.Timer | None = None
+        self.ends_process = False
+        """Whether the process ends with it: then no signal has anything left to interrupt."""
 
     def __enter__(self) -> Self:
         with suppress(ValueError):
@@ -66,7 +68,7 @@ class Ending:
         if self._timer is not None:
             self._timer.cancel()
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if self.ends_process else handler)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine; a signal cancels it. Raises Ended when one came."""
@@ -115,9 +117,3 @@ def _end_at_once(number: int) -> None:
         cursor = _SHOW_CURSOR if os.isatty(2) else ""
         os.write(2, f"{cursor}\ntunaeval: {word} at once; what was finished is kept\n".encode())
     os._exit(128 + number)
-
-
-def ignore_from_now_on() -> None:
-    """For the last moment of a process: a Ctrl-C now has nothing left to interrupt."""
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,8 +16,8 @@ from tunaeval.types import Deadline, JsonObject, Reply, Request, Source
 
 from ._answers import read_reply
 from ._pace import Pace
-from ._retries import Patience, TryFailed
-from ._server import REFUSED, Server
+from ._retries import REFUSED, Patience, TryFailed
+from ._server import Server
 from ._stream import read_stream
 
 _T = TypeVar("_T")
@@ -63,9 +63,7 @@ class Chat:
                     return time.perf_counter() - started
 
                 reading = partial(read_stream, seconds=seconds, source=source)
-                return await self.server.exchange(
-                    "chat/completions", payload, reading, clock=clock
-                )
+                return await self.server.exchange("chat/completions", payload, reading, clock=clock)
             answer = await self.server.ask("chat/completions", payload, clock=clock)
             latency_seconds = time.perf_counter() - started
             return read_reply(answer, latency_seconds=latency_seconds, source=source)
@@ -113,12 +111,12 @@ class Chat:
         failures: list[TryFailed] = []
 
         async def in_turn() -> _T:
-            async with self._pace.turn(clock, math.inf if hard is None else hard):
-                try:
-                    return await one_try()
-                except TryFailed as failed:
-                    failures.append(failed)
-                    raise
+            try:
+                longest_rest = math.inf if hard is None else hard
+                return await self._pace.in_turn(one_try, clock, longest_rest)
+            except TryFailed as failed:
+                failures.append(failed)
+                raise
 
         try:
             async with nullcontext() if hard is None else asyncio.timeout(hard):

@@ -13,7 +13,7 @@ import re
 import select
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from typing import cast
 
 import h11
@@ -42,7 +42,7 @@ class Connection(asyncio.Protocol):
     """Opened by `connect`; it carries one request at a time, and is `drop`ped at any time.
 
         response = await connection.ask(request)
-        async for chunk in connection.body(): ...
+        while chunk := await connection.more(): ...
         connection.rest()           # True: it can carry another one
 
     Raises what httpx raises: ReadError, RemoteProtocolError, LocalProtocolError.
@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._socket = transport.get_extra_info("socket")
+        self._is_readable = _readability(transport.get_extra_info("socket").fileno())
 
     def data_received(self, data: bytes) -> None:
         if self._idle_since is not None:
@@ -111,10 +111,10 @@ class Connection(asyncio.Protocol):
             if not isinstance(event, h11.InformationalResponse):
                 raise httpx.RemoteProtocolError("the connection was closed without an answer")
 
-    async def body(self) -> AsyncIterator[bytes]:
-        """The body of the response, as it comes."""
-        while isinstance(event := await self._event(), h11.Data):
-            yield bytes(event.data)
+    async def more(self) -> bytes:
+        """The next piece of the response's body, as it comes; nothing at its end."""
+        event = await self._event()
+        return bytes(event.data) if isinstance(event, h11.Data) else b""
 
     def rest(self) -> bool:
         """End the exchange; whether there can be another one: this one came to its end."""
@@ -129,14 +129,14 @@ class Connection(asyncio.Protocol):
         if self._ended or self._idle_since is None:
             return False
         is_old = time.monotonic() - self._idle_since > _KEEP_IDLE_SECONDS
-        return not is_old and not _is_readable(self._socket.fileno())
+        return not is_old and not self._is_readable()
 
     def drop(self) -> None:
         """Close it at once, whatever is on its way."""
         self._ended = True
         self._transport.abort()
 
-    async def _event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+    async def _event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
         """The next event of the response, once it has come."""
         try:
             while (event := self._http.next_event()) is h11.NEED_DATA:
@@ -159,15 +159,13 @@ class Connection(asyncio.Protocol):
         await self._waiting
 
 
-def _is_readable(descriptor: int) -> bool:
+def _readability(descriptor: int) -> Callable[[], bool]:
     """Whether something has come that the event loop has had no time for: an end, most likely."""
-    if descriptor < 0:
-        return True
     if not hasattr(select, "poll"):  # Windows
-        return bool(select.select([descriptor], [], [], 0)[0])
+        return lambda: bool(select.select([descriptor], [], [], 0)[0])
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(0))
+    return lambda: bool(poll.poll(0))
 
 
 def _first(error: OSError) -> OSError:

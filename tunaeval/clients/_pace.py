@@ -21,15 +21,18 @@ import logging
 import math
 import random
 import time
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from tunaeval.types import Deadline
 
 from ._descriptors import affordable
 from ._retries import CAP_SECONDS, Rest, TryFailed
+
+_T = TypeVar("_T")
 
 _LOG = logging.getLogger("tunaeval.clients")
 
@@ -147,18 +150,21 @@ class Pace:
         """How many requests are asked at once by now."""
         return int(self._limit)
 
-    @asynccontextmanager
-    async def turn(self, clock: Deadline | None, longest_rest: float) -> AsyncIterator[None]:
-        """The time in which a request is asked. `clock` is stopped while others are waited for.
+    async def in_turn(
+        self, ask: Callable[[], Awaitable[_T]], clock: Deadline | None, longest_rest: float
+    ) -> _T:
+        """What `ask` gives, in its turn. `clock` is stopped while others are waited for.
 
         A rest of `longest_rest` seconds or more is not kept. What the request raises is counted.
         Raises TimeoutError when the time of `clock` is over before it is asked.
         """
-        lane = self._lanes.setdefault(asyncio.get_running_loop(), _Lane())
+        lane = self._lanes.get(loop := asyncio.get_running_loop())
+        if lane is None:
+            lane = self._lanes[loop] = _Lane()
         is_probe = await self._enter(lane, clock, longest_rest)
         started = time.monotonic()
         try:
-            yield
+            answer = await ask()
         except TryFailed as failure:
             self._failed(failure, started, is_probe=is_probe)
             raise
@@ -167,6 +173,7 @@ class Pace:
             raise
         else:
             self._succeeded()
+            return answer
         finally:
             lane.in_flight -= 1
             lane.wake(self.limit - lane.in_flight)

@@ -19,6 +19,11 @@ MAX_RETRY_AFTER_SECONDS = 120.0
 MAX_RESTING_SECONDS = 300.0
 """So long rests in a row stop the clocks of requests, while nothing is answered between them."""
 
+REFUSED = "refused"
+"""The kind of what every request would meet where the address or the key is wrong. One request
+may meet it, too (a content filter), so whoever asks many sees which it is.
+"""
+
 _BASE_SECONDS = 0.5
 CAP_SECONDS = 20.0
 _BODY_RETRIES = 1

@@ -142,8 +142,13 @@ class _Body(httpx.AsyncByteStream):
         self._transport = transport
         self._stack = stack
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._connection.body()
+    def __aiter__(self) -> AsyncIterator[bytes]:  # a generator costs as much as the whole body
+        return self
+
+    async def __anext__(self) -> bytes:
+        if chunk := await self._connection.more():
+            return chunk
+        raise StopAsyncIteration
 
     async def aclose(self) -> None:
         self._transport.keep(self._connection, self._stack)

@@ -54,6 +54,8 @@ class Contact:
 
         Raises ClientSetupError when nothing came through.
         """
+        if self._is_heard and not self._held:
+            return iter((Placed(place, result),))
         self._held.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
             error = result.error or ""

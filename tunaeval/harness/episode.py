@@ -228,7 +228,7 @@ def _result(
         reason = judge.verdict(final, level).reason
         leaked = leaked_in(final.read[level])
     levels = _levels(judge, attempts, failed=failure is not None)
-    return ScenarioResult.model_construct(  # our own values: nothing to validate
+    return ScenarioResult.checked(
         scenario=scenario.id,
         repeat=repeat,
         prompt=scenario.prompt,
@@ -250,6 +250,7 @@ def _result(
         group=scenario.group,
         weight=scenario.weight,
         leaked_calls=leaked,
+        task=None,
     )
 
 
@@ -279,7 +280,7 @@ _LEVEL_RESULTS = {
 
 def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> AttemptRecord:
     reply, result = attempt.reply, attempt.read[level]
-    return AttemptRecord.model_construct(
+    return AttemptRecord.checked(
         message=reply.message,
         finish_reason=reply.finish_reason,
         latency_seconds=reply.latency_seconds,
@@ -289,12 +290,15 @@ def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> Att
         outcome=outcome,
         calls=tuple(map(call_record, result.calls)),
         diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
+        user=None,
+        results=(),
+        touched=(),
         **reply.kept(),
     )
 
 
 def call_record(call: ToolCall) -> CallRecord:
-    return CallRecord.model_construct(
+    return CallRecord.checked(
         name=call.name,
         arguments=call.arguments,
         id=call.id,

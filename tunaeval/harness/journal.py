@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 
-from tunaeval.types.runs import ScenarioResult
+from tunaeval.reports import Tally, summarise
+from tunaeval.types.runs import ScenarioResult, Summary
 
 from .directory import RunDirectory
 from .results import KeptResults
@@ -32,22 +33,30 @@ class Journal:
         *,
         begun: Mapping[int, int] | None = None,
         again: frozenset[int] = frozenset(),
+        repeats: int = 1,
     ) -> None:
         self._files = files
         self._done = bytearray(places)
         self._offsets = array("q", [_NOWHERE]) * places
         self._held: dict[int, ScenarioResult] = {}
+        self._repeats = repeats
+        self._tally = None if begun else Tally(repeats)
         for place, offset in (begun or {}).items():
             self._offsets[place] = offset
             self._done[place] = place not in again
 
     def put(self, place: int, result: ScenarioResult) -> None:
         """Keep a result; when this returns, it survives the end of the process."""
+        is_first = place not in self._held and self._offsets[place] == _NOWHERE
         if self._files is None:
             self._held[place] = result
         else:
             self._offsets[place] = self._files.append(result)
         self._done[place] = True
+        if not is_first:
+            self._tally = None  # it counted another one
+        elif self._tally is not None:
+            self._tally.add(result)
 
     def is_done(self, place: int) -> bool:
         return bool(self._done[place])
@@ -71,3 +80,9 @@ class Journal:
             return tuple(result for _, result in sorted(self._held.items()))
         there = array("q", (offset for offset in self._offsets if offset != _NOWHERE))
         return KeptResults(self._files.path, there)
+
+    def summary(self) -> Summary:
+        """What all results come to: counted as they came, where all of them came just now."""
+        if self._tally is None:
+            return summarise(self.results(), repeats=self._repeats)
+        return self._tally.summary()

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
@@ -138,7 +139,7 @@ def born(suite: str, run_id: str | None = None) -> JsonObject:
         # The date is for people; the random part keeps ids apart when clocks jump.
         "run_id": run_id or f"{now:%Y%m%d-%H%M%S}-{safe_name(suite)}-{token_hex(3)}",
         "started_at": now.isoformat(timespec="seconds"),
-        "versions": _versions(),
+        "versions": dict(_versions()),
     }
 
 
@@ -154,6 +155,7 @@ def model_of(client: Client) -> tuple[str | None, JsonObject]:
     return (None if model is None else str(model)), details
 
 
+@cache
 def _versions() -> dict[str, str]:
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:

@@ -15,7 +15,6 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.later import import_all
-from tunaeval.reports import summarise
 from tunaeval.types import Deadline, Reply, Request, Tools
 from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
@@ -159,11 +158,10 @@ class SuiteRun:
 
     def report(self) -> Report:
         """What has been finished so far, in the order of the suite."""
-        results = self._journal.results()
         return Report.model_construct(
             run=self.info,
-            summary=summarise(results, repeats=self.options.repeats),
-            results=results,
+            summary=self._journal.summary(),
+            results=self._journal.results(),
             interrupted=self.left > 0,
             directory=None if self.directory is None else str(self.directory),
         )
@@ -175,7 +173,10 @@ class SuiteRun:
 
     def _new_journal(self, files: RunDirectory | None) -> Journal:
         places = len(self._suite.scenarios) * self.options.repeats
-        return Journal(places, files, begun=self._begun.results, again=self._again)
+        return Journal(
+            places, files, begun=self._begun.results, again=self._again,
+            repeats=self.options.repeats,
+        )  # fmt: skip
 
     def _opened(self, directory: Path) -> RunDirectory:
         """The run's directory, locked, and all in it that the first request needs."""

@@ -25,7 +25,7 @@ async def answer_of(
     request = replace(request, within_seconds=max(0.0, deadline.left), deadline=deadline)
     late = TransportFailure(f"the scenario took over {deadline.seconds:g} s", kind="timeout")
     try:
-        async with Limited(deadline, grace=_grace(deadline.seconds)):
+        with Limited(deadline, grace=_grace(deadline.seconds)):
             return await reply_of(client, request)
     except TimeoutError:
         return late

@@ -12,7 +12,14 @@ from .markdown import code
 from .results_as_rows import COLUMNS, row_of, verdict_of
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
-from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format, summarise
+from .summary import (
+    INFRASTRUCTURE,
+    REACTIONS,
+    Tally,
+    expected_tools,
+    source_of_format,
+    summarise,
+)
 from .visible import visible
 from .wording import call_words, calls_words, expected_words, got_words, reactions, remarks, share
 
@@ -39,6 +46,7 @@ __all__ = [
     "Live",
     "RunFigures",
     "RunSource",
+    "Tally",
     "call_words",
     "calls_words",
     "code",

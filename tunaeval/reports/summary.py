@@ -43,7 +43,7 @@ def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary
     A scenario counts once for each tool it expects and once for each of its tags. `repairs`,
     `formats`, `sources` and `failures` count scenarios.
     """
-    tally = _Tally(repeats)
+    tally = Tally(repeats)
     for result in results:
         tally.add(result)
     return tally.summary()
@@ -132,7 +132,9 @@ class _Passes:
         return {name: self.rate(name) for name in sorted({*self._alone, *self._together})}
 
 
-class _Tally:
+class Tally:
+    """What the results that were added so far come to, whenever it is asked: see `summarise`."""
+
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
         self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
