@@ -18,7 +18,7 @@ from .reading import add_reading
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to parse, not for --help.
-    from tunaeval.types import Diagnosis, ParseResult, Span
+    from tunaeval.types import Diagnosis, ParseResult, Span, Tools
 
 _BEFORE, _WIDTH = 24, 76
 _PACKED = (".gz", ".zst")
@@ -55,12 +55,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from .tools import read_tools  # noqa: PLC0415 - not for --help
-
-    tools = read_tools(arguments.tools) if arguments.tools else None
+    tools = _tools(arguments.tools)
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
-    from tunaeval.parsing import sole_parser_for  # noqa: PLC0415 - as above
+    from tunaeval.parsing import sole_parser_for  # noqa: PLC0415 - not for --help
     from tunaeval.registry import guarded  # noqa: PLC0415 - as above
 
     parser = guarded(sole_parser_for(arguments.format))
@@ -83,6 +81,14 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     else:
         output.result("\n".join(told(result, text)))
     return 0
+
+
+def _tools(file: str | None) -> Tools | None:
+    if not file:
+        return None
+    from .tools import read_tools  # noqa: PLC0415 - takes as long to import as all the rest
+
+    return read_tools(file)
 
 
 def _is_lines(file: str) -> bool:

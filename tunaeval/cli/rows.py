@@ -20,6 +20,7 @@ from tunaeval.types import Diagnosis, JsonObject, JsonValue, Level, ParseResult,
 
 from .packed_files import LONGEST
 
+_TEXTS = ("text", "completion")
 MESSAGE_KEYS = ("content", "tool_calls", "function_call")
 WANTED = (
     'wanted {"text": "..."}, {"completion": "..."}, a message {"role": ..., "content": ...}, '
@@ -105,6 +106,7 @@ def reading(setting: Setting) -> Callable[[Chunk], Answer]:
 
 def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseResult]) -> Answer:
     answer, said = Answer(), []
+    outcomes, formats = [], []
     first, lines = chunk
     for number, line in enumerate(lines, first):
         if not line or line.isspace():
@@ -115,14 +117,14 @@ def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseRes
             answer.bad.append(Bad(number, line, str(error)))
             continue
         result = read(row.message)
-        answer.rows += 1
-        answer.outcomes[result.outcome] += 1
+        outcomes.append(result.outcome)
         for call in result.calls:
-            answer.formats[call.format or "structured"] += 1
+            formats.append(call.format or "structured")
             for repair in call.repairs:
                 answer.repairs[repair.code] += 1
         said.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
-    answer.said = b"".join(said)
+    answer.said, answer.rows = b"".join(said), len(said)
+    answer.outcomes, answer.formats = Counter(outcomes), Counter(formats)
     return answer
 
 
@@ -147,13 +149,13 @@ def row_of(line: bytes, name: str | None) -> Row:
 
 
 def _usual(record: JsonValue) -> Row | None:
+    if isinstance(record, dict):
+        for name in _TEXTS:
+            if isinstance(text := record.get(name), str):
+                return Row(text, _without(record, name))
     match record:
         case str():
             return Row(record, {})
-        case {"text": str(text)}:
-            return Row(text, _without(record, "text"))
-        case {"completion": str(text)}:
-            return Row(text, _without(record, "completion"))
         case {"message": dict(message)}:
             return Row(message, _without(record, "message"))
         case {"choices": [{"message": dict(message)}, *_]}:
@@ -178,7 +180,10 @@ def _decoded(line: bytes) -> JsonValue:
 
 
 def _without(record: JsonObject, *names: str) -> JsonObject:
-    return {key: value for key, value in record.items() if key not in names}
+    others = record.copy()
+    for name in names:
+        others.pop(name, None)
+    return others
 
 
 def _json(number: int, row: Row, result: ParseResult) -> bytes:
