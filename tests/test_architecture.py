@@ -25,7 +25,7 @@ FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
 LAYERS = (
-    ("limits", "later"),
+    ("limits", "later", "plural"),
     ("errors", "types", "turns"),
     ("window", "wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
@@ -318,6 +318,7 @@ print(heard, [name for name in sys.modules if name == "importlib.metadata"])
 def test_every_public_name_can_be_had() -> None:
     program = """\
 import tunaeval
+from tunaeval.plural import number_of
 missing = [name for name in tunaeval.__all__ if not hasattr(tunaeval, name)]
 print(missing, list(tunaeval.__all__) == sorted(tunaeval.__all__))
 """

@@ -150,9 +150,14 @@ class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as 
     `kind` is one of "connect", "timeout", "status", "refused" (what a wrong key or address would
     meet, and now and then a single request does), "body", "filter", "lost-call" (the finish reason
     names a call, and there is none), "replay"; `status` is the HTTP status if there was one.
+    `advice`, at the end of the message, is for whoever meets nothing else: where other requests
+    pass, the key and the address are right.
     """
 
-    def __init__(self, message: str, *, kind: str, status: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, kind: str, status: int | None = None, advice: str | None = None
+    ) -> None:
+        super().__init__(f"{message}; {advice}" if advice else message)
+        self.advice = advice
         self.kind = kind
         self.status = status

@@ -37,6 +37,9 @@ def test_a_refusal_of_one_request_is_that_scenarios_failure(
     assert failed.outcome == "transport_failure"
     assert failed.error is not None
     assert failed.error.startswith("refused: ")
+    for advice in ("was sent", "check"):  # nothing is to be put right: the others passed
+        assert advice not in failed.error
+        assert advice not in failed.reason
     assert len(lines(report.directory)) == 8
 
 

@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunaeval.plural import number_of
+
 from .listing import add_json
 from .numbers import any_whole_number
 from .output import Output
@@ -157,7 +159,9 @@ def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None
         output.result(json.dumps(_record(report)))
         return
     shapes = ", ".join(f"{count} {shape}" for shape, count in sorted(report.shapes.items()))
-    output.result(f"{report.rows} rows ({shapes or 'none'}): {report.faulty} with findings")
+    output.result(
+        f"{number_of(report.rows, 'row')} ({shapes or 'none'}): {report.faulty} with findings"
+    )
     for code, meaning in FINDINGS.items():
         if not report.counts[code]:
             continue

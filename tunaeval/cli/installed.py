@@ -20,6 +20,7 @@ from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.harness import chosen, load_suite, own_tools, with_faults
+from tunaeval.plural import number_of
 from tunaeval.tools import compare_tools
 from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Suite
@@ -215,7 +216,7 @@ def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Ou
 
 
 def _count(things: Sized, word: str) -> str:
-    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
+    return number_of(len(things), word)
 
 
 def _shown(value: object) -> str:

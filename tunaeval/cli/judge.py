@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.plural import number_of
 
 from .asked import add_client
 from .listing import add_json, print_listing
@@ -142,7 +143,7 @@ def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> 
     judge, labels = found.judge, found.labels
     output.result(
         f"{judge.model or found.client}, prompt {judge.prompt_version}: "
-        f"{labels.transcripts} transcripts of {labels.file}, good from {found.threshold:g} up"
+        f"{number_of(labels.transcripts, 'transcript')} of {labels.file}, good from {found.threshold:g} up"
     )
     rows = [row for name, one in found.categories.items() for row in _rows(name, one)]
     print_listing(output, "calibration", rows, _COLUMNS, as_json=False)

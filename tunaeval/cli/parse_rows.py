@@ -15,6 +15,7 @@ from time import monotonic
 from typing import IO
 
 from tunaeval.errors import UsageError
+from tunaeval.plural import number_of
 from tunaeval.records import encode
 from tunaeval.reports import new_file, try_to_write, visible
 from tunaeval.workers import spread
@@ -143,7 +144,12 @@ class _Progress:
         if self._speaks and now - self._said >= _BETWEEN_SECONDS:
             self._said = now
             rate = rows / (now - self._began)
-            print(f"\r{rows:,} rows, {rate:,.0f} a second   ", end="", file=self._err, flush=True)
+            print(
+                f"\r{number_of(rows, 'row')}, {rate:,.0f} a second   ",
+                end="",
+                file=self._err,
+                flush=True,
+            )
 
     def end(self) -> None:
         if self._said != self._began:

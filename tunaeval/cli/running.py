@@ -12,6 +12,7 @@ from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import sole_parser_for
+from tunaeval.plural import number_of
 from tunaeval.registry import closed
 from tunaeval.reports import (
     INFRASTRUCTURE,
@@ -138,7 +139,9 @@ def _announce(
     if arguments.check_server:
         run.info = checked(run.info, asked.client, output)
     if arguments.resume:
-        output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
+        output.note(
+            f"tunaeval: run {run.info.run_id} goes on, with {number_of(run.left, 'result')} to come"
+        )
 
 
 async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunaeval.plural import number_of
+
 from .listing import add_json, print_listing
 from .output import Output
 
@@ -215,7 +217,9 @@ def _tell(
 ) -> None:
     from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
 
-    output.result(f"{visible(where)}: {conversation.length} messages, {conversation.shape}")
+    output.result(
+        f"{visible(where)}: {number_of(conversation.length, 'message')}, {conversation.shape}"
+    )
     output.result(f"query: {visible(asked, _SHOWN_QUERY) or '(none)'}")
     output.result(f"{found.preset}: {visible(found.details.reasoning)}")
     print_listing(

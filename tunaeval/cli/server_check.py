@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from tunaeval.errors import UsageError
+from tunaeval.plural import number_of
 from tunaeval.reports import visible
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.roles import Client
@@ -53,7 +54,7 @@ def suspicion(report: Report, client: Client) -> str | None:
         "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
         "calls from two sources": _of_two_sources(report),
     }
-    seen = [f"{what} ({count} scenarios)" for what, count in counts.items() if count]
+    seen = [f"{what} ({number_of(count, 'scenario')})" for what, count in counts.items() if count]
     if not seen:
         return None
     return f"{', '.join(seen)}: is it the server? Ask it: {command(address, model)}"

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tunaeval.plural import number_of
+
 from .listing import add_json
 from .output import Output
 from .reading import add_reading
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     result = reader.finish()
     _tell(reader.last_events(), told, output)
     calls = len(result.calls)
-    output.note(f"tunaeval: {result.outcome}, {calls} call{'' if calls == 1 else 's'}")
+    output.note(f"tunaeval: {result.outcome}, {number_of(calls, 'call')}")
     return 0
 
 

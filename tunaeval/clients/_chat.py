@@ -157,12 +157,12 @@ class Chat:
         """The failure of a request whose last try failed so, in the server's words if any."""
         words = None if failed.said is None else self.server.quote(failed.said)
         said = "" if words is None else f"; the server says: {words}"
-        said += f"; {failed.advice}" if failed.advice else ""
         after = f" (after {tries} tries)" if tries > 1 else ""
         return TransportFailure(
             f"{self.server.address}: {failed}{said}{after}",
             kind=failed.kind,
             status=failed.status,
+            advice=failed.advice,
         )
 
 

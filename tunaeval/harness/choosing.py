@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 
 from tunaeval.errors import SuiteError, UnknownNameError
+from tunaeval.plural import number_of
 from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from .suites import suite_digest
@@ -41,7 +42,7 @@ def chosen(
     if not left:
         words = ", ".join(map(repr, (*ids, *tags, *patterns)))
         raise SuiteError(
-            f"{suite.name}: none of {len(suite.scenarios)} scenarios fits all that was asked for "
+            f"{suite.name}: none of {number_of(len(suite.scenarios), 'scenario')} fits all that was asked for "
             f"({words}); `tunaeval suites {suite.name}` lists them with their tags"
         )
     if len(left) == len(suite.scenarios):

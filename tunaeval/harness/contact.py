@@ -1,8 +1,9 @@
 """Whether anything comes through at all: the first failures may be anyone's own, or everyone's.
 
 A wrong key or address refuses all requests; a content filter, one. So the results of refused and
-unconnected requests are kept back until something else is heard. When nothing is, the run ends,
-and what was kept back is in no file: once the key is right, it is asked like all the rest.
+unconnected requests are kept back until something else is heard; then they are without the advice
+that is for a wrong key or address. When nothing is, the run ends, and what was kept back is in no
+file: once the key is right, it is asked like all the rest.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Contact:
         self._is_heard = False
         self._refused = 0
         self._held: list[Placed] = []
+        self._advice: set[str] = set()
 
     def hold_nothing(self) -> None:
         """Let every result through: of an agent, whose requests nobody hears here."""
@@ -46,6 +48,8 @@ class Contact:
     def heard(self, answer: Reply | TransportFailure) -> None:
         """Count what a request came to."""
         is_hopeless = isinstance(answer, TransportFailure) and answer.kind in HOPELESS
+        if isinstance(answer, TransportFailure) and answer.advice:
+            self._advice.add(f"; {answer.advice}")
         self._refused += is_hopeless
         self._is_heard = self._is_heard or not is_hopeless
 
@@ -55,7 +59,7 @@ class Contact:
         Raises ClientSetupError when nothing came through.
         """
         if self._is_heard and not self._held:
-            return iter((Placed(place, result),))
+            return iter((Placed(place, self._told(result)),))
         self._held.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
             error = result.error or ""
@@ -69,4 +73,18 @@ class Contact:
     def rest(self) -> Iterator[Placed]:
         """Whatever is kept back."""
         while self._held:
-            yield self._held.pop(0)
+            place, result = self._held.pop(0)
+            yield Placed(place, self._told(result))
+
+    def _told(self, result: ScenarioResult) -> ScenarioResult:
+        """The result, with the advice only where nothing else was heard."""
+        if result.error is None or not self._is_heard:
+            return result
+        for advice in self._advice:
+            if result.error.endswith(advice):
+                told = {
+                    "error": result.error.removesuffix(advice),
+                    "reason": result.reason.removesuffix(advice),
+                }
+                return result.model_copy(update=told)
+        return result

@@ -8,6 +8,7 @@ from typing import Any
 
 from tunaeval.errors import TransportFailure
 from tunaeval.grading import recovered
+from tunaeval.plural import number_of
 from tunaeval.types import LEVELS, Level, ParseResult, Reply, ToolCall
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -114,20 +115,16 @@ def _judged(
     outcome = _outcome(turns, level)
     ending = task.ended_by
     if not failed:
-        words = f"{_count(len(checks), 'check')} passed, in {_count(len(turns), 'turn')}"
+        words = f"{number_of(len(checks), 'check')} passed, in {number_of(len(turns), 'turn')}"
         return outcome, f"{words}; {ending}" if ending else words, None
     first = min(failed, key=lambda one: one.turn or len(turns))
-    more = f"; and {_count(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
+    more = f"; and {number_of(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
     words = f"turn {first.turn or len(turns)}: {first.check}: {first.reason}{more}"
     return outcome, f"{ending}; {words}" if ending else words, None
 
 
 def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return [check for check in checks if check.ok is False]
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:

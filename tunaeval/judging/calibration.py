@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tunaeval import records
 from tunaeval.errors import RecordError
+from tunaeval.plural import number_of
 from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.types.runs import Data, JudgeOrder, Rate
 
@@ -124,7 +125,7 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
     judges = "calibrated" if (kappa.low or 0) > 0 else "calibrated, and no better than chance"
     words = (
         f"{judges}: kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) "
-        f"on {kappa.items} labels{rough(kappa)}"
+        f"on {number_of(kappa.items, 'label')}{rough(kappa)}"
     )
     return Standing(calibrated=True, words=words)
 

@@ -2,7 +2,7 @@
 
 from .budget import ErrorBudget, over_budget
 from .compare import Comparison, Difference, compare_runs
-from .compared import comparison_markdown, comparison_object, show_comparison
+from .compared import comparison_markdown, comparison_object, power_words, show_comparison
 from .console import Live, console_like, failed_lines, show
 from .executions import print_execution
 from .files import new_file, new_text, try_to_write
@@ -62,6 +62,7 @@ __all__ = [
     "new_file",
     "new_text",
     "over_budget",
+    "power_words",
     "print_execution",
     "reactions",
     "remarks",

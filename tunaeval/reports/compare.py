@@ -15,6 +15,7 @@ from functools import partial
 from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
+from tunaeval.plural import number_of
 from tunaeval.types import LEVELS, Level
 from tunaeval.types.runs import RunInfo
 
@@ -51,7 +52,8 @@ class Difference:
     """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
 
     `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
-    `detectable` is the true difference that would be found with a probability of 80 %.
+    `detectable` is the true difference that would be found with a probability of 80 %; None where
+    that would be more than there can be, 1: so few scenarios find none.
     """
 
     section: str
@@ -67,7 +69,7 @@ class Difference:
     p: float
     p_adjusted: float
     test: str
-    detectable: float
+    detectable: float | None
 
     def clears(self, margin: float) -> bool:
         """Whether the second run is surely not worse by `margin`; 0.02 is 2 points."""
@@ -160,7 +162,7 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
 
 
 def _asked_as(info: RunInfo) -> str:
-    return f"suite {info.suite}, {info.scenarios} scenarios, {info.profile}, level {info.level}"
+    return f"suite {info.suite}, {number_of(info.scenarios, 'scenario')}, {info.profile}, level {info.level}"
 
 
 def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
@@ -252,7 +254,7 @@ def _interrupted(side: Side) -> Iterator[str]:
         finished = sum(side.outcomes.values())
         yield (
             f"run {side.source.info.run_id} was interrupted: it has {finished} of "
-            f"{finished + side.missing} results"
+            f"{number_of(finished + side.missing, 'result')}"
         )
 
 
@@ -295,6 +297,7 @@ class _Differences:
         found = paired_difference(clusters)
         assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
         test, p = _tested(clusters)
+        effect = detectable_effect(found.standard_error)
         return Difference(
             section=section,
             name=name,
@@ -309,7 +312,7 @@ class _Differences:
             p=p,
             p_adjusted=p,
             test=test,
-            detectable=detectable_effect(found.standard_error),
+            detectable=effect if effect <= 1 else None,
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import fields
 from io import StringIO
 from typing import TextIO
 
+from tunaeval.plural import number_of
 from tunaeval.types import JsonObject
 
 from .compare import Comparison, Difference
@@ -117,9 +118,9 @@ def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
     overall = comparison.overall
-    paired = f"{overall.scenarios} scenarios paired at level {comparison.level}"
+    paired = f"{number_of(overall.scenarios, 'scenario')} paired at level {comparison.level}"
     if overall.clusters < overall.scenarios:
-        paired += f", in {overall.clusters} clusters"
+        paired += f", in {number_of(overall.clusters, 'cluster')}"
     left = (f"{count} {why}" for why, count in comparison.left_out.items())
     yield "; left out: ".join(filter(None, (paired, ", ".join(left))))
     for name, (one, other) in comparison.settings.items():
@@ -130,9 +131,8 @@ def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
 def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
     overall = comparison.overall
     yield (
-        f"{overall.test} p = {_p(overall.p)}; a true difference of "
-        f"{100 * overall.detectable:.1f} points would be found with a probability of 80 %; "
-        f"to find one of 2 points, ask {overall.needed(0.02):,} scenarios like these"
+        f"{overall.test} p = {_p(overall.p)}; {power_words(overall)}; "
+        f"to find one of 2 points, ask {number_of(overall.needed(0.02), 'scenario')} like these"
     )
     if (weighted := comparison.weighted) is not None:
         yield (
@@ -147,6 +147,16 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
             f"B {clears} than A by {100 * margin:g} points: the interval begins at "
             f"{_points(overall.low)}"
         )
+
+
+def power_words(found: Difference) -> str:
+    """What the scenarios of a comparison can show."""
+    if found.detectable is None:
+        return "scenarios like these are too few to find any difference with a probability of 80 %"
+    return (
+        f"a true difference of {100 * found.detectable:.1f} points would be found with a "
+        "probability of 80 %"
+    )
 
 
 def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from tunaeval.plural import number_of
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .statistics import wilson
@@ -97,7 +98,9 @@ class Live:
 def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioResult], None]:
     from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
 
-    task = bar.add_task(f"waiting for the first of {total} replies", total=total)
+    task = bar.add_task(
+        f"waiting for the first of {number_of(total, 'reply', 'replies')}", total=total
+    )
 
     def say(result: ScenarioResult) -> None:
         verdict, *rest = _cells(result)
@@ -202,8 +205,7 @@ def _cells(result: ScenarioResult) -> list[str]:
     came, unit = f"{wanted} -> {got}", "attempt"
     if result.task is not None:
         came, unit = visible(result.reason, CALL_WIDTH), "turn"
-    tries = len(result.attempts)
-    return [verdict, name, came, f"{tries} {unit}{'' if tries == 1 else 's'}", result.outcome]
+    return [verdict, name, came, number_of(len(result.attempts), unit), result.outcome]
 
 
 def failed_lines(result: ScenarioResult) -> list[str]:

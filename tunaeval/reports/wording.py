@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from tunaeval.plural import number_of
 from tunaeval.records import decode, encode
 from tunaeval.types import LEVELS, JsonObject
 from tunaeval.types.runs import (
@@ -103,7 +104,7 @@ def warnings(summary: Summary) -> list[str]:
 
 def counted(summary: Summary) -> str:
     """How many results there are; a scenario that is asked again and again has several."""
-    return f"{summary.scenarios} {'scenarios' if summary.repeats is None else 'results'}"
+    return number_of(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
 def unmet(scenarios: int, of: str) -> str:
@@ -118,7 +119,7 @@ def unmet(scenarios: int, of: str) -> str:
 def interruption(report: Report) -> str:
     """How far a run came that was interrupted."""
     wanted = report.run.scenarios * report.run.repeats
-    return f"the run was interrupted: {report.summary.scenarios} of {wanted} results"
+    return f"the run was interrupted: {report.summary.scenarios} of {number_of(wanted, 'result')}"
 
 
 def leaked(count: int, of: str) -> str:
@@ -183,12 +184,12 @@ def gaps(summary: Summary) -> list[str]:
 
 def effort(summary: Summary) -> str:
     """Attempts, latency and tokens in a line; what is unknown is not mentioned."""
-    parts = [f"{summary.attempts} attempt{'' if summary.attempts == 1 else 's'}"]
+    parts = [number_of(summary.attempts, "attempt")]
     if summary.latency_seconds_median is not None:
         parts.append(f"median latency {summary.latency_seconds_median:.2f} s")
     for kind, tokens in (("in", summary.prompt_tokens), ("out", summary.completion_tokens)):
         if tokens is not None:
-            parts.append(f"{tokens:,} tokens {kind}")
+            parts.append(f"{number_of(tokens, 'token')} {kind}")
     return ", ".join(parts)
 
 

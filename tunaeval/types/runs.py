@@ -16,6 +16,8 @@ from pydantic import (
     field_validator,
 )
 
+from tunaeval.plural import number_of
+
 from .calls import Source as CallSource
 from .calls import Tools
 from .expected import Expectation, ExpectedCall, MatchMode
@@ -83,7 +85,8 @@ class Suite(BaseModel):
         return value if isinstance(value, PackedScenarios) else tuple(check(value))
 
     def __repr__(self) -> str:
-        return f"<Suite {self.name!r}: {len(self.scenarios)} scenarios, {len(self.tools)} tools>"
+        scenarios = number_of(len(self.scenarios), "scenario")
+        return f"<Suite {self.name!r}: {scenarios}, {number_of(len(self.tools), 'tool')}>"
 
     def __str__(self) -> str:
         return repr(self)

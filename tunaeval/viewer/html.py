@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import ComparisonError
+from tunaeval.plural import number_of
 from tunaeval.reports import (
     INFRASTRUCTURE,
     Comparison,
     compare_runs,
     expected_tools,
     new_text,
+    power_words,
     reactions,
     remarks,
     source_of,
@@ -81,6 +83,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["visible"] = _said
+    environment.globals["number_of"] = number_of
     return environment.from_string(_asset("page.html"))
 
 
@@ -145,6 +148,11 @@ class ComparisonOnPage:
     found: Comparison | None
     axis: Between | None
     refused: str = ""
+
+    @property
+    def power(self) -> str:
+        """What its scenarios can show."""
+        return "" if self.found is None else power_words(self.found.overall)
 
 
 def _title(reports: Sequence[Report]) -> str:
