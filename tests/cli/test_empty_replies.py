@@ -104,3 +104,20 @@ def test_what_holds_something_or_was_cut_off_is_not_told_as_empty(
 ) -> None:
     reply = Reply({"role": "assistant", **message}, finish_reason, source="structured")
     assert scripted(suite, *[reply] * 8, out=None).summary.empty_replies == 0
+
+
+LONG = completion({"role": "assistant", "content": "Let me think about"}, "length")
+
+
+def test_replies_that_used_up_their_tokens_are_told_with_what_helps(
+    here: Tuna, suite: str, tmp_path: Path
+) -> None:
+    done = gated(here, suite, LONG)
+    assert "the reply was cut off before a call was complete" in done.stdout
+    assert "--max-tokens" in done.stdout
+    (directory,) = (tmp_path / "runs").iterdir()
+    report = load_report(directory)
+    assert report.summary.cut_replies == report.summary.outcomes["truncated"] > 0
+    shown = here("show", str(directory), "--failed").stdout
+    assert "finish_reason 'length'" in shown
+    assert "--max-tokens" in shown

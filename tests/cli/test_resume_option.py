@@ -125,7 +125,7 @@ def test_a_run_that_kept_no_options_goes_on_by_its_fields(
     [
         (("--level", "standard"), "level was 'strict', is 'standard'"),
         (("--seed", "8"), "seed was 7, is 8"),
-        (("--exclude", "read"), "suite_digest was "),
+        (("--exclude", "read"), "other scenarios, tools or system prompt now"),
         (("--repeats", "2"), "repeats was 1, is 2"),
     ],
 )
@@ -137,6 +137,37 @@ def test_what_is_given_beside_it_has_to_agree(
     assert done.returncode == 2
     assert words in done.stderr
     assert len((kept / "results.jsonl").read_bytes().splitlines()) == 1
+
+
+def test_reports_that_were_asked_for_are_written_when_it_goes_on(
+    here: Tuna, server: Server, suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = ("--report", "out/junit.xml", "--report", "rows.csv")
+    here("run", "--suite", suite, "--base-url", server.url, *reports)
+    kept, written = cut(tmp_path), [tmp_path / "out" / "junit.xml", tmp_path / "rows.csv"]
+    for file in written:
+        file.unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert here("run", "--resume", str(kept)).returncode == 0
+    assert [file.exists() for file in written] == [True, True]
+    assert written[1].read_text().count("\n") == 5  # of the whole run
+    for file in written:
+        file.unlink()
+    assert here("run", "--resume", str(kept), "--report", "only.html").returncode == 0
+    assert (tmp_path / "elsewhere" / "only.html").exists()
+    assert [file.exists() for file in written] == [False, False]
+
+
+def test_a_writer_of_then_is_not_that_of_another_report(
+    here: Tuna, server: Server, suite: str, tmp_path: Path
+) -> None:
+    asked = ("--suite", suite, "--base-url", server.url)
+    here("run", *asked, "--report", "notes.txt", "--writer", "github")
+    kept = cut(tmp_path)
+    done = here("run", "--resume", str(kept), "--report", "rows.csv")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "rows.csv").read_text().startswith("run_id,")
 
 
 def test_a_key_in_an_address_is_not_kept(

@@ -93,7 +93,7 @@ def test_a_run_that_is_whole_asks_nothing(make_suite: MakeSuite, parser: Parser,
         ({"level": "strict"}, "level was 'standard', is 'strict'"),
         ({"profile": "tunacode"}, "profile was 'strict', is 'tunacode'"),
         ({"seed": 7, "repeats": 2}, "repeats was 1, is 2; seed was None, is 7"),
-        ({"ask": "prompt"}, "ask was 'api', is 'prompt'; prompt_digest was "),
+        ({"ask": "prompt"}, "ask was 'api', is 'prompt'; give"),
     ],
 )
 def test_another_way_of_asking_is_refused_and_named(
@@ -108,8 +108,22 @@ def test_another_way_of_asking_is_refused_and_named(
 
 def test_another_suite_is_refused(make_suite: MakeSuite, parser: Parser, cut: Path) -> None:
     other = make_suite(3).model_copy(update={"digest": "e"})
-    with pytest.raises(RecordError, match="suite_digest was 'd', is 'e'"):
+    with pytest.raises(RecordError, match="other scenarios, tools or system prompt now") as refused:
         go_on(other, Answers(good), parser, cut, ONE)
+    assert len(str(refused.value)) < 250
+
+
+def test_a_suite_of_another_name_is_all_that_is_said(
+    make_suite: MakeSuite, parser: Parser, cut: Path
+) -> None:
+    other = make_suite(3).model_copy(
+        update={"name": "other", "digest": "e", "profile": "tunacode", "system_prompt": "Hm."}
+    )
+    with pytest.raises(RecordError) as refused:
+        go_on(other, Answers(good), parser, cut, ONE)
+    said = str(refused.value)
+    assert "suite was 'made', is 'other'; give" in said or "is 'other'; give" in said
+    assert len(said) < 200
 
 
 def test_results_of_another_model_are_not_kept_beside(

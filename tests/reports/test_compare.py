@@ -58,24 +58,6 @@ def test_verdicts_are_paired_and_tested_after_mcnemar(pairs: list[tuple[bool, bo
 
 
 @given(verdicts)
-def test_no_difference_is_said_that_there_cannot_be(pairs: list[tuple[bool, bool]]) -> None:
-    found = compare(run(*(a for a, _ in pairs)), run(*(b for _, b in pairs)))
-    overall = found.overall
-    said = " ".join(page(found).split())
-    assert -1 <= overall.low <= overall.high <= 1
-    if overall.detectable is None:
-        assert "too few to find any difference with a probability of 80 %" in said
-    else:
-        assert 0 < overall.detectable <= 1
-        assert f"difference of {100 * overall.detectable:.1f} points would be found" in said
-
-
-def test_a_handful_of_scenarios_finds_nothing() -> None:
-    a, b = run(True, False, True, False), run(False, True, True, False)
-    assert compare(a, b).overall.detectable is None
-
-
-@given(verdicts)
 def test_swapping_the_runs_turns_everything_around(pairs: list[tuple[bool, bool]]) -> None:
     a, b = run(*(one for one, _ in pairs)), run(*(other for _, other in pairs))
     there, back = compare(a, b), compare(b, a)

@@ -143,7 +143,8 @@ def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> 
     judge, labels = found.judge, found.labels
     output.result(
         f"{judge.model or found.client}, prompt {judge.prompt_version}: "
-        f"{number_of(labels.transcripts, 'transcript')} of {labels.file}, good from {found.threshold:g} up"
+        f"{number_of(labels.transcripts, 'transcript')} of {labels.file}, "
+        f"good from {found.threshold:g} up"
     )
     rows = [row for name, one in found.categories.items() for row in _rows(name, one)]
     print_listing(output, "calibration", rows, _COLUMNS, as_json=False)

@@ -46,7 +46,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--out",
         metavar="FILE",
-        help="JSON lines: write the objects of --json there; .gz and .zst are packed",
+        help="JSON lines: write the objects of --json there; .gz and .zst are packed; missing "
+        "directories are made",
     )
     parser.add_argument(
         "--strict", action="store_true", help="JSON lines: end at the first bad line"

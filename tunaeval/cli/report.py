@@ -28,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, words in _SHAPES.items():
         shape.add_argument(f"--{name}", dest="writer", action="store_const", const=name, help=words)
     shape.add_argument("--writer", metavar="NAME", help="a plug-in")
-    parser.add_argument("-o", "--out", metavar="FILE", help="where to write (stdout)")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where to write (stdout); missing directories are made"
+    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:

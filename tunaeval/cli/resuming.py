@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tunaeval.types.runs import RunInfo
 
 _NOT_KEPT = frozenset(
-    {"out", "resume", "retry_failures", "take_over", "record", "report", "writer"}
+    {"out", "resume", "retry_failures", "take_over", "record"}
     | {"quiet", "json", "run", "given", "check_server"}
 )
 """What is said of one command and not of the run."""
@@ -83,6 +83,8 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
     from tunaeval.harness import read_info  # noqa: PLC0415 - pydantic, not for --help
 
     info = read_info(Path(arguments.resume))
+    if "report" in arguments.given:
+        arguments.given |= {"writer"}  # that of then was for a report of then
     for name, value in (info.options or _of_fields(info)).items():
         is_no_bar = name in _GATE and value is None
         if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
@@ -104,6 +106,7 @@ def _kept(arguments: argparse.Namespace) -> JsonObject:
         is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
         if isinstance(value, str) and not is_name and Path(value).exists():
             options[name] = str(Path(value).absolute())
+    options["report"] = [str(Path(file).absolute()) for file in arguments.report]
     if options["max_errors"] is not None:
         options["max_errors"] = str(options["max_errors"])
     address = options.get("base_url")

@@ -177,7 +177,7 @@ def _told(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="FILE",
         help="write a report, as its suffix says: .html, .md, .xml (JUnit), .csv, .json, .parquet; "
-        "may be given again",
+        "may be given again; missing directories are made",
     )
     group.add_argument(
         "--writer", metavar="NAME", help="github or a plug-in, for a --report of another suffix"

@@ -88,8 +88,9 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if doubts or arguments.json:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
-        f"tunaeval: {suite.name}: {number_of(len(suite.scenarios), 'scenario')}, {failed} fail their own answer"
-        f" under {profile}, {len(doubts) - failed} without an answer to try"
+        f"tunaeval: {suite.name}: {number_of(len(suite.scenarios), 'scenario')}, "
+        f"{failed} fail their own answer under {profile}, "
+        f"{len(doubts) - failed} without an answer to try"
     )
     return _BELOW_THE_BAR if failed else 0
 

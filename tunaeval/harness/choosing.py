@@ -42,8 +42,8 @@ def chosen(
     if not left:
         words = ", ".join(map(repr, (*ids, *tags, *patterns)))
         raise SuiteError(
-            f"{suite.name}: none of {number_of(len(suite.scenarios), 'scenario')} fits all that was asked for "
-            f"({words}); `tunaeval suites {suite.name}` lists them with their tags"
+            f"{suite.name}: none of {number_of(len(suite.scenarios), 'scenario')} fits all that "
+            f"was asked for ({words}); `tunaeval suites {suite.name}` lists them with their tags"
         )
     if len(left) == len(suite.scenarios):
         return suite

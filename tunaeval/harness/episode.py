@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching import DEFAULT_PROFILE, Verdict, match, without_calls
+from tunaeval.reports import USED_UP
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
@@ -40,6 +41,8 @@ from .prompts import Asking, retry_prompt, said
 
 MAX_ATTEMPTS = 2
 MAX_TOKENS = 300
+
+_MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
 
 Read: TypeAlias = Callable[[Reply, Level], ParseResult]
 """Reads the calls out of a reply at a level."""
@@ -185,7 +188,7 @@ class _Judge:
         result = attempt.read[level]
         if result.outcome == "truncated" and attempt.reply.finish_reason == "tool_calls":
             return "malformed"
-        cut = attempt.reply.finish_reason == "length"
+        cut = attempt.reply.finish_reason == USED_UP
         wordless = (cut or result.truncated) and not result.content.strip()
         unfinished = wordless or (cut and self.wants_call)
         return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
@@ -219,13 +222,13 @@ def _result(
     records = tuple(_attempt_record(one, level, judge.outcome(one, level)) for one in attempts)
     outcome: RunOutcome = "transport_failure"
     reason = f"no reply: {failure}"
-    calls: tuple[CallRecord, ...] = ()
-    leaked = 0
+    calls, leaked = tuple[CallRecord, ...](), 0
     if failure is None:
         final = judge.answer(attempts, level)
         index = attempts.index(final)
         calls, outcome = records[index].calls, records[index].outcome
-        reason = judge.verdict(final, level).reason
+        is_used_up = outcome == "truncated" and final.reply.finish_reason == USED_UP
+        reason = judge.verdict(final, level).reason + (_MORE if is_used_up else "")
         leaked = leaked_in(final.read[level])
     levels = _levels(judge, attempts, failed=failure is not None)
     return ScenarioResult.checked(

@@ -23,6 +23,12 @@ _SAME = (
 )  # fmt: skip
 """What decides the results. How many are asked at once does not."""
 
+_DIGESTS = {
+    "suite_digest": "the suite has other scenarios, tools or system prompt",
+    "prompt_digest": "the model is given other words beside the questions",
+}
+"""How it is said that a digest differs, which nobody reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -102,10 +108,16 @@ def _is_hopeless(result: ScenarioResult) -> bool:
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
-    for name in _SAME:
+    if old.suite != new.suite:  # all else that a suite decides follows
+        yield f"suite was {old.suite!r:.80}, is {new.suite!r:.80}"
+        return
+    found = [name for name in _SAME if getattr(old, name) != getattr(new, name)]
+    for name in found:
         before, now = getattr(old, name), getattr(new, name)
-        if before != now:
+        if name not in _DIGESTS:
             yield f"{name} was {before!r:.80}, is {now!r:.80}"
+        elif not {"ask", "suite_digest"} & set(found) - {name}:  # which it follows from
+            yield f"{_DIGESTS[name]} now"
     if None not in (old.model, new.model) and old.model != new.model:
         yield f"model was {old.model!r:.80}, is {new.model!r:.80}"
     before, now = (info.versions.get("tunaeval") for info in (old, new))

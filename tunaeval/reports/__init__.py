@@ -15,6 +15,7 @@ from .statistics import wilson
 from .summary import (
     INFRASTRUCTURE,
     REACTIONS,
+    USED_UP,
     Tally,
     expected_tools,
     source_of_format,
@@ -37,6 +38,7 @@ __all__ = [
     "COLUMNS",
     "INFRASTRUCTURE",
     "REACTIONS",
+    "USED_UP",
     "WRITERS",
     "Answer",
     "Comparison",

@@ -52,6 +52,6 @@ def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> s
         return None
     listed = "; ".join(f"{count} x {cause}" for cause, count in causes.items())
     return (
-        f"{failed} of {number_of(of, 'result')} failed, more than --max-errors {budget} allows, so nothing is "
-        f"judged; by cause: {listed}"
+        f"{failed} of {number_of(of, 'result')} failed, more than --max-errors {budget} allows, "
+        f"so nothing is judged; by cause: {listed}"
     )

@@ -52,8 +52,7 @@ class Difference:
     """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
 
     `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
-    `detectable` is the true difference that would be found with a probability of 80 %; None where
-    that would be more than there can be, 1: so few scenarios find none.
+    `detectable` is found with a probability of 80 % if it is true; None where none can be so large.
     """
 
     section: str
@@ -162,7 +161,8 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
 
 
 def _asked_as(info: RunInfo) -> str:
-    return f"suite {info.suite}, {number_of(info.scenarios, 'scenario')}, {info.profile}, level {info.level}"
+    scenarios = number_of(info.scenarios, "scenario")
+    return f"suite {info.suite}, {scenarios}, {info.profile}, level {info.level}"
 
 
 def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
@@ -297,7 +297,6 @@ class _Differences:
         found = paired_difference(clusters)
         assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
         test, p = _tested(clusters)
-        effect = detectable_effect(found.standard_error)
         return Difference(
             section=section,
             name=name,
@@ -312,7 +311,7 @@ class _Differences:
             p=p,
             p_adjusted=p,
             test=test,
-            detectable=effect if effect <= 1 else None,
+            detectable=effect if (effect := detectable_effect(found.standard_error)) <= 1 else None,
         )
 
 

@@ -53,9 +53,9 @@ def _beside(path: Path) -> str:
 
 
 def try_to_write(path: Path) -> None:
-    """Raise RecordError where a file cannot be written there; leaves nothing behind.
+    """Raise RecordError where a file cannot be written there; leaves no file behind.
 
-    Directories above that are missing are made, as they will be for the report.
+    Directories above it that are missing are made, and stay.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,9 @@ def try_to_write(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> RecordError:
+    if path.is_dir():
+        return RecordError(f"{str(path)!r} cannot be written: it is a directory; name a file in it")
     return RecordError(
-        f"the report cannot be written to {str(path)!r}: {error.strerror or error}; "
-        "choose a place that can be written"
+        f"{str(path)!r} cannot be written: {error.strerror or error}; choose a place that can be "
+        "written to"
     )

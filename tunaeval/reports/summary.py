@@ -33,6 +33,8 @@ denominator.
 
 NO_TOOL = "none"
 """Where scenarios that want no call are counted among the tools."""
+USED_UP = "length"
+"""The finish reason of a reply that was cut off as it had all the tokens that it was allowed."""
 ANY_TOOL = "any"
 """Where scenarios are counted that name no tool, and yet forbid none or not all."""
 
@@ -151,6 +153,7 @@ class Tally:
         self._tokens: Counter[str] = Counter()
         self._latencies = array("d")
         self._results = self._attempts = self._failures = self._leaked = self._empty = 0
+        self._cut = 0
 
     def add(self, result: ScenarioResult) -> None:
         self._results += 1
@@ -196,6 +199,9 @@ class Tally:
         self._empty += has_empty_reply(
             (attempt.message, attempt.finish_reason) for attempt in result.attempts
         )
+        self._cut += result.outcome == "truncated" and any(
+            attempt.finish_reason == USED_UP for attempt in result.attempts
+        )
         if result.format is not None:
             self._formats[result.format] += 1
             self._sources[source_of_format(result.format)] += 1
@@ -222,6 +228,7 @@ class Tally:
             sources=_sorted(self._sources),
             leaked_calls=self._leaked,
             empty_replies=self._empty,
+            cut_replies=self._cut,
             reactions=self._reactions.rates(),
             unmet_faults=self._unmet,
             infrastructure_failures=self._failures,
@@ -255,7 +262,7 @@ def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
     Of each reply: its message and its finish reason.
     """
     return any(
-        reason != "length" and not any(map(message.get, _REASONING)) and is_blank(message)
+        reason != USED_UP and not any(map(message.get, _REASONING)) and is_blank(message)
         for message, reason in replies
     )
 

@@ -97,6 +97,8 @@ def warnings(summary: Summary) -> list[str]:
         found.append(leaked(summary.leaked_calls, counted(summary)))
     if summary.empty_replies:
         found.append(empty(summary.empty_replies, counted(summary)))
+    if summary.cut_replies:
+        found.append(cut_off(summary.cut_replies, counted(summary)))
     if summary.unmet_faults:
         found.append(unmet(summary.unmet_faults, counted(summary)))
     return found
@@ -105,6 +107,15 @@ def warnings(summary: Summary) -> list[str]:
 def counted(summary: Summary) -> str:
     """How many results there are; a scenario that is asked again and again has several."""
     return number_of(summary.scenarios, "scenario" if summary.repeats is None else "result")
+
+
+def cut_off(count: int, of: str) -> str:
+    """What it means that replies used up their tokens."""
+    return (
+        f"in {count} of {of} the reply was cut off before a call was complete, as it had used up "
+        "its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that thinks "
+        "needs thousands"
+    )
 
 
 def unmet(scenarios: int, of: str) -> str:

@@ -242,6 +242,8 @@ class Summary(Data):
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     empty_replies: int = 0
     """Scenarios with a reply that held nothing: no words, no thoughts, no call."""
+    cut_replies: int = 0
+    """Scenarios without an answer because a reply used up its tokens (`finish_reason` "length")."""
     reactions: dict[str, Rate] = Field(default_factory=dict)
     """Of episodes with faults how many `recovered`, `obeyed` an injection, and `reported` it: those
     alone that something decides.
