@@ -66,7 +66,7 @@ BREAKAGES = (
         ("tests/parsing/test_fast.py", MISSION),
     ),
     Breakage(
-        "a level allows only mends below it", "parsing",
+        "a level allows only repairs below it", "parsing",
         "_RANK[repair.level] > allowed", "_RANK[repair.level] >= allowed",
         (LEVELS,),
     ),
@@ -86,7 +86,7 @@ BREAKAGES = (
         (LEVELS,),
     ),
     Breakage(
-        "an alias of a key is no mend", "parsing",
+        "an alias of a key is no repair", "parsing",
         'repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))', "pass",
         (MISSION, LEVELS),
     ),
