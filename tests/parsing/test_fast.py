@@ -34,10 +34,13 @@ _PROPERTIES = {
     "u": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
     "e": {"enum": ["fast", "slow"]},
     "t": {"type": "string", "enum": ["1", "2"]},
+    "c": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+    "r": {"$ref": "#/$defs/pair"},
 }
+_DEFS = {"pair": {"type": "array", "items": {"type": "number"}}}
 TOOLS = Tools(
     [
-        ToolSpec("f", parameters={"type": "object", "properties": _PROPERTIES}),
+        ToolSpec("f", parameters={"type": "object", "properties": _PROPERTIES, "$defs": _DEFS}),
         ToolSpec("g.h", parameters={"type": "object", "properties": {}, "required": ["a"]}),
         ToolSpec("k", parameters={"type": "object", "properties": _PROPERTIES,
                                   "additionalProperties": False}),
@@ -200,7 +203,7 @@ TAGGED = {
         "\n</function", f"{_FAR}</function"
     ),
     "a closer inside a value": _coder("x</parameter>y", "z"),
-    "a value to mend": _coder("[1,]").replace("a0", "l"),
+    "a value to repair": _coder("[1,]").replace("a0", "l"),
     "a value to bend": _coder(" 5 ").replace("a0", "n"),
     "a key and no value": _coder("x").replace("</parameter>", ""),
     "an argument too many": _coder("x").replace("=f>", "=k>"),

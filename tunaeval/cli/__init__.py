@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if output.out is None:
             output.note("tunaeval: stdout cannot be written: it is closed")
             return COULD_NOT_RUN
-        output.ending.ends_process = argv is None
+        output.ending.last = argv is None
         try:
             with output.ending:
                 code = _flushed(list(sys.argv[1:] if argv is None else argv), output)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .json import JsonReader
     from .kinds import UNBENT, kind_of, of_text
     from .literals import PYTHON_NAME
-    from .mends import MENDS, repair_of
     from .python import PythonReader
     from .references import ANY, admitted, member, member_or_item, resolved
+    from .repairs import REPAIRS, repair_of
     from .schema import fit
-    from .sound import flat_texts, nothing_hidden
+    from .sound import ATOMS, nothing_hidden
     from .values import (
         QUOTES,
         Note,
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ANY": "references",
+    "ATOMS": "sound",
     "BRACE_KEY": "braces",
     "BraceReader": "braces",
     "Fault": "fitted",
     "Fitted": "fitted",
     "JsonReader": "json",
-    "MENDS": "mends",
+    "REPAIRS": "repairs",
     "Note": "values",
     "PYTHON_NAME": "literals",
     "PythonReader": "python",
@@ -50,7 +51,6 @@ _HOMES = {
     "begins_soundly": "values",
     "fit": "schema",
     "fit_types": "fitted",
-    "flat_texts": "sound",
     "has_long_number": "values",
     "kind_of": "kinds",
     "member": "references",
@@ -60,7 +60,7 @@ _HOMES = {
     "object_reader": "braces",
     "of_text": "kinds",
     "read_json": "whole",
-    "repair_of": "mends",
+    "repair_of": "repairs",
     "resolved": "references",
     "scan": "values",
     "too_deep": "values",
@@ -68,10 +68,11 @@ _HOMES = {
 
 __all__ = [
     "ANY",
+    "ATOMS",
     "BRACE_KEY",
-    "MENDS",
     "PYTHON_NAME",
     "QUOTES",
+    "REPAIRS",
     "UNBENT",
     "BraceReader",
     "Fault",
@@ -85,7 +86,6 @@ __all__ = [
     "begins_soundly",
     "fit",
     "fit_types",
-    "flat_texts",
     "has_long_number",
     "kind_of",
     "member",
