@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunaeval.errors import ExpectationError, UsageError
+from tunaeval.plural import number_of
 from tunaeval.types import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.wanted import wanted_items, wanted_name
@@ -176,9 +177,11 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
         names = ", ".join(repr(call.name) for call in calls[:3])
         yield Failure("unexpected-call", f"wanted no call, got {names}", "calls[0]")
     if least is not None and len(calls) < least:
-        yield Failure("too-few-calls", f"wanted at least {least} calls, got {len(calls)}")
+        yield Failure(
+            "too-few-calls", f"wanted at least {number_of(least, 'call')}, got {len(calls)}"
+        )
     if most is not None and len(calls) > most:
-        message = f"wanted at most {most} calls, got {len(calls)}"
+        message = f"wanted at most {number_of(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
     for index, call in enumerate(calls if expect.forbid else ()):
         if call.name in expect.forbid:

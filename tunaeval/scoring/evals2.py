@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from tunaeval.plural import number_of
 from tunaeval.success import BY_TEXT, LATER
 
 from .categories import Category, Counts, Finding, where
@@ -71,7 +72,7 @@ def _plan_correctness(history: History) -> Finding:
     if planners:
         reason = f"{planners[0].tool} was used"
         return Finding(value=0.7, reason=reason, evidence=where(planners))
-    return Finding(value=0.5, reason=f"{calls} calls and no planner")
+    return Finding(value=0.5, reason=f"{number_of(calls, 'call')} and no planner")
 
 
 def _success_ratio(history: History) -> Finding:

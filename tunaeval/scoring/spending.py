@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from tunaeval.busy import busy_seconds
+from tunaeval.plural import number_of
 from tunaeval.types import Usage
 
 from .categories import Category, Finding, where
@@ -24,7 +25,7 @@ def _latency(history: History) -> Finding:
     untimed = sum(run.seconds is None for run in history.runs)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
     if untimed:
-        reason += f"; {untimed} calls were not timed"
+        reason += f"; {number_of(untimed, 'call')} not timed"
     return Finding(
         value=history.settings.latency_steps.value(seconds),
         reason=reason,
