@@ -232,3 +232,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         )  # fmt: skip
         peaks.append(int(done.stdout))
     assert peaks[1] < peaks[0] + 25_000
+
+
+def test_a_directory_is_no_place_for_results(here: Tuna, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"text": "Hi."}\n')
+    (tmp_path / "there").mkdir()
+    done = here("parse", "rows.jsonl", "--out", "there")
+    assert done.returncode == 2
+    assert "'there' cannot be written: it is a directory; name a file in it" in done.stderr
+    assert "report" not in done.stderr
+    assert here("parse", "rows.jsonl", "--out", "new/there/out.jsonl").returncode == 0
+    assert (tmp_path / "new" / "there" / "out.jsonl").exists()
