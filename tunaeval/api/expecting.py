@@ -37,8 +37,8 @@ def expect(
     matchers may be. `match` is as in an expectation: "exactly", "in_order", "any_order",
     "superset", "subset". `profile` and `tools` are as in `tunaeval.match`.
 
-    Raises ExpectationError for what cannot be wanted. What cannot be read as calls raises
-    UsageError when it is compared.
+    Raises ExpectationError for what cannot be wanted, and UnknownNameError for a profile that is
+    none. What cannot be read as calls raises UsageError when it is compared.
 
     Examples:
         >>> calls = [tunaeval.ToolCall("read_file", {"path": "a.py"})]
@@ -46,8 +46,9 @@ def expect(
         >>> assert calls != tunaeval.expect(forbid=["read_file"])
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
-    matching.check_wishes(wishes, match, forbid)
-    return Expected(wishes, match, tuple(forbid), profile, to_tools(tools))
+    known = to_tools(tools)
+    matching.check_wishes(wishes, match, forbid, profile, known)
+    return Expected(wishes, match, tuple(forbid), profile, known)
 
 
 class Expected:

@@ -79,7 +79,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     rows: Sequence[JsonObject] = [
         {
             "id": doubt.scenario,
-            "found": "fails its own answer" if doubt.certain else "no answer found",
+            "found": doubt.found,
             "reason": doubt.reason,
         }
         for doubt in doubts
@@ -88,7 +88,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
         f"tunaeval: {suite.name}: {len(suite.scenarios)} scenarios, {failed} fail their own answer"
-        f" under {profile}, {len(doubts) - failed} without an answer to try"
+        f" under {profile}, {len(doubts) - failed} could not be tried"
     )
     return _BELOW_THE_BAR if failed else 0
 

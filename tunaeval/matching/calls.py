@@ -68,11 +68,7 @@ def match(
     rule = profile_of(profile)
     if not isinstance(expect, Expectation):
         expect = read_expectation(expect)
-    if rule.needs_tools and expect.calls and tools is None:
-        raise UsageError(
-            f"the profile {rule.name!r} takes types and required arguments from the tools; "
-            "give tools"
-        )
+    _check_tools(rule, tools, has_calls=bool(expect.calls))
     try:
         return _verdict(expect, calls, tools or _NO_TOOLS, rule)
     except Exception as error:
@@ -101,9 +97,17 @@ def match_wishes(
     return _verdict(expect, calls, tools or _NO_TOOLS, profile_of(profile), wishes)
 
 
-def check_wishes(wishes: Sequence[Wish], mode: str, forbid: Sequence[str]) -> None:
-    """Raise ExpectationError when nothing could meet the wishes."""
+def check_wishes(
+    wishes: Sequence[Wish],
+    mode: str,
+    forbid: Sequence[str],
+    profile: str | None,
+    tools: Tools | None,
+) -> None:
+    """Raise UsageError (as ExpectationError mostly) when nothing could meet the wishes."""
     wanted_name(mode, "match mode", get_args(MatchMode))
+    has_calls = any(arguments is not None for _, arguments in wishes)
+    _check_tools(profile_of(profile), tools, has_calls=has_calls)
     wanted_items(forbid, "forbid", str, "names of tools")
     for name, arguments in wishes:
         if name in forbid:
@@ -114,6 +118,14 @@ def check_wishes(wishes: Sequence[Wish], mode: str, forbid: Sequence[str]) -> No
                 check_expectation(Expectation(calls=(call,)))
             except ValueError as error:
                 raise ExpectationError(f"{name!r} cannot be expected so: {error}") from error
+
+
+def _check_tools(rule: Profile, tools: Tools | None, *, has_calls: bool) -> None:
+    if rule.needs_tools and has_calls and tools is None:
+        raise UsageError(
+            f"the profile {rule.name!r} takes types and required arguments from the tools; "
+            "give tools"
+        )
 
 
 def _verdict(
