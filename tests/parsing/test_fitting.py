@@ -19,9 +19,24 @@ VALUES = (
     | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
     | st.lists(st.integers(), max_size=1) | st.dictionaries(NAMES, st.integers(), max_size=1)
 )  # fmt: skip
+PLAIN = st.fixed_dictionaries(
+    {"type": TYPES},
+    optional={"minimum": st.just(2), "minItems": st.just(1), "pattern": st.just("x")},
+)
+PROPERTIES = (
+    PLAIN
+    | st.fixed_dictionaries({"type": st.sampled_from(["array", "ARRAY", "string"]), "items": PLAIN})
+    | st.fixed_dictionaries(
+        {"enum": st.lists(VALUES, max_size=3)},
+        optional={"type": TYPES, "default": st.just("x"), "nullable": st.just(True)},
+    )
+    | st.sampled_from([{"$ref": "#/$defs/d"}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}])
+    | st.sampled_from([True, False, None, "odd", {}, {"items": {"$ref": "#/$defs/d"}}])
+)
 SCHEMAS = st.fixed_dictionaries(
-    {"properties": st.dictionaries(NAMES, st.fixed_dictionaries({"type": TYPES}))},
+    {"properties": st.dictionaries(NAMES, PROPERTIES)},
     optional={
+        "$defs": st.fixed_dictionaries({"d": PLAIN}),
         "type": st.sampled_from(["object", "object", "array", "OBJECT"]),
         "required": st.lists(NAMES, max_size=2),
         "additionalProperties": st.booleans(),

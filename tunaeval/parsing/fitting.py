@@ -1,12 +1,13 @@
 """Whether arguments fit a tool's schema as they are, told from the types it names for each.
 
-What a schema says beyond a plain type is asked of `fit`.
+So are lists of one plain type and choices of texts. What a schema says beyond that is asked of
+`fit`, for that argument alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.repair import Unreadable, fit, fit_types, read_json
 from tunaeval.types import JsonObject, JsonValue, Repair, Span, Tools
@@ -20,19 +21,34 @@ _TYPES: dict[object, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_PLAIN_KEYWORDS = frozenset({"type", "description", "title", "default", "examples", "format"})
-_USUAL = {"type", "properties", "required", "additionalProperties", "title", "description"}
-_SILENT_ON_OTHERS = (_USUAL - {"additionalProperties"}) | {"$schema", "$id", "$defs", "definitions"}
+_UNREAD = (
+    {"description", "title", "default", "examples", "format", "deprecated"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    | {"minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"}
+)
+"""Keywords that `fit` does not read."""
+
+_PLAIN_KEYWORDS = _UNREAD | {"type"}
+_SILENT_ON_OTHERS = frozenset(
+    {"type", "properties", "required", "title", "description"}
+    | {"$schema", "$id", "$defs", "definitions"}
+)
+_USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
+
+Asked: TypeAlias = Callable[[JsonValue], bool]
+"""Whether a value fits a schema as it is."""
 
 
 class Signature(NamedTuple):
     """A tool's parameters, prepared.
 
     `accepted` has for each argument the Python types that its schema takes as they are; none if
-    it says more than a type. `types` has the one type of those that name one and no more.
+    it says more than a type, and then `asked` has what it says. `types` has the one type of those
+    that name one and no more.
     """
 
     accepted: dict[str, tuple[type, ...]]
+    asked: dict[str, Asked]
     required: frozenset[str]
     types: dict[str, str]
     schema: Mapping[str, JsonValue]
@@ -56,8 +72,10 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     accepted = signature.accepted
     try:
         for key, value in arguments.items():
-            if type(value) not in accepted[key]:
-                return not accepted[key] and _fits_schema(arguments, signature.schema)
+            if type(value) not in accepted[key] and (
+                accepted[key] or not signature.asked[key](value)
+            ):
+                return False
     except KeyError:
         return _fits_schema(arguments, signature.schema)
     return len(arguments) == signature.most or arguments.keys() >= signature.required
@@ -75,7 +93,7 @@ def bent(
         return None
     if len(arguments) != signature.most and not arguments.keys() >= signature.required:
         return None
-    return fit_types(arguments, signature.types, signature.accepted, span)
+    return fit_types(arguments, signature.types, signature.accepted, signature.asked, span)
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
@@ -118,6 +136,7 @@ def _signature(schema: Mapping[str, JsonValue]) -> Signature:
     wanted = frozenset(filter(_is_text, required if isinstance(required, list) else ()))
     return Signature(
         {key: _accepted(value) for key, value in usual.items()},
+        {key: _asked(key, value, schema) for key, value in usual.items() if not _accepted(value)},
         wanted,
         {key: value["type"] for key, value in usual.items() if _names_one_type(value)},
         schema,
@@ -131,6 +150,29 @@ def _accepted(schema: JsonValue) -> tuple[type, ...]:
     types = schema.get("type")
     names = types if isinstance(types, list) else [types]
     return tuple(kind for name in filter(_is_text, names) for kind in _TYPES.get(name, ()))
+
+
+def _asked(key: str, schema: JsonValue, root: Mapping[str, JsonValue]) -> Asked:
+    """Whether a value fits the schema of the argument `key`, which says more than a type."""
+    if isinstance(schema, Mapping):
+        choices, items = schema.get("enum"), schema.get("items")
+        if isinstance(choices, list) and _is_only(schema, "string", "enum"):
+            texts = frozenset(filter(_is_text, choices))
+            return lambda value: type(value) is str and value in texts
+        if (kinds := _accepted(items)) and _is_only(schema, "array", "items"):
+            return lambda value: type(value) is list and all(type(each) in kinds for each in value)
+    alone = {"properties": {key: schema}}
+
+    def fitted(value: JsonValue) -> bool:
+        found = fit({key: value}, alone, root=root)
+        return not (found.repairs or found.faults)
+
+    return fitted
+
+
+def _is_only(schema: Mapping[str, JsonValue], kind: str, word: str) -> bool:
+    """Whether a schema asks for this type, and says `word` of it, and no more."""
+    return schema.get("type") == kind and schema.keys() <= _PLAIN_KEYWORDS | {word}
 
 
 def _is_text(value: JsonValue) -> bool:
