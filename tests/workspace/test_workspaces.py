@@ -216,7 +216,7 @@ def test_files_that_lead_out_are_refused_and_nothing_is_left() -> None:
 
 @pytest.mark.parametrize("content", [3, None, ("x",), ["x"], {"text": "x"}])
 def test_a_file_that_is_neither_text_nor_bytes_is_refused(content: Any) -> None:
-    with pytest.raises(UsageError, match="the file 'a' is .*; wanted its text, or bytes"):
+    with pytest.raises(UsageError, match=r"the file 'a' is .*; wanted its text, or bytes"):
         Workspace({"a": content})
     with pytest.raises(UsageError, match="the file 'a' contains a lone surrogate"):
         Workspace({"a": "\ud800"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.matching import shown
+from tunaeval.showing import shown
 
 _CONTENT = ("content", "tool_calls", "function_call")
 _BESIDE = frozenset({"role", "name", "id", "refusal", "reasoning", "reasoning_content"})

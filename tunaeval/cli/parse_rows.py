@@ -16,7 +16,8 @@ from typing import IO
 
 from tunaeval.errors import UsageError
 from tunaeval.records import encode
-from tunaeval.reports import new_file, try_to_write, visible
+from tunaeval.reports import new_file, try_to_write
+from tunaeval.showing import visible
 from tunaeval.workers import spread
 
 from .output import Output

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunaeval.showing import counted, visible
+
 from .listing import add_json, print_listing
 from .output import Output
 
@@ -213,9 +215,9 @@ def _object(file: str, conversation: Conversation, asked: str, found: ScoreResul
 def _tell(
     where: str, conversation: Conversation, asked: str, found: ScoreResult, output: Output
 ) -> None:
-    from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
-
-    output.result(f"{visible(where)}: {conversation.length} messages, {conversation.shape}")
+    output.result(
+        f"{visible(where)}: {counted(conversation.length, 'message')}, {conversation.shape}"
+    )
     output.result(f"query: {visible(asked, _SHOWN_QUERY) or '(none)'}")
     output.result(f"{found.preset}: {visible(found.details.reasoning)}")
     print_listing(

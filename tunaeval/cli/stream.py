@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tunaeval.showing import visible
+
 from .listing import add_json
 from .output import Output
 from .reading import add_reading
@@ -77,7 +79,7 @@ def _json_line(event: Event) -> str:
 
 
 def _line(event: Event) -> str:
-    from tunaeval.reports import call_words, visible  # noqa: PLC0415 - as above
+    from tunaeval.reports import call_words  # noqa: PLC0415 - as above
 
     match event:
         case _ if event.call:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunaeval.scoring import history_of
+from tunaeval.showing import counted
 from tunaeval.success import Success
 from tunaeval.types import JsonObject, JsonValue, Message
 from tunaeval.types.roles import Transcript
@@ -165,7 +166,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
     missing = len(runs) - len(first) - len(last)
     if missing:
         at = begin + len(first)
-        view.leave_out(f"{missing} calls, from number {len(first) + 1} on", at)
+        view.leave_out(f"{counted(missing, 'call')}, from number {len(first) + 1} on", at)
 
 
 def _from_both_ends(

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from tunaeval.showing import shown
 from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
-from .failures import Failure, Miss, extra_argument, shown, wrong_tool
+from .failures import Failure, Miss, extra_argument, wrong_tool
 
 _TYPES: Mapping[str, type] = {
     "string": str,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunaeval.errors import ExpectationError, UsageError
+from tunaeval.showing import counted, shows
 from tunaeval.types import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.wanted import wanted_items, wanted_name
@@ -29,7 +30,8 @@ from .failures import Failure
 from .profiles import DEFAULT_PROFILE, Profile, profile_of
 
 
-@dataclass(frozen=True, slots=True)
+@shows
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """Whether the calls are those expected, and why; its truth value is `ok`.
 
@@ -50,6 +52,12 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _in_short(self) -> str:
+        return f"Verdict: {'passed' if self.ok else 'failed'} ({self.profile}): {self.reason}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return ((one.code, one.path, one.message) for one in self.failures)
 
 
 def match(
@@ -188,9 +196,11 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
         names = ", ".join(repr(call.name) for call in calls[:3])
         yield Failure("unexpected-call", f"wanted no call, got {names}", "calls[0]")
     if least is not None and len(calls) < least:
-        yield Failure("too-few-calls", f"wanted at least {least} calls, got {len(calls)}")
+        yield Failure(
+            "too-few-calls", f"wanted at least {counted(least, 'call')}, got {len(calls)}"
+        )
     if most is not None and len(calls) > most:
-        message = f"wanted at most {most} calls, got {len(calls)}"
+        message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
     for index, call in enumerate(calls if expect.forbid else ()):
         if call.name in expect.forbid:

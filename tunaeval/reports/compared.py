@@ -10,15 +10,16 @@ from dataclasses import fields
 from io import StringIO
 from typing import TextIO
 
+from tunaeval.showing import counted, visible
 from tunaeval.types import JsonObject
 
-from .compare import Comparison, Difference
+from .compare import Comparison
 from .console import console_like, speaks_unicode
+from .differences import Difference
 from .flips import Answer, Flip
 from .markdown import code
 from .sides import RunFigures
 from .table import TableRow, draw_table
-from .visible import visible
 from .wording import share
 
 FLIPS_SHOWN = 20
@@ -117,9 +118,9 @@ def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
     overall = comparison.overall
-    paired = f"{overall.scenarios} scenarios paired at level {comparison.level}"
+    paired = f"{counted(overall.scenarios, 'scenario')} paired at level {comparison.level}"
     if overall.clusters < overall.scenarios:
-        paired += f", in {overall.clusters} clusters"
+        paired += f", in {counted(overall.clusters, 'cluster')}"
     left = (f"{count} {why}" for why, count in comparison.left_out.items())
     yield "; left out: ".join(filter(None, (paired, ", ".join(left))))
     for name, (one, other) in comparison.settings.items():

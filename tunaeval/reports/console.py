@@ -12,12 +12,12 @@ from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .table import TableRow, draw_table
-from .visible import visible
 from .wording import (
     Row,
     calls_words,

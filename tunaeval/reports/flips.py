@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS, JsonObject, Level
 from tunaeval.types.runs import ExpectedCall
 
 from .sides import NO_RESULT, Side, no_result
-from .visible import visible
 from .wording import calls_words
 
 _SAID = 200

@@ -14,12 +14,12 @@ from pathlib import Path
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
+from tunaeval.showing import visible
 from tunaeval.types import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import new_file
 from .results_as_rows import verdict_of
-from .visible import visible
 from .wording import expected_words, got_words, interruption, reactions, warnings
 
 LIMIT = 2000

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import write_text
-from .visible import visible
 from .wording import (
     Row,
     counts,

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tunaeval.records import decode, encode
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS, JsonObject
 from tunaeval.types.runs import (
     CallRecord,
@@ -20,7 +21,6 @@ from tunaeval.types.runs import (
 )
 
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
-from .visible import visible
 
 GAP_POINTS = 2.0
 """From which difference between two levels on a reader is told of it."""
