@@ -16,6 +16,7 @@ from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .chains import start_of
+from .prompted import Prompted, prompted_of
 from .tokens import Token
 
 _WORDS = re.compile(r"[\w ]*+")
@@ -75,6 +76,11 @@ class Finder:
     @cached_property
     def _wordless(self) -> re.Pattern[str]:
         return _search((text for text in self.tokens if not text[:1].isalpha()), self._rows)
+
+    @cached_property
+    def prompted(self) -> Prompted | None:
+        """How texts begin where the prompt ends with the opener of the first format."""
+        return prompted_of(self.formats[0])
 
     @cached_property
     def cut_ends(self) -> frozenset[str]:
