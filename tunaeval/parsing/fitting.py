@@ -7,10 +7,13 @@ So are lists of one plain type and choices of texts. What a schema says beyond t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tunaeval.repair import Unreadable, fit, fit_types, read_json
 from tunaeval.types import JsonObject, JsonValue, Repair, Span, Tools
+
+if TYPE_CHECKING:
+    from tunaeval.repair import Fitted
 
 _TYPES: dict[object, tuple[type, ...]] = {
     "string": (str,),
@@ -93,7 +96,7 @@ def bent(
         return None
     if len(arguments) != signature.most and not arguments.keys() >= signature.required:
         return None
-    return fit_types(arguments, signature.types, signature.accepted, signature.asked, span)
+    return _later()[0](arguments, signature.types, signature.accepted, signature.asked, span)
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
@@ -116,16 +119,30 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
     if name in properties or schema.get("additionalProperties", False) is not False:
         return None
     if isinstance(inner, str) and inner.lstrip()[:1] == "{":
-        read = read_json(inner)
-        inner = None if isinstance(read, Unreadable) or read.repairs or read.notes else read.value
+        inner = _read_soundly(inner)
     if not isinstance(inner, dict) or not inner or not inner.keys() <= properties.keys():
         return None
     return inner
 
 
+def _read_soundly(text: str) -> JsonValue:
+    from tunaeval.repair import Unreadable, read_json  # noqa: PLC0415 - as in `_later`
+
+    read = read_json(text)
+    return None if isinstance(read, Unreadable) or read.repairs or read.notes else read.value
+
+
+@cache
+def _later() -> tuple[Callable[..., tuple[JsonObject, list[Repair]] | None], Callable[..., Fitted]]:
+    """`fit_types` and `fit`: arguments that fit the types that a schema names need neither."""
+    from tunaeval.repair import fit, fit_types  # noqa: PLC0415 - see above
+
+    return fit_types, fit
+
+
 def _fits_schema(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> bool:
     """The same where the schema says more than types."""
-    fitted = fit(arguments, schema)
+    fitted = _later()[1](arguments, schema)
     return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
 
 
@@ -164,7 +181,7 @@ def _asked(key: str, schema: JsonValue, root: Mapping[str, JsonValue]) -> Asked:
     alone = {"properties": {key: schema}}
 
     def fitted(value: JsonValue) -> bool:
-        found = fit({key: value}, alone, root=root)
+        found = _later()[1]({key: value}, alone, root=root)
         return not (found.repairs or found.faults)
 
     return fitted

@@ -7,7 +7,7 @@ So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tunaeval.grammar import Format
 from tunaeval.limits import OPENER_AHEAD
@@ -18,14 +18,13 @@ from .tokens import Choice, Match, Token, choices_of
 _ONE_WORD = re.compile(r"\S*+\s*+")
 
 
-@dataclass(frozen=True, slots=True)
-class Prompted:
+class Prompted(NamedTuple):
     """What may be at the beginning of a text: a block without its opener, or what is dropped."""
 
     token: Token
     """An opener of no characters."""
     dropped: tuple[str, ...]
-    _begins: Match
+    begins: Match
 
     @property
     def choice(self) -> Choice:
@@ -33,7 +32,7 @@ class Prompted:
 
     def found(self, text: str) -> bool:
         """Whether the text begins behind the opener."""
-        return text.startswith(self.dropped) or self._begins(text, 0) is not None
+        return text.startswith(self.dropped) or self.begins(text, 0) is not None
 
     def may_be_found(self, text: str) -> bool:
         """Whether it may be found once more of the text has come: so far there is one word."""

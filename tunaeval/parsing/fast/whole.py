@@ -103,12 +103,11 @@ def decoder(form: Format) -> Decoder | None:
                     break
         except (KeyError, AttributeError, TypeError):
             return value if nothing_hidden(value, piece, ()) else None
-        escaped = "\\" in piece and piece.rfind("\\u00") >= 0  # a quote or a NUL, perhaps
-        outer = (name_key, arguments_key, name)
+        odd = "\\" in piece and piece.rfind("\\u00") >= 0  # a quote or a NUL, perhaps
         if (
             len(value) != 2 or type(name) is not str or not name or "properties" in arguments
-            or ((unseen or escaped or last - first > MAX_DIGITS)
-                and not nothing_hidden(arguments, piece, outer))
+            or ((unseen or odd or last - first > MAX_DIGITS)
+                and not nothing_hidden(arguments, piece, (name_key, arguments_key, name)))
         ):  # fmt: skip
             return value if nothing_hidden(value, piece, ()) else None
         if tools is not None and not fits(name, arguments, tools):
