@@ -1,4 +1,4 @@
-"""`expect`: what calls are wanted, to stand beside `==` in a test."""
+"""`expect`: what calls are wanted, to write beside `==` in a test."""
 
 from __future__ import annotations
 

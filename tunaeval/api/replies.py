@@ -24,7 +24,7 @@ _SILENT = frozenset(
         "input_image", "audio", "input_audio", "output_audio", "file", "document",
     }
 )  # fmt: skip
-"""Types of parts that hold neither text nor a call."""
+"""Types of parts that contain neither text nor a call."""
 _CALLS_AS_READ = "give the calls as ToolCalls, or as OpenAI-style tool_calls"
 
 

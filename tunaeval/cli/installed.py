@@ -88,7 +88,7 @@ def _working_directory_first() -> Iterator[None]:
     if sys.flags.safe_path:  # python -P asks for the opposite
         yield
         return
-    here = os.getcwd()  # noqa: PTH109 - sys.path holds texts
+    here = os.getcwd()  # noqa: PTH109 - sys.path has texts
     sys.path.insert(0, here)
     try:
         yield

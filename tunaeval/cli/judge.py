@@ -1,4 +1,4 @@
-"""`tunaeval judge calibrate`: a judge held against labelled transcripts."""
+"""`tunaeval judge calibrate`: a judge compared with labelled transcripts."""
 
 from __future__ import annotations
 

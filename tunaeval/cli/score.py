@@ -1,6 +1,6 @@
 """`tunaeval score`: transcripts in files, scored, each with why.
 
-Files are JSON, JSON lines, sessions, logs or spans; what holds several transcripts gives as many
+Files are JSON, JSON lines, sessions, logs or spans; what contains several transcripts gives as many
 scores. With `--json` there is one object for all.
 """
 
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 
     given = _given(arguments)
-    told: list[JsonObject] = []
+    reported: list[JsonObject] = []
     code = 0
     for file in arguments.files:
         conversations = _conversations(file, arguments.shape)
@@ -100,12 +100,12 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             except UsageError as error:
                 raise UsageError(f"{where}: {error}") from error
             _refuse_idle(file, conversations)
-            told.append(_object(file, conversation, asked, found))
+            reported.append(_object(file, conversation, asked, found))
             code = max(code, _code(found, arguments))
             if not arguments.json:
                 _tell(where, conversation, asked, found, output)
     if arguments.json:
-        output.result(json_text({"transcripts": told}))
+        output.result(json_text({"transcripts": reported}))
     return code
 
 

@@ -14,7 +14,7 @@ class ScriptedClient:
     """Gives `replies` one after another, whatever is asked.
 
     A string is the content of an assistant's message, a dictionary a whole message, a Reply
-    itself; an exception is raised. Calls may stand in the text, unless a Reply's `source` says that
+    itself; an exception is raised. Calls may be in the text, unless a Reply's `source` says that
     they were to be structured. The requests that came are kept in `requests`.
     """
 

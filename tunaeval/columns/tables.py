@@ -155,7 +155,7 @@ def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
 def _array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
     try:
         return pa.array(values, kind)
-    except UnicodeEncodeError:  # half a surrogate pair, which Arrow cannot hold
+    except UnicodeEncodeError:  # half a surrogate pair, which Arrow cannot keep
         return pa.array([_sound(value) for value in values], kind)
 
 

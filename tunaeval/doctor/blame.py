@@ -46,8 +46,8 @@ def blame(answer: Answer, native: str | None = None) -> Judgement:
 
 
 def _blamed(answer: Answer, native: str | None) -> Judgement:
-    if (told := unanswered(answer)) is not None:
-        return told
+    if (reported := unanswered(answer)) is not None:
+        return reported
     cut = answer.finish == "length"
     shape = None if cut else misshapen(answer)
     raw = trusted_raw(answer)
@@ -151,8 +151,8 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
     if leaked is not None and not cut:
-        told = _told(leaked, answer.text)
-        return Judgement("server", "calls are in the content", "calls-in-content", read=told)
+        reported = _told(leaked, answer.text)
+        return Judgement("server", "calls are in the content", "calls-in-content", read=reported)
     if same_calls(answer.calls, wanted):
         return Judgement("pass", "as asked")
     if cut:

@@ -1,4 +1,4 @@
-"""Whether a suite can be passed at all: each scenario's own answer, held against its wish."""
+"""Whether a suite can be passed at all: each scenario's own answer, compared with its wish."""
 
 from __future__ import annotations
 

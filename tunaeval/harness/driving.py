@@ -276,8 +276,8 @@ async def graded(
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
     faults = tuple(one.record for one in met)
-    told = (faults, obeyed(met, checks, state), reported(met, state))
-    return Graded(records, changes.added, changes.removed, changes.changed, *told)
+    given = (faults, obeyed(met, checks, state), reported(met, state))
+    return Graded(records, changes.added, changes.removed, changes.changed, *given)
 
 
 def _failed(call: ToolCall, words: str) -> ResultRecord:
@@ -286,10 +286,10 @@ def _failed(call: ToolCall, words: str) -> ResultRecord:
 
 def _record(result: ToolResult) -> ResultRecord:
     try:
-        told = str(result.as_openai()["content"])
+        given = str(result.as_openai()["content"])
     except Exception as error:  # noqa: BLE001 - a value's own words may raise anything
-        told = f"Error: the result has no words: {words_of(error)}"
-    if len(told) > MAX_RESULT:
-        told = f"{told[:MAX_RESULT]}\n({len(told) - MAX_RESULT} more characters)"
-    ok = result.ok and not told.startswith("Error: the result has no words")
-    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=told)
+        given = f"Error: the result has no words: {words_of(error)}"
+    if len(given) > MAX_RESULT:
+        given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
+    ok = result.ok and not given.startswith("Error: the result has no words")
+    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)

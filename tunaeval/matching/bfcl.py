@@ -136,7 +136,7 @@ def _are_listed(
 
 
 _LISTED = frozenset({list, str})
-"""What can stand among the alternatives of a list, and be looked into by index."""
+"""What can be among the alternatives of a list, and be looked into by index."""
 
 
 def _variable(

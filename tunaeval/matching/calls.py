@@ -3,12 +3,12 @@
 Modes, for expected calls and for expected tool names alike:
 
     exactly     these calls, in this order, and no other
-    in_order    these calls in this order; others may stand before, between and after
+    in_order    these calls in this order; others may be before, between and after
     any_order   these calls in any order, and no other
-    superset    these calls in any order; others may stand beside them
+    superset    these calls in any order; others may be beside them
     subset      every call made is one of these, each used once, and at least one was made
 
-`none`, `forbid`, `min_calls` and `max_calls` hold beside them.
+`none`, `forbid`, `min_calls` and `max_calls` apply beside them.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _verdict(
 
 
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
-    """The verdict on a reply that holds no call: one that was tried and is malformed, or was cut
+    """The verdict on a reply that contains no call: one that was tried and is malformed, or was cut
     off, is no call, and no abstention either.
     """
     why = _NO_ABSTENTION.get(outcome)

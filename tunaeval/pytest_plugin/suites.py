@@ -132,8 +132,8 @@ class Asker:
         if path not in self._runs:
             name, client = self._made()
             usual = EMBEDDED if name == "llamacpp" else RunOptions()
-            told: dict[str, Any] = {"repeats": option(self._config, "repeats")}
-            settings = {**{name: getattr(usual, name) for name in usual.__slots__}, **told}
+            reported: dict[str, Any] = {"repeats": option(self._config, "repeats")}
+            settings = {**{name: getattr(usual, name) for name in usual.__slots__}, **reported}
             self._runs[path] = SuiteRun(suite, client, parser_for("auto"), RunOptions(**settings))
         return self._runs[path]
 

@@ -36,7 +36,7 @@ _SETTINGS = (
     "model", "client", "format", "ask", "calls", "attempts", "max_tokens", "temperature", "seed",
     "repeats", "profile", "level", "suite",
 )  # fmt: skip
-"""What may differ, and is told where it does: it is what is compared."""
+"""What may differ, and is reported where it does: it is what is compared."""
 
 
 @shows
@@ -117,8 +117,8 @@ def compare_runs(
 
 def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
     """What makes the runs hard to compare; refused unless that was asked for."""
-    told = (*_SAME[:-1], *(() if level else _SAME[-1:]))
-    differ = [words for name, words in told if getattr(a, name) != getattr(b, name)]
+    reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
+    differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
     if differ and not intersect:
         raise ComparisonError(
             f"run {b.run_id!r} ({_asked_as(b)}) has {', '.join(differ)} than run {a.run_id!r} "
@@ -158,7 +158,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             gained.append(scenario)
     if not overall.scenarios:
         raise _nothing_in_common(a.source.info, b.source.info, left_out)
-    told = flips(a, b, lost=lost, gained=gained)
+    reported = flips(a, b, lost=lost, gained=gained)
     return Comparison(
         a=a.figures(),
         b=b.figures(),
@@ -166,8 +166,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         overall=overall.difference("score", "all"),
         weighted=weighted.difference("score", "weighted") if weighted.differ else None,
         parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])),
-        lost=told.lost,
-        gained=told.gained,
+        lost=reported.lost,
+        gained=reported.gained,
         left_out=dict(left_out),
         settings=dict(_settings(a.source.info, b.source.info)),
         notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),

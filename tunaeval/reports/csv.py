@@ -44,7 +44,7 @@ csv_writer = CsvWriter()
 
 
 def cell(value: JsonValue) -> str:
-    """A value as it stands in a cell; unknown is empty, and a list one item beside the other."""
+    """A value as it is in a cell; unknown is empty, and a list one item beside the other."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None or isinstance(value, int | float):

@@ -74,7 +74,7 @@ def trl_reward(
 ) -> TrlReward:
     """The reward function for a data set whose columns `gold` and `tools` are called so.
 
-    `gold` holds what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
+    `gold` contains what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
     the column of `tools` may be missing. `part` is "value", or one of the parts ("format", "name",
     "arguments", "abstention"), for trainers that weigh several rewards (`reward_weights`).
 

@@ -8,7 +8,7 @@
                                 else 0.2
 
 A retry is the same tool twice in a row. A call failed when it raised or when its result declares
-itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is told in
+itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is said in
 the reason only. A call without a result is dangling: where the old harness took it for a success,
 it is neither that nor a failure here. An empty transcript gets what the formulas give it, and the
 reasons say so. What a host set (`ScoreSettings`) changes none of it.

@@ -14,14 +14,14 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
-"""Keys that hold a call's name where a format does not say otherwise; all but its own are mends."""
+"""Keys that have a call's name where a format does not say otherwise; others are repaired."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input")
-"""Keys that hold a call's arguments, likewise."""
+"""Keys that contain a call's arguments, likewise."""
 
 
 STRUCTURED = "structured"
-"""The `format` of a call that a server had parsed: no text holds it."""
+"""The `format` of a call that a server had parsed: no text contains it."""
 
 Source: TypeAlias = Literal["structured", "text"]
 """Where calls come from: parsed by a server, or read out of a text."""
@@ -30,7 +30,7 @@ LEAKED_CALL = "leaked-call"
 """The repair of a call that a server, which was to parse it, left in the text."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
-"""The mend of a call that was made with something else than a JSON object: it has no arguments."""
+"""The repair of a call that was made with no JSON object: it has no arguments."""
 
 
 class Span(NamedTuple):

@@ -11,7 +11,7 @@ from tunaeval.showing import short_call, shows_table
 from .calls import Span, ToolCall
 
 Level: TypeAlias = Literal["strict", "standard", "lenient"]
-"""Which mends are allowed: none; those that change no value; also those that lose or guess."""
+"""Which repairs are allowed: none; those that change no value; also those that lose or guess."""
 
 Outcome: TypeAlias = Literal["calls", "no_call", "malformed", "truncated"]
 

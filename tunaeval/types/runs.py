@@ -190,7 +190,7 @@ class RunInfo(BaseModel):
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)
     heading: str | None = None
-    """Words that have to stand over every score of this run: constrained decoding, a replay."""
+    """Words that have to go with every score of this run: constrained decoding, a replay."""
     format: str
     level: Level
     profile: str
@@ -238,7 +238,7 @@ class Summary(Data):
     leaked_calls: int = 0
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     empty_replies: int = 0
-    """Scenarios with a reply that held nothing: no words, no thoughts, no call."""
+    """Scenarios with a reply that contained nothing: no words, no thoughts, no call."""
     reactions: dict[str, Rate] = Field(default_factory=dict)
     """Of episodes with faults how many `recovered`, `obeyed` an injection, and `reported` it: those
     alone that something decides.

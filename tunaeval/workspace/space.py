@@ -171,7 +171,7 @@ class WorkspaceFile:
             raise WorkspaceError(f"{self.path!r:.80} is no text: {error.reason}") from error
 
     def contains(self, text: str) -> bool:
-        """Whether it is a text file that holds the text."""
+        """Whether it is a text file that contains the text."""
         try:
             return text in self.text
         except WorkspaceError:
@@ -180,7 +180,7 @@ class WorkspaceFile:
 
 def _remove(path: Path) -> None:
     """Remove a tree, whatever rights its directories have and however deep it is; nothing above it
-    is touched, whatever stands in its place.
+    is touched, whatever is in its place.
     """
     if path.is_symlink() or path.is_file():
         with suppress(OSError):
