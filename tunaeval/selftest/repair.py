@@ -44,7 +44,7 @@ def repair(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     shares: dict[str, JsonObject] = {}
     for subject, form in _framed(subjects):
         for level in _LEVELS:
-            reported, wrong = _mended(subject, form, level, hurt)
+            reported, wrong = _repaired(subject, form, level, hurt)
             shares.setdefault(level, {})[form.name] = reported
             if reported["wrong"] > MOST_WRONG:
                 faults += wrong
@@ -88,7 +88,7 @@ def _written() -> str:
     return json.dumps({"name": _PROBE.name, "arguments": _PROBE.arguments})
 
 
-def _mended(
+def _repaired(
     subject: Subject, form: Format, level: Level, samples: Sequence[Damaged]
 ) -> tuple[dict[str, float], list[Fault]]:
     """The share of each outcome, and those that were wrong without a flag."""
