@@ -69,7 +69,7 @@ class VarianceSplit:
 
     @property
     def buy(self) -> Literal["scenarios", "repeats"]:
-        """What is missing: repeats where luck makes over half of the variance.
+        """What is missing: repeats where chance makes over half of the variance.
 
         Twice the scenarios are never worse than twice the repeats, at the same number of answers;
         but repeats cost no one the writing of scenarios.
