@@ -17,7 +17,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from measuring import options, told
+from measuring import options, print_results
 from startup import ROOT, install, whole_process
 
 
@@ -71,7 +71,7 @@ def main() -> None:
         parser.error(f"no peer is called {min(unknown)!r}; known: {', '.join(PEERS)}")
     rows = [measured(name, given.rounds) for name in given.names or PEERS]
     columns = ["installed without extras", "packages", "MB", "--help, CPU ms"]
-    told(given, columns=columns, rows=rows, document={"installed": rows}, aims=[])
+    print_results(given, columns=columns, rows=rows, document={"installed": rows}, aims=[])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from measuring import Aim, Rounds, options, ratio, told
+from measuring import Aim, Rounds, options, print_results, ratio
 
 ROOT = Path(__file__).parent.parent
 MOST_TIMES, MOST_DISTRIBUTIONS, MOST_MB = 3.0, 18, 40.0
@@ -143,7 +143,7 @@ def main() -> None:
         )
         for name in COMMANDS
     ]
-    told(
+    print_results(
         given,
         columns=["whole process", "wall ms", "times bare", "CPU ms", "times bare (CPU)"],
         rows=rows,
