@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Tuna
 from tests.faults import FaultServer
 from tests.faults.runs import suite_file
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 
 THINGS = (
     "rows|turns|calls|scenarios|results|attempts|requests|tools|messages|replies|clusters|checks"
@@ -22,11 +22,11 @@ ONE_OF_SEVERAL = re.compile(rf"(?<![\d.,@^=])\b1 (?:{THINGS})\b")
     ("count", "words"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (12_345, "12,345 rows")]
 )
 def test_one_row_is_no_rows(count: int, words: str) -> None:
-    assert number_of(count, "row") == words
+    assert counted(count, "row") == words
 
 
 def test_a_plural_of_its_own_is_given() -> None:
-    assert [number_of(n, "reply", "replies") for n in (1, 2)] == ["1 reply", "2 replies"]
+    assert [counted(n, "reply", "replies") for n in (1, 2)] == ["1 reply", "2 replies"]
 
 
 def test_a_run_of_one_scenario_says_so(here: Tuna, tmp_path: Path) -> None:

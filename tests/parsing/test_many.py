@@ -246,7 +246,7 @@ print({'multiprocessing', 'concurrent.futures', 'signal'} & set(sys.modules))"""
 
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5, "2", None])
-def test_a_number_of_workers_is_a_number(workers: int) -> None:
+def test_a_counted_workers_is_a_number(workers: int) -> None:
     with pytest.raises(UsageError, match="wanted a number of processes"):
         parse_many(["a"], workers=workers)
 

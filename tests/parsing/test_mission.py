@@ -258,7 +258,7 @@ def test_a_definition_that_is_repeated_is_no_call() -> None:
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_no_number_of_json_is_refused(value: str, code: str, level: Level) -> None:
+def test_what_is_no_counted_json_is_refused(value: str, code: str, level: Level) -> None:
     result = parse(call_with(f'{{"x": {value}}}'), level=level)
     assert not result.calls
     assert codes(result) == [code]

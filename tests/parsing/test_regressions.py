@@ -231,7 +231,7 @@ def test_a_number_is_no_message() -> None:
 # --- whole and stream ------------------------------------------------------------------------
 
 
-def test_the_greatest_number_of_calls_is_read_alike() -> None:
+def test_the_greatest_counted_calls_is_read_alike() -> None:
     """The engine said "more than 1024" of exactly 1024."""
     text = tagged(LS) * 1024
     assert streamed(text) == parse(text)

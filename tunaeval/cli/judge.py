@@ -1,4 +1,4 @@
-"""`tunaeval judge calibrate`: a judge held against labelled transcripts."""
+"""`tunaeval judge calibrate`: a judge compared with labelled transcripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
-from tunaeval.plural import number_of
+from tunaeval.showing import counted, visible
 
 from .asked import add_client
 from .listing import add_json, print_listing
@@ -43,7 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 when there is a category on which the judge gave no verdict at all."""
     import tunaeval  # noqa: PLC0415 - not for --help
-    from tunaeval.reports import visible  # noqa: PLC0415 - as above
 
     if arguments.out and Path(arguments.out).exists():
         raise UsageError(f"--out {arguments.out!r} is there already; choose another file")
@@ -143,7 +142,7 @@ def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> 
     judge, labels = found.judge, found.labels
     output.result(
         f"{judge.model or found.client}, prompt {judge.prompt_version}: "
-        f"{number_of(labels.transcripts, 'transcript')} of {labels.file}, "
+        f"{counted(labels.transcripts, 'transcript')} of {labels.file}, "
         f"good from {found.threshold:g} up"
     )
     rows = [row for name, one in found.categories.items() for row in _rows(name, one)]

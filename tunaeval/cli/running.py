@@ -12,7 +12,6 @@ from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import sole_parser_for
-from tunaeval.plural import number_of
 from tunaeval.registry import closed
 from tunaeval.reports import (
     INFRASTRUCTURE,
@@ -22,6 +21,7 @@ from tunaeval.reports import (
     summary_object,
     try_to_write,
 )
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Suite
@@ -140,7 +140,7 @@ def _announce(
         run.info = checked(run.info, asked.client, output)
     if arguments.resume:
         output.note(
-            f"tunaeval: run {run.info.run_id} goes on, with {number_of(run.left, 'result')} to come"
+            f"tunaeval: run {run.info.run_id} goes on, with {counted(run.left, 'result')} to come"
         )
 
 

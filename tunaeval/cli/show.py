@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 
 from .listing import add_json
 from .numbers import POSITIVE
@@ -95,7 +95,7 @@ def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> No
         else:
             output.result("\n".join(failed_lines(one)))
     if not arguments.json:
-        output.note(f"tunaeval: {count} of {number_of(len(report.results), 'result')} did not pass")
+        output.note(f"tunaeval: {count} of {counted(len(report.results), 'result')} did not pass")
 
 
 def _not_passed(report: Report) -> Iterator[ScenarioResult]:

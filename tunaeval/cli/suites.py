@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 
 from .listing import add_bfcl, add_json, print_listing
 from .numbers import any_whole_number
@@ -80,7 +80,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     rows: Sequence[JsonObject] = [
         {
             "id": doubt.scenario,
-            "found": "fails its own answer" if doubt.certain else "no answer found",
+            "found": doubt.found,
             "reason": doubt.reason,
         }
         for doubt in doubts
@@ -88,9 +88,8 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if doubts or arguments.json:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
-        f"tunaeval: {suite.name}: {number_of(len(suite.scenarios), 'scenario')}, "
-        f"{failed} fail their own answer under {profile}, "
-        f"{len(doubts) - failed} without an answer to try"
+        f"tunaeval: {suite.name}: {counted(len(suite.scenarios), 'scenario')}, {failed} fail "
+        f"their own answer under {profile}, {len(doubts) - failed} could not be tried"
     )
     return _BELOW_THE_BAR if failed else 0
 
@@ -105,8 +104,9 @@ def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if arguments.json:
         row: JsonObject = {"name": made.name, "file": arguments.out, "digest": made.digest}
         print_listing(output, "renamed", [row], list(row), as_json=True)
-    scenarios = number_of(len(made.scenarios), "scenario")
-    output.note(f"tunaeval: {made.name}: {scenarios} in {arguments.out}")
+    output.note(
+        f"tunaeval: {made.name}: {counted(len(made.scenarios), 'scenario')} in {arguments.out}"
+    )
     return 0
 
 

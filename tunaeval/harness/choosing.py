@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from .suites import suite_digest
@@ -42,7 +42,7 @@ def chosen(
     if not left:
         words = ", ".join(map(repr, (*ids, *tags, *patterns)))
         raise SuiteError(
-            f"{suite.name}: none of {number_of(len(suite.scenarios), 'scenario')} fits all that "
+            f"{suite.name}: none of {counted(len(suite.scenarios), 'scenario')} fits all that "
             f"was asked for ({words}); `tunaeval suites {suite.name}` lists them with their tags"
         )
     if len(left) == len(suite.scenarios):

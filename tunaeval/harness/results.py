@@ -10,7 +10,6 @@ from typing import overload
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
-from tunaeval.plural import number_of
 from tunaeval.records import opened, placed, read_at
 from tunaeval.reports import INFRASTRUCTURE
 from tunaeval.types import JsonObject
@@ -52,7 +51,7 @@ class KeptResults(Sequence[ScenarioResult]):
     __hash__ = None  # type: ignore[assignment] # what is on disk may change
 
     def __repr__(self) -> str:
-        return f"<{number_of(len(self), 'result')} in {str(self._directory / RESULTS_FILE)!r}>"
+        return f"<{len(self)} results in {str(self._directory / RESULTS_FILE)!r}>"
 
 
 def read_results(path: Path, info: RunInfo) -> Iterator[ScenarioResult]:

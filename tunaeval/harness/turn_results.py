@@ -8,7 +8,7 @@ from typing import Any
 
 from tunaeval.errors import TransportFailure
 from tunaeval.grading import recovered
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 from tunaeval.types import LEVELS, Level, ParseResult, Reply, ToolCall
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -115,10 +115,10 @@ def _judged(
     outcome = _outcome(turns, level)
     ending = task.ended_by
     if not failed:
-        words = f"{number_of(len(checks), 'check')} passed, in {number_of(len(turns), 'turn')}"
+        words = f"{counted(len(checks), 'check')} passed, in {counted(len(turns), 'turn')}"
         return outcome, f"{words}; {ending}" if ending else words, None
     first = min(failed, key=lambda one: one.turn or len(turns))
-    more = f"; and {number_of(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
+    more = f"; and {counted(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
     words = f"turn {first.turn or len(turns)}: {first.check}: {first.reason}{more}"
     return outcome, f"{ending}; {words}" if ending else words, None
 

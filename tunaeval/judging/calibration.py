@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from tunaeval import records
 from tunaeval.errors import RecordError
-from tunaeval.plural import number_of
 from tunaeval.reports.statistics import Corrected, Kappa
+from tunaeval.showing import counted
 from tunaeval.types.runs import Data, JudgeOrder, Rate
 
 SCHEMA_VERSION = 1
@@ -53,7 +53,7 @@ class CategoryCalibration(Data):
 
     labelled: int
     failures: Rate
-    """Labelled transcripts without a verdict; they stand in no other figure."""
+    """Labelled transcripts without a verdict; they are in no other figure."""
     first_failure: str | None
     kappa: Kappa
     """Cohen's, of the judge and the labels."""
@@ -72,13 +72,13 @@ class CategoryCalibration(Data):
     repeat_flips: Rate
     """Verdicts that turn when the same is asked again."""
     injection_flips: Rate
-    """Failed transcripts that pass once a payload stands in them."""
+    """Failed transcripts that pass once a payload is in them."""
     injection_shift: float | None
     """How far the payloads move the score on average, on a scale of 0 to 1."""
 
 
 class Calibration(Data):
-    """A judge held against labels."""
+    """A judge compared with labels."""
 
     schema_version: int = SCHEMA_VERSION
     made_at: str
@@ -125,7 +125,7 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
     judges = "calibrated" if (kappa.low or 0) > 0 else "calibrated, and no better than chance"
     words = (
         f"{judges}: kappa {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f}) "
-        f"on {number_of(kappa.items, 'label')}{rough(kappa)}"
+        f"on {counted(kappa.items, 'label')}{rough(kappa)}"
     )
     return Standing(calibrated=True, words=words)
 

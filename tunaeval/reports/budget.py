@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tunaeval.errors import UsageError
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,6 @@ def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> s
         return None
     listed = "; ".join(f"{count} x {cause}" for cause, count in causes.items())
     return (
-        f"{failed} of {number_of(of, 'result')} failed, more than --max-errors {budget} allows, "
+        f"{failed} of {counted(of, 'result')} failed, more than --max-errors {budget} allows, "
         f"so nothing is judged; by cause: {listed}"
     )

@@ -12,13 +12,12 @@ from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from tunaeval.plural import number_of
+from tunaeval.showing import counted, visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .table import TableRow, draw_table
-from .visible import visible
 from .wording import (
     Row,
     calls_words,
@@ -99,7 +98,7 @@ def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioRe
     from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
 
     task = bar.add_task(
-        f"waiting for the first of {number_of(total, 'reply', 'replies')}", total=total
+        f"waiting for the first of {counted(total, 'reply', 'replies')}", total=total
     )
 
     def say(result: ScenarioResult) -> None:
@@ -168,8 +167,8 @@ def show(report: Report, stream: TextIO) -> None:
     plain = not speaks_unicode(stream)
     draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=plain)
     if summary.reactions:
-        told = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
-        draw_table(console, ("episodes", *_COLUMNS[1:-1]), told, plain=plain)
+        reported = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
+        draw_table(console, ("episodes", *_COLUMNS[1:-1]), reported, plain=plain)
     _print(console, below)
     stream.write(page.getvalue())
 
@@ -205,7 +204,7 @@ def _cells(result: ScenarioResult) -> list[str]:
     came, unit = f"{wanted} -> {got}", "attempt"
     if result.task is not None:
         came, unit = visible(result.reason, CALL_WIDTH), "turn"
-    return [verdict, name, came, number_of(len(result.attempts), unit), result.outcome]
+    return [verdict, name, came, counted(len(result.attempts), unit), result.outcome]
 
 
 def failed_lines(result: ScenarioResult) -> list[str]:

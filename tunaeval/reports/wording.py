@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from tunaeval.plural import number_of
 from tunaeval.records import decode, encode
+from tunaeval.showing import counted, visible
 from tunaeval.types import LEVELS, JsonObject
 from tunaeval.types.runs import (
     CallRecord,
@@ -21,10 +21,9 @@ from tunaeval.types.runs import (
 )
 
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
-from .visible import visible
 
 GAP_POINTS = 2.0
-"""From which difference between two levels on a reader is told of it."""
+"""From which difference between two levels on it is reported."""
 
 
 class Row(NamedTuple):
@@ -76,7 +75,7 @@ def remarks(report: Report) -> list[str]:
         said.append(interruption(report))
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
-            said.append(f"{lost} of {counted(summary)} {words} and are not in the score")
+            said.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
     said += [f"warning: {words}" for words in warnings(summary)]
     if summary.weighted is not None:
         said.append(
@@ -94,19 +93,19 @@ def warnings(summary: Summary) -> list[str]:
     """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
     found = []
     if summary.leaked_calls:
-        found.append(leaked(summary.leaked_calls, counted(summary)))
+        found.append(leaked(summary.leaked_calls, how_many(summary)))
     if summary.empty_replies:
-        found.append(empty(summary.empty_replies, counted(summary)))
+        found.append(empty(summary.empty_replies, how_many(summary)))
     if summary.cut_replies:
-        found.append(cut_off(summary.cut_replies, counted(summary)))
+        found.append(cut_off(summary.cut_replies, how_many(summary)))
     if summary.unmet_faults:
-        found.append(unmet(summary.unmet_faults, counted(summary)))
+        found.append(unmet(summary.unmet_faults, how_many(summary)))
     return found
 
 
-def counted(summary: Summary) -> str:
+def how_many(summary: Summary) -> str:
     """How many results there are; a scenario that is asked again and again has several."""
-    return number_of(summary.scenarios, "scenario" if summary.repeats is None else "result")
+    return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
 def cut_off(count: int, of: str) -> str:
@@ -130,7 +129,7 @@ def unmet(scenarios: int, of: str) -> str:
 def interruption(report: Report) -> str:
     """How far a run came that was interrupted."""
     wanted = report.run.scenarios * report.run.repeats
-    return f"the run was interrupted: {report.summary.scenarios} of {number_of(wanted, 'result')}"
+    return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
 
 
 def leaked(count: int, of: str) -> str:
@@ -144,7 +143,7 @@ def leaked(count: int, of: str) -> str:
 
 
 def empty(count: int, of: str) -> str:
-    """What it means that replies held nothing."""
+    """What it means that replies contained nothing."""
     return (
         f"in {count} of {of} a reply was empty: no text, no reasoning and no call; "
         "where no call is wanted, such a reply passes; look at the server before you trust that"
@@ -157,7 +156,7 @@ def failures(summary: Summary) -> list[str]:
         return []
     failed = sum(summary.failures.values())
     return [
-        f"not answered: {failed} of {counted(summary)}, and in no score:",
+        f"not answered: {failed} of {how_many(summary)}, and in no score:",
         *(f"  {count} x {cause}" for cause, count in summary.failures.items()),
     ]
 
@@ -195,12 +194,12 @@ def gaps(summary: Summary) -> list[str]:
 
 def effort(summary: Summary) -> str:
     """Attempts, latency and tokens in a line; what is unknown is not mentioned."""
-    parts = [number_of(summary.attempts, "attempt")]
+    parts = [counted(summary.attempts, "attempt")]
     if summary.latency_seconds_median is not None:
         parts.append(f"median latency {summary.latency_seconds_median:.2f} s")
     for kind, tokens in (("in", summary.prompt_tokens), ("out", summary.completion_tokens)):
         if tokens is not None:
-            parts.append(f"{number_of(tokens, 'token')} {kind}")
+            parts.append(f"{counted(tokens, 'token')} {kind}")
     return ", ".join(parts)
 
 

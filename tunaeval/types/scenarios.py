@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, overload
 import orjson
 from pydantic import ConfigDict, Field
 
-from tunaeval.plural import number_of
+from tunaeval.showing import counted
 
 from .calls import Tools
 from .expected import Expectation
@@ -82,7 +82,7 @@ class PackedScenarios(Sequence[Scenario]):
         return hash(len(self))
 
     def __repr__(self) -> str:
-        return f"<{number_of(len(self), 'scenario')}>"
+        return f"<{counted(len(self), 'scenario')}>"
 
 
 _EXACT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS

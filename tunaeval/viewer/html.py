@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import ComparisonError
-from tunaeval.plural import number_of
 from tunaeval.reports import (
     INFRASTRUCTURE,
     Comparison,
@@ -27,8 +26,8 @@ from tunaeval.reports import (
     reactions,
     remarks,
     source_of,
-    visible,
 )
+from tunaeval.showing import counted, visible
 from tunaeval.types import LEVELS
 from tunaeval.types.runs import Rate, Report
 
@@ -83,7 +82,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["visible"] = _said
-    environment.globals["number_of"] = number_of
+    environment.globals["counted"] = counted
     return environment.from_string(_asset("page.html"))
 
 
