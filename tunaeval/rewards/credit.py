@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from math import fsum
@@ -70,10 +69,14 @@ class Credit:
     # --- pairs -------------------------------------------------------------------------------
 
     def _paired(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of wanted and made calls that are worth most in all."""
+        """The pairs of wanted and made calls that are worth most in all.
+
+        Where each has its place, nobody knows the place of a call behind a broken one.
+        """
         wanted, made = len(self._gold.calls), len(self._tried.calls)
         if self._gold.match == "exactly":
-            both = range(min(wanted, made))
+            placed = made if self._tried.placed is None else self._tried.placed
+            both = range(min(wanted, placed))
             return tuple((one, one) for one in both if self._likeness(one, one) is not None)
         pairing = ordered_pairs if self._gold.match == "in_order" else best_pairs
         return pairing(wanted, made, self._pull)
@@ -158,11 +161,8 @@ class Credit:
 
     def _toolrl(self) -> Callable[[int], tuple[float, float]]:
         """Names, and arguments, as shares of S = 1 + |G| + all wanted arguments."""
-        gold = [wanted.name for wanted in self._gold.calls]
-        names = [call.name for call in self._tried.calls]
-        both = sum((Counter(gold) & Counter(names)).values())
-        most = self._gold.size
-        quality = min((self._quality(*pair) for pair in self.pairs), default=0.0)
+        gold, most, both = len(self._gold.calls), self._gold.size, len(self.pairs)
+        named = fsum(self._quality(*pair) for pair in self.pairs)
         matched = fsum(
             self._worth(one, other) * (1 + len(self._gold.calls[one].arguments))
             for one, other in self.pairs
@@ -170,8 +170,8 @@ class Credit:
 
         def shares(made: int) -> tuple[float, float]:
             every = self._counted(made)
-            either = every + min(len(gold), made) - both
-            return quality * both / either / most, len(gold) / every * matched / most
+            either = every + min(gold, made) - both
+            return named / either / most, gold / every * matched / most
 
         return shares
 

@@ -10,14 +10,24 @@ None, or anything else                 no completion
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunaeval.parsing import parse, parse_message
-from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, foreign_calls, text_of
+from tunaeval.types import (
+    Diagnosis,
+    JsonObject,
+    ParseResult,
+    Span,
+    ToolCall,
+    Tools,
+    foreign_calls,
+    text_of,
+)
 
-from .leftovers import openers_apart, openers_left
+from .fences import fenced, has_fences
+from .leftovers import apart, tries_inside, tries_left
 from .observed import has_observations, observations, without
 from .recipe import Recipe
 from .words import has_words
@@ -60,9 +70,13 @@ class Attempts:
     outcome: str = "no_call"
     speaks: bool = False
     """It says something besides its calls, and at its end."""
+    placed: int | None = None
+    """How many calls come before all that is broken; None where nothing is."""
 
     def add(self, other: Attempts, message: int) -> None:
         """What the next message of the model holds."""
+        if self.placed is None and other.placed is not None:
+            self.placed = len(self.calls) + other.placed
         self.fenced |= {index + len(self.calls) for index in other.fenced}
         self.hedged |= {index + len(self.calls) for index in other.hedged}
         self.calls += other.calls
@@ -105,9 +119,11 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
             result = parse(text, recipe.reader, tools, recipe.level)
             forged = [] if recipe.observations else others
     found = of_result(result, recipe, text, tools)
-    found.broken += len(forged)
-    found.spans += tuple(BrokenSpan(*span) for span in forged)
-    found.diagnoses += (_FORGED,) * len(forged)
+    if forged:
+        found.broken += len(forged)
+        found.spans += tuple(BrokenSpan(*span) for span in forged)
+        found.diagnoses += (_FORGED,) * len(forged)
+        found.placed = _placed(found)
     return found
 
 
@@ -116,7 +132,7 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 def has_others(text: str) -> bool:
     """Whether a text may hold more than a result says: turns of others, or code fences."""
-    return "```" in text or "~~~" in text or has_observations(text)
+    return has_fences(text) or has_observations(text)
 
 
 def of_result(
@@ -139,31 +155,31 @@ def of_result(
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
     _add_leftovers(found, result, recipe, text, tools)
+    if found.broken:
+        found.placed = _placed(found)
     if message is not None:
         found.spans = tuple(span._replace(message=message) for span in found.spans)
-    for mark in _FENCES:
-        if mark not in text:
-            continue
-        inside = [*_fences(text, mark, [call.span for call in calls if call.span])]
-        found.fenced |= {
-            index
-            for index, call in enumerate(calls)
-            if call.span and not (call.format == recipe.reader and call.format in _OF_A_FENCE)
-            if any(start < call.span.start < end for start, end in inside)
-        }
+    if has_fences(text):
+        found.fenced = {*fenced(text, calls, recipe.reader)}
     return found
+
+
+def _placed(found: Attempts) -> int:
+    """How many calls come before all that is broken, as far as that has a place."""
+    first = min((span.start for span in found.spans), default=0)
+    return sum(call.span is not None and call.span.end <= first for call in found.calls)
 
 
 def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
-    """Openers in what is said: each begins an attempt, those with a diagnosis among them."""
-    left = openers_left(result.content, recipe.reader, tools)
+    """Calls that begin in what is said: attempts, those with a diagnosis among them."""
+    left = tries_left(result.content, recipe.reader, tools)
     more = len(left) - found.broken
     if more <= 0:
         return
     start, end = left[0]
-    note = f"{result.content[start:end]!r} opens a call, and none follows"
+    note = f"{result.content[start:end]!r} begins a call, and none follows"
     found.diagnoses += (Diagnosis(NOT_A_CALL, note),)
     found.broken = len(left)
     if found.outcome == "no_call":
@@ -171,9 +187,23 @@ def _add_leftovers(
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
-        every = left if text == result.content else openers_left(text, recipe.reader, tools)
-        apart = openers_apart(text, every, known)[-more:]
-        found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
+        every = left if text == result.content else tries_left(text, recipe.reader, tools)
+        new = (BrokenSpan(*span) for span in apart(text, every, known)[-more:])
+        found.spans = tuple(sorted((*found.spans, *new)))
+
+
+def add_swallowed(
+    found: Attempts, gold: Collection[tuple[str, JsonObject]], reader: str, tools: Tools | None
+) -> None:
+    """Calls that another one holds in its arguments, as one that lacks its end does."""
+    for index, call in enumerate(found.calls):
+        more = tries_inside(call, reader, tools)
+        if not more or (call.name, call.arguments) in gold:
+            continue
+        note = f"another call is in the arguments of the call of {call.name!r:.60}"
+        found.diagnoses += (Diagnosis(NOT_A_CALL, note, call.span),)
+        found.broken += more
+        found.placed = index if found.placed is None else min(index, found.placed)
 
 
 def _hedged(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
@@ -201,33 +231,6 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
             continue
         last = span
         yield span
-
-
-_FENCES = ("```", "~~~")
-_OF_A_FENCE = frozenset({"fence", "tool-code"})
-"""Formats that are a code fence themselves: nothing is lost by it where they are asked for."""
-
-
-def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
-    """Code fences: from a line that begins with such a mark to the next one."""
-    start, at = -1, 0
-    inside = sorted(calls)
-    call = 0
-    while (found := text.find(mark, at)) >= 0:
-        at = found + 3
-        while call < len(inside) and inside[call].end <= found:
-            call += 1
-        if call < len(inside) and inside[call].start <= found:
-            continue
-        if text[text.rfind("\n", 0, found) + 1 : found].strip(" \t>"):
-            continue
-        if start < 0:
-            start = found
-        else:
-            yield Span(start, found)
-            start = -1
-    if start >= 0:
-        yield Span(start, len(text))
 
 
 # --- messages ------------------------------------------------------------------------------------

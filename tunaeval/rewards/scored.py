@@ -17,12 +17,13 @@ from tunaeval.types import ParseResult, Tools
 
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
-from .leftovers import openers_left
+from .leftovers import tries_left
 from .reading import (
     NO_COMPLETION,
     TOO_LONG,
     Attempts,
     BrokenSpan,
+    add_swallowed,
     attempts_of,
     has_others,
     of_result,
@@ -87,7 +88,7 @@ def reward(
         result = parse(text, recipe.reader, known, recipe.level)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             said = result.content
-            if not said or not openers_left(said, recipe.reader, known):
+            if not said or not tries_left(said, recipe.reader, known):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         tried = of_result(result, recipe, text, known, message=message)
         return _taken_apart(tried, gold, known, recipe)
@@ -222,6 +223,9 @@ def _whole(recipe: Recipe, calls: int, size: int) -> Reward:
 
 def _taken_apart(tried: Attempts, gold: Gold, tools: Tools | None, recipe: Recipe) -> Reward:
     failures: tuple[Failure, ...] = ()
+    if tried.calls:
+        wanted = [(one.name, one.arguments) for one in gold.calls]
+        add_swallowed(tried, wanted, recipe.reader, tools)
     if tried.outcome in {NO_COMPLETION, TOO_LONG}:
         parts, failures = Parts(), (_NOTHING[tried.outcome],)
     elif gold.wants_none:
