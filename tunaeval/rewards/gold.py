@@ -53,6 +53,14 @@ class Wanted(NamedTuple):
     canonical: bytes | None
     is_flat: bool = False
 
+    def is_met_by(self, call: ToolCall) -> bool:
+        """Whether this is the very call; surely so, or false."""
+        if call.name != self.name or self.canonical is None or call.arguments != self.arguments:
+            return False
+        if self.is_flat:
+            return _same_types(self.arguments, call.arguments)
+        return _canonical(call.arguments) == self.canonical
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tunaeval.grammar import Format, Literal, Name
 from tunaeval.parsing import Reader, parser_for
-from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, JsonValue, Span, ToolCall, Tools
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, Span, ToolCall, Tools
 
 _MAY_BE_ONE = re.compile("[<\\[\u273f]")
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
@@ -45,12 +45,23 @@ def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
     return [Span(one.start, one.end) for one in found]
 
 
+def most_tries(content: str, tools: Tools | None) -> int:
+    """No fewer than `tries_left` finds; found without looking for each."""
+    if tools is None or "[" in content or "\u273f" in content:
+        return len(content)
+    openers = content.count("<") - content.count("</")
+    names = [name for name in tools if name in content]
+    if openers == 1 and len(names) == 1 and content.find("<") < content.find(names[0]):
+        return content.count(names[0])
+    return openers + sum(map(content.count, names))
+
+
 def tries_inside(call: ToolCall, reader: str, tools: Tools | None) -> int:
     """How many calls the arguments of a call have swallowed as text."""
-    said = _beginnings(reader)
+    texts = [text for text in _texts(call.arguments) if _may_name_one(text, tools)]
+    said = _beginnings(reader) if texts else None
     if said is None:
         return 0
-    texts = [text for text in _texts(call.arguments) if _may_name_one(text, tools)]
     return sum(one.named for text in texts for one in _unquoted(said, text, tools))
 
 
@@ -87,12 +98,16 @@ def _may_name_one(text: str, tools: Tools | None) -> bool:
     return False
 
 
-def _texts(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+def _texts(value: JsonObject | list[JsonValue]) -> list[str]:
+    """The texts in a value, at any depth."""
+    inner = value.values() if isinstance(value, dict) else value
+    found: list[str] = []
+    for one in inner:
+        if type(one) is str:
+            found.append(one)
+        elif isinstance(one, dict | list):
+            found += _texts(one)
+    return found
 
 
 # --- what calls begin with -----------------------------------------------------------------------
@@ -165,7 +180,11 @@ def _leads(form: Format) -> Iterator[str]:
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+    """One of these, the longest first; those of one first character are looked at together."""
+    groups: dict[str, list[str]] = {}
+    for text in sorted(texts, key=len, reverse=True):
+        groups.setdefault(text[0], []).append(re.escape(text[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in groups.items())
 
 
 # --- which of them count -------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from tunaeval.types import (
 )
 
 from .fences import fenced, has_fences
-from .leftovers import apart, tries_inside, tries_left
+from .leftovers import apart, most_tries, tries_inside, tries_left
 from .observed import has_observations, observations, without
 from .recipe import Recipe
 from .words import has_words
@@ -165,7 +165,7 @@ def of_result(
 
 
 def _placed(found: Attempts) -> int:
-    """How many calls come before all that is broken, as far as that has a place."""
+    """How many calls come before all that is broken: none, where that has no place."""
     first = min((span.start for span in found.spans), default=0)
     return sum(call.span is not None and call.span.end <= first for call in found.calls)
 
@@ -174,6 +174,8 @@ def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
     """Calls that begin in what is said: attempts, those with a diagnosis among them."""
+    if found.broken and most_tries(result.content, tools) <= found.broken:
+        return
     left = tries_left(result.content, recipe.reader, tools)
     more = len(left) - found.broken
     if more <= 0:
