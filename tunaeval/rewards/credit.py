@@ -17,8 +17,8 @@ from tunaeval.matching import (
 from tunaeval.parsing import fits
 from tunaeval.types import ToolCall, Tools
 
+from .attempts import Attempts
 from .gold import Gold, Wanted
-from .reading import Attempts
 from .recipe import Parts, Recipe
 
 _MOST_FAILURES = 8

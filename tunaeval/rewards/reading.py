@@ -10,14 +10,14 @@ None, or anything else                 no completion
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 
-from tunaeval.parsing import parse, parse_message
+from tunaeval.parsing import parse
 from tunaeval.types import (
     Diagnosis,
     JsonObject,
+    Level,
     ParseResult,
     Span,
     ToolCall,
@@ -26,6 +26,7 @@ from tunaeval.types import (
     text_of,
 )
 
+from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
 from .fences import fenced, has_fences
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .observed import has_observations, observations, without
@@ -38,56 +39,6 @@ _ODD = frozenset({
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip
 """Diagnoses that are of no attempt at a call."""
-
-NO_COMPLETION = "no_completion"
-TOO_LONG = "too_long"
-NOT_A_CALL = "not-a-call"
-
-
-class BrokenSpan(NamedTuple):
-    """Characters `start` to `end` of a broken attempt, in the text of that message of several.
-
-    `message` is None where the completion is one text or one message.
-    """
-
-    start: int
-    end: int
-    message: int | None = None
-
-
-@dataclass(slots=True)
-class Attempts:
-    """What a completion holds: sound calls, which of them are in a fence or have a key twice, and
-    broken attempts.
-    """
-
-    calls: list[ToolCall]
-    fenced: set[int]
-    hedged: set[int] = field(default_factory=set)
-    broken: int = 0
-    spans: tuple[BrokenSpan, ...] = ()
-    diagnoses: tuple[Diagnosis, ...] = ()
-    outcome: str = "no_call"
-    speaks: bool = False
-    """It says something besides its calls, and at its end."""
-    placed: int | None = None
-    """How many calls come before all that is broken; None where nothing is."""
-
-    def add(self, other: Attempts, message: int) -> None:
-        """What the next message of the model holds."""
-        if self.placed is None and other.placed is not None:
-            self.placed = len(self.calls) + other.placed
-        self.fenced |= {index + len(self.calls) for index in other.fenced}
-        self.hedged |= {index + len(self.calls) for index in other.hedged}
-        self.calls += other.calls
-        self.broken += other.broken
-        self.spans += tuple(span._replace(message=message) for span in other.spans)
-        self.diagnoses += other.diagnoses
-        self.speaks = other.speaks
-        self.outcome = max(self.outcome, other.outcome, key=_WEIGHT.__getitem__)
-
-
-_WEIGHT = {NO_COMPLETION: -1, "no_call": 0, "truncated": 1, "malformed": 2, "calls": 3, TOO_LONG: 4}
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
@@ -276,7 +227,7 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
     if not items:
         return _with_foreign(text, foreign)
-    result = parse_message({"tool_calls": items}, recipe.reader, tools, recipe.level)
+    result = structured(items, tools, recipe)
     found = of_result(result, recipe)
     beside = [call for call in text.calls if not _among(call, result.calls)]
     found.broken = len(items) - len(result.calls) + text.broken + len(beside)
@@ -289,6 +240,19 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     )
     found.speaks = has_words(said)
     return _with_foreign(found, foreign)
+
+
+def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
+    """What structured calls are, read as those of a message."""
+    return _reader_of_messages()({"tool_calls": items}, recipe.reader, tools, recipe.level)
+
+
+@cache
+def _reader_of_messages() -> Callable[[object, str, Tools | None, Level], ParseResult]:
+    """Imported for the first message: it takes as long as all that a text needs."""
+    from tunaeval.parsing import parse_message  # noqa: PLC0415 - see above
+
+    return parse_message
 
 
 def _is_odd(items: object) -> bool:

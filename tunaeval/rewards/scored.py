@@ -12,21 +12,19 @@ from functools import lru_cache
 
 from tunaeval.errors import UsageError
 from tunaeval.matching import Failure
-from tunaeval.parsing import parse, parse_message
+from tunaeval.parsing import parse
 from tunaeval.types import ParseResult, Tools
 
+from .attempts import NO_COMPLETION, TOO_LONG, Attempts, BrokenSpan
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
 from .leftovers import tries_left
 from .reading import (
-    NO_COMPLETION,
-    TOO_LONG,
-    Attempts,
-    BrokenSpan,
     add_swallowed,
     attempts_of,
     has_others,
     of_result,
+    structured,
 )
 from .recipe import Parts, Recipe, recipe_of
 
@@ -94,7 +92,7 @@ def reward(
         return _taken_apart(tried, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
-        result = parse_message({"tool_calls": items}, recipe.reader, known, recipe.level)
+        result = structured(items, known, recipe)
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
