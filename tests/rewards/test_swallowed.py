@@ -154,3 +154,22 @@ def test_the_marks_of_a_format_put_no_other_call_into_a_fence(name: str) -> None
 def test_formats_with_marks_of_a_fence_are_known() -> None:
     marked = {name for name in written() if "```" in in_format(name)}
     assert marked == WITH_MARKS <= FORMATS.keys()
+
+
+def test_a_structured_call_with_two_keys_for_its_arguments_is_no_sound_one() -> None:
+    gold = Gold.of([call(city="Paris")], TOOLS)
+    one = {"name": "get_weather", "parameters": {"city": "Rome"}, "arguments": {"city": "Paris"}}
+    same = {**one, "parameters": one["arguments"]}
+    for item in (one, {"type": "function", "function": one}):
+        message = {"role": "assistant", "content": "", "tool_calls": [item]}
+        assert reward([message], gold).value == reward(message, gold).value == 0.8
+    message = {"role": "assistant", "content": "", "tool_calls": [{"function": same}]}
+    assert reward([message], gold).value == 1.0, "one thing said twice is no guess"
+
+
+def test_a_call_of_a_tool_whose_name_has_spaces_is_no_abstention() -> None:
+    tools = [{"name": "Get Weather", "parameters": {"type": "object", "properties": {}}}]
+    text = '[Get Weather(city="Paris")]'
+    assert parse(text, tools=tools).outcome == "no_call", "no format can say it"
+    assert reward(text, Gold.of([], tools)).value == 0.0
+    assert reward(text, Gold.of([{"name": "Get Weather"}], tools)).broken == 1

@@ -185,7 +185,7 @@ class Credit:
         for index, call in enumerate(self._tried.calls):
             codes = sorted({repair.code for repair in call.repairs})
             codes += ["in a code fence"] * (index in self._tried.fenced)
-            codes += ["a key twice"] * (index in self._tried.hedged)
+            codes += ["a key twice, or two for one thing"] * (index in self._tried.hedged)
             if codes:
                 yield Failure("repaired", ", ".join(codes), f"calls[{index}]")
         for one, other in self.pairs:

@@ -42,7 +42,16 @@ def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
         return []
     said = _beginnings(reader)
     found = [] if said is None else _unquoted(said, content, tools)
-    return [Span(one.start, one.end) for one in found]
+    spans = [Span(one.start, one.end) for one in found]
+    return spans if tools is None else sorted([*spans, *_odd(content, tools)])
+
+
+def _odd(content: str, tools: Tools) -> Iterator[Span]:
+    """Lists as Python writes them, of a tool whose name is no word: no format can say these."""
+    for name in tools:
+        if " " in name and name in content:
+            for match in re.finditer(rf"\[{re.escape(name)}\(", content):
+                yield Span(*match.span())
 
 
 def most_tries(content: str, tools: Tools | None) -> int:

@@ -9,7 +9,6 @@ None, or anything else                 no completion
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
@@ -28,6 +27,7 @@ from tunaeval.types import (
 
 from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
 from .fences import fenced, has_fences
+from .hedges import has_two_keys, keys_twice, two_guesses, two_keys
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .observed import has_observations, observations, without
 from .recipe import Recipe
@@ -99,12 +99,14 @@ def of_result(
     found = Attempts(calls, set(), outcome=result.outcome, speaks=has_words(result.content))
     if result.diagnoses:
         found.diagnoses = result.diagnoses
-        found.hedged = {*_hedged(result.diagnoses, calls)}
+        found.hedged = {*keys_twice(result.diagnoses, calls)}
         spans = [*_broken(result.diagnoses, calls)]
         found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
+    if has_two_keys(text):
+        found.hedged |= {*two_keys(text, calls)}
     _add_leftovers(found, result, recipe, text, tools)
     if found.broken:
         found.placed = _placed(found)
@@ -157,16 +159,6 @@ def add_swallowed(
         found.diagnoses += (Diagnosis(NOT_A_CALL, note, call.span),)
         found.broken += more
         found.placed = index if found.placed is None else min(index, found.placed)
-
-
-def _hedged(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Calls with a key twice: the last one counts, and the first was a guess, too."""
-    twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
-    for index, call in enumerate(calls if twice else ()):
-        if call.span is not None:
-            at = bisect_left(twice, call.span)
-            if at < len(twice) and twice[at].start < call.span.end:
-                yield index
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
@@ -229,6 +221,8 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         return _with_foreign(text, foreign)
     result = structured(items, tools, recipe)
     found = of_result(result, recipe)
+    if len(items) == len(result.calls):
+        found.hedged |= {at for at, item in enumerate(items) if two_guesses(_inside(item))}
     beside = [call for call in text.calls if not _among(call, result.calls)]
     found.broken = len(items) - len(result.calls) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
@@ -275,6 +269,11 @@ def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
 
 def _among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
     return any(call.name == one.name and call.arguments == one.arguments for one in calls)
+
+
+def _inside(item: object) -> object:
+    inner = _get(item, "function")
+    return inner if isinstance(inner, Mapping) else item
 
 
 def _size(message: object) -> int:

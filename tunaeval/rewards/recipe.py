@@ -40,9 +40,10 @@ class Recipe:
     is.
 
     Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, is in
-    a code fence, or has a key twice; `misfit` those of a call that does not fit its tool's schema
-    and is not the very call that is wanted; `broken` all parts, once for each attempt at a call
-    that cannot be read, and by no less than a call too many costs (with "whole", by all there is).
+    a code fence, or has a key twice or two keys for one thing; `misfit` those of a call that does
+    not fit its tool's schema and is not the very call that is wanted; `broken` all parts, once for
+    each attempt at a call that cannot be read, and by no less than a call too many costs (with
+    "whole", by all there is).
     Where a call begins, as the reader's formats write it, and none follows, is such an attempt,
     unless it is in `code`: an opener, or the name of a tool behind what is written before one. So
     are the calls that a broken one swallows, and those in another call's arguments.

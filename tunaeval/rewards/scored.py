@@ -18,6 +18,7 @@ from tunaeval.types import ParseResult, Tools
 from .attempts import NO_COMPLETION, TOO_LONG, Attempts, BrokenSpan
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
+from .hedges import has_two_keys, two_guesses
 from .leftovers import tries_left
 from .reading import (
     add_swallowed,
@@ -86,7 +87,7 @@ def reward(
         result = parse(text, recipe.reader, known, recipe.level)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             said = result.content
-            if not said or not tries_left(said, recipe.reader, known):
+            if not (has_two_keys(text) or (said and tries_left(said, recipe.reader, known))):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         tried = of_result(result, recipe, text, known, message=message)
         return _taken_apart(tried, gold, known, recipe)
@@ -123,7 +124,7 @@ def _are_short(items: list[object]) -> bool:
         return False
     for item in items:
         inner = item.get("function") if type(item) is dict else None
-        if type(inner) is not dict:
+        if type(inner) is not dict or (len(inner) > len(_OF_A_CALL) and two_guesses(inner)):
             return False
         arguments = inner.get("arguments")
         if type(arguments) is not dict and not (
@@ -134,6 +135,7 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
+_OF_A_CALL = ("name", "arguments")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
