@@ -79,7 +79,8 @@ def in_turns(peers: Mapping[str, Work], rounds: int) -> Rounds:
 
 
 def _loops(timer: timeit.Timer) -> int:
-    """So many that one turn takes its time; measuring it is the warm-up."""
+    """So many that one turn takes its time, once all that is made at first use has been made."""
+    timer.timeit(10)
     loops = 10
     while (seconds := timer.timeit(loops)) < _TURN_SECONDS / 4:
         loops *= 4

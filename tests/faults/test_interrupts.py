@@ -58,6 +58,8 @@ def whole_lines(folder: Path) -> list[str]:
         ((TERM, TERM, TERM), 0.01),
         ((INT, TERM), 0.002),
         ((TERM, INT), 0.05),
+        ((TERM, TERM, TERM, TERM, TERM, TERM), 0.1),
+        ((INT, TERM, TERM, TERM, TERM, TERM, TERM, TERM), 0.07),
     ],
 )
 def test_signals_in_a_row_end_a_run_at_once_and_lose_nothing(

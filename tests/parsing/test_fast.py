@@ -34,10 +34,13 @@ _PROPERTIES = {
     "u": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
     "e": {"enum": ["fast", "slow"]},
     "t": {"type": "string", "enum": ["1", "2"]},
+    "c": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+    "r": {"$ref": "#/$defs/pair"},
 }
+_DEFS = {"pair": {"type": "array", "items": {"type": "number"}}}
 TOOLS = Tools(
     [
-        ToolSpec("f", parameters={"type": "object", "properties": _PROPERTIES}),
+        ToolSpec("f", parameters={"type": "object", "properties": _PROPERTIES, "$defs": _DEFS}),
         ToolSpec("g.h", parameters={"type": "object", "properties": {}, "required": ["a"]}),
         ToolSpec("k", parameters={"type": "object", "properties": _PROPERTIES,
                                   "additionalProperties": False}),

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
-from .ending import Ended, ignore_from_now_on
+from .ending import Ended
 from .once import Once
 from .output import Output
 
@@ -54,13 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if output.out is None:
             output.note("tunaeval: stdout cannot be written: it is closed")
             return COULD_NOT_RUN
+        output.ending.last = argv is None
         try:
             with output.ending:
                 code = _flushed(list(sys.argv[1:] if argv is None else argv), output)
         except KeyboardInterrupt as error:
             code = _interrupted(error, output)
-        if argv is None:
-            ignore_from_now_on()
         return code
 
 

@@ -7,6 +7,7 @@ Either way nothing is lost that was finished, for that is on disk by then.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
@@ -41,10 +42,13 @@ class Ended(KeyboardInterrupt):
 class Ending:
     """Heeds the signals from its beginning to its end; made once for a command.
 
-    Threads other than the first cannot heed signals: there it does nothing.
+    Threads other than the first cannot heed signals: there it does nothing. Where the process ends
+    with it (`last`), a Ctrl-C then has nothing left to interrupt; and if a signal came, a second
+    one ends at once until the process is as good as gone.
     """
 
     def __init__(self) -> None:
+        self.last = False
         self._before: dict[int, Any] = {}
         self._first: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -63,10 +67,15 @@ class Ending:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self.last and self._first is not None:
+            atexit.register(_ignore, *self._before)
+            return
         if self._timer is not None:
             self._timer.cancel()
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        if self.last and self._before:
+            _ignore(signal.SIGINT)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine; a signal cancels it. Raises Ended when one came."""
@@ -117,7 +126,7 @@ def _end_at_once(number: int) -> None:
     os._exit(128 + number)
 
 
-def ignore_from_now_on() -> None:
-    """For the last moment of a process: a Ctrl-C now has nothing left to interrupt."""
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _ignore(*numbers: int) -> None:
+    """Python would have the default again for what it handles, in the last moment of a process."""
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)

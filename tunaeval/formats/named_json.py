@@ -136,6 +136,7 @@ FUNCTIONARY_V32 = shipped(
     (Literal(">>>"), Name(), Literal("\n"), Space(), Arguments()),
     marked=False,
     dropped=(">>>all\n",),
+    prompted=True,
     aliases=("functionary",),
     models=("Functionary 3.2",),
     summary="a recipient behind >>>, then JSON; all is the user",

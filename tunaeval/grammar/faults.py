@@ -39,6 +39,7 @@ def fault_of(
     *,
     separator: str = "\n",
     marked: bool = True,
+    prompted: bool = False,
 ) -> str | None:
     """Why a format could never be read, if so."""
     if not NAME.fullmatch(name):
@@ -61,10 +62,18 @@ def fault_of(
         or (_python_fault(words, call) if isinstance(call, PythonCalls) else None)
         or (arguments_fault(words, addressed=addressed) if call is None else None)
         or (f"nothing announces a bare {shown(words[0])}; write marked=False" if bare else None)
+        or (_prompted_fault(words, envelope) if prompted else None)
         or _reasoning_fault(flat, reasoning)
         or _around_fault(words, around)
         or _following_fault(words, around, separator)
     )
+
+
+def _prompted_fault(words: tuple[Word, ...], envelope: Envelope | None) -> str | None:
+    """Why no prompt can end with the opener of such a format."""
+    if isinstance(words[0], Literal) and envelope is None:
+        return None
+    return "a prompt cannot end with an opener that is none; prompted=True wants a Literal first"
 
 
 def _caller_fault(flat: tuple[Word, ...], *, addressed: bool) -> str | None:

@@ -25,9 +25,11 @@ class Format:
     even if it is broken; a bare object or a code fence announces nothing. `around` is what is
     around all calls together; it is written, and read wherever it is met. `envelope` is for models
     whose every word is in a message with a header. `dropped` are tokens around what is said;
-    they are never written, and are no content. `also` are formats that are read under this name
-    too, because the same models fall into them; they are never written. `aliases` are the names
-    that servers have for the same text (`--tool-call-parser`, `--reasoning-parser`).
+    they are never written, and are no content. `prompted` says that the prompt ends with the
+    opener, so that a text read under this name alone may begin behind it. `also` are formats that
+    are read under this name too, because the same models fall into them; they are never written.
+    `aliases` are the names that servers have for the same text (`--tool-call-parser`,
+    `--reasoning-parser`).
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
@@ -41,6 +43,7 @@ class Format:
     around: tuple[Literal, Literal] | None = None
     envelope: Envelope | None = None
     dropped: tuple[str, ...] = ()
+    prompted: bool = False
     also: tuple[Format, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = THINKING
@@ -59,6 +62,7 @@ class Format:
             () if self.around is None else self.around,
             separator=self.separator,
             marked=self.marked,
+            prompted=self.prompted,
         )
         if fault:
             raise FormatError(f"format {self.name!r}: {fault}")

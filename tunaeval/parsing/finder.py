@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .chains import start_of
+from .prompted import Prompted, prompted_of
 from .tokens import Token
 
 _WORDS = re.compile(r"[\w ]*+")
@@ -24,25 +25,18 @@ _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 
-@dataclass(frozen=True)
 class Finder:
     """The compiled search of one set of formats. What only a few texts ask for is made then."""
 
-    formats: tuple[Format, ...]
-    tokens: dict[str, Token] = field(init=False, compare=False)
-    _rows: tuple[tuple[tuple[str, ...], Format], ...] = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        rows = tuple(
+    def __init__(self, formats: tuple[Format, ...]) -> None:
+        self.formats = formats
+        self.tokens = _tokens(formats)
+        self._rows: tuple[tuple[tuple[str, ...], Format], ...] = tuple(
             (row, form)
-            for form in self.formats
+            for form in formats
             for word in (form.call or form.python,)
             for row in (word.opens if word else ())
         )
-        tokens = _tokens(self.formats)
-        attributes = {"tokens": tokens, "_rows": rows}
-        for name, value in attributes.items():
-            object.__setattr__(self, name, value)
 
     @cached_property
     def search(self) -> re.Pattern[str]:
@@ -75,6 +69,11 @@ class Finder:
     @cached_property
     def _wordless(self) -> re.Pattern[str]:
         return _search((text for text in self.tokens if not text[:1].isalpha()), self._rows)
+
+    @cached_property
+    def prompted(self) -> Prompted | None:
+        """How texts begin where the prompt ends with the opener of the first format."""
+        return prompted_of(self.formats[0])
 
     @cached_property
     def cut_ends(self) -> frozenset[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tunaeval.grammar import CallObject, Format, Literal, Space
 from tunaeval.limits import BLOCK_AHEAD
@@ -34,6 +34,9 @@ from .fast.made import call_of, result_of
 from .fast.rows import Tail, behind_space, tail_of
 from .judge import Verdict, judge, unreadable
 from .patterns import SPACE, row
+
+if TYPE_CHECKING:
+    from tunaeval.repair import JsonReader
 
 Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
@@ -294,16 +297,21 @@ def nearly(
     key = base + at, stops
     if known is not None and (before := known.get(key)):
         return before[0], before[1] - base
-    from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
-
     window = Window(text, final=True)
     window.pos, window.base = at, base
-    read = JsonReader(window, stops).advance()
+    read = _recovering()(window, stops).advance()
     if read is None:
         raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")
     if known is not None:
         known[key] = read, base + window.pos
     return read, window.pos
+
+
+@cache
+def _recovering() -> type[JsonReader]:
+    from tunaeval.repair import JsonReader  # noqa: PLC0415 - its patterns take 20 ms
+
+    return JsonReader
 
 
 _new_tuple = tuple.__new__

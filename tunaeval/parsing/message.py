@@ -36,18 +36,13 @@ from tunaeval.types import (
     text_of,
 )
 
-from .fast.claims import claim_of
+from .fast.claims import sound_call
 from .fast.made import result_of
 from .judge import Verdict, judge
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
-
-_claim = claim_of(_STRUCTURED, _CALL)
-# It was made just now and nobody else has it; a copy would take as long as the arguments.
-_set_span = ToolCall.span.__set__  # type: ignore[union-attr,misc]  # the slot's
-_set_id = ToolCall.id.__set__  # type: ignore[union-attr,misc]  # as above
 
 _SILENT = ParseResult()
 """What a message without text says."""
@@ -80,11 +75,10 @@ def read_message(
     reasoning = get(first) or get(second)
     if isinstance(reasoning, str):
         text = reasoned(text, reasoning)
-    invalid = _listed(get("invalid_tool_calls"))
-    if not (items or invalid):
-        return text
     server = structured(items, tools, level)[0] if items else _NO_CALLS
-    return joined(_with_invalid(server, invalid) if invalid else server, text)
+    if invalid := get("invalid_tool_calls"):
+        server = _with_invalid(server, _listed(invalid))
+    return text if server is _NO_CALLS else joined(server, text)
 
 
 def _with_invalid(server: ParseResult, invalid: Sequence[object]) -> ParseResult:
@@ -199,8 +193,7 @@ def _placeless(call: ToolCall) -> ToolCall:
 
 def _sound(item: object, tools: Tools | None) -> ToolCall | None:
     """The call of an item that is sound, known and fitting in every way; None for any other."""
-    function = item.get("function") if type(item) is dict else None
-    if type(item) is not dict or type(function) is not dict:
+    if type(item) is not dict or type(function := item.get("function")) is not dict:
         return None
     arguments = function.get("arguments")
     if type(arguments) is str and len(arguments) <= MAX_FAST:
@@ -216,12 +209,7 @@ def _sound(item: object, tools: Tools | None) -> ToolCall | None:
     id_ = item.get("id")
     if id_ is not None and type(id_) is not str:
         return None
-    named = {"name": function.get("name"), "arguments": arguments}
-    call = _claim(named, None, 0, 0, tools)
-    if call is not None:
-        _set_span(call, None)
-        _set_id(call, id_)
-    return call
+    return sound_call(function.get("name"), arguments, STRUCTURED, None, tools, id_=id_)
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:

@@ -19,7 +19,8 @@ def read_text(
 ) -> ParseResult:
     """A text that is all there; `known` keeps what was read of objects, for another level."""
     plain = Plain(text, known)
-    if len(text) <= MAX_TEXT and plain.read(finder, tools, level):
+    begun = finder.prompted is not None and finder.prompted.found(text)
+    if len(text) <= MAX_TEXT and not begun and plain.read(finder, tools, level):
         result = plain.result(finder)
         if result is not None:
             return result

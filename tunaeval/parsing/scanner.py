@@ -20,6 +20,7 @@ from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .openers import LINE_START, Blocks
 from .plain import Plain
+from .prompted import Prompted
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
 from .tokens import Token
 
@@ -43,6 +44,8 @@ class Scanner(Blocks):
     def run(self) -> Reading[None]:
         """Collect everything."""
         window, collector, finder = self.window, self.collector, self.finder
+        if finder.prompted and not window.offset:
+            yield from self._begun(finder.prompted)
         if not window.final:
             yield from self._follow()
         text, known = window.text, finder.tokens.get
@@ -64,6 +67,22 @@ class Scanner(Blocks):
             yield from self._run_out()
         self._say(len(window.text))
         self._finish()
+
+    def _begun(self, prompted: Prompted) -> Reading[None]:
+        """What the prompt began, at the beginning of the text."""
+        window = self.window
+        while not window.final and prompted.may_be_found(window.text):
+            if prompted.found(window.text):
+                break
+            yield
+        if not prompted.found(window.text):
+            return
+        if markup := prompted.markup(window.text):
+            self._markup(len(markup))
+            return
+        reading = self._opened(prompted.token, prompted.choice, quoted=False)
+        if reading is not None:
+            yield from reading
 
     def _follow(self) -> Reading[None]:
         """The same while more of the text may come: what may become a token is held back."""

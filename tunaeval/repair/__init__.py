@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .python import PythonReader
     from .references import ANY, admitted, member, member_or_item, resolved
     from .schema import fit
-    from .sound import flat_texts, nothing_hidden
+    from .sound import ATOMS, nothing_hidden
     from .values import (
         QUOTES,
         Note,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ANY": "references",
+    "ATOMS": "sound",
     "BRACE_KEY": "braces",
     "BraceReader": "braces",
     "Fault": "fitted",
@@ -50,7 +51,6 @@ _HOMES = {
     "begins_soundly": "values",
     "fit": "schema",
     "fit_types": "fitted",
-    "flat_texts": "sound",
     "has_long_number": "values",
     "kind_of": "kinds",
     "member": "references",
@@ -68,6 +68,7 @@ _HOMES = {
 
 __all__ = [
     "ANY",
+    "ATOMS",
     "BRACE_KEY",
     "MENDS",
     "PYTHON_NAME",
@@ -85,7 +86,6 @@ __all__ = [
     "begins_soundly",
     "fit",
     "fit_types",
-    "flat_texts",
     "has_long_number",
     "kind_of",
     "member",

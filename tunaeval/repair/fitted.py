@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tunaeval.limits import SHOWN_NAME
@@ -34,17 +34,20 @@ def fit_types(
     value: JsonObject,
     types: Mapping[str, str],
     accepted: Mapping[str, tuple[type, ...]],
+    asked: Mapping[str, Callable[[JsonValue], bool]],
     span: Span,
 ) -> tuple[JsonObject, list[Repair]] | None:
-    """An object of which no more is asked than a type of each member, and the repairs, as of `fit`.
+    """An object of whose members to be bent only a type is asked, and the repairs, as of `fit`.
 
-    `accepted` has the Python types of each. None where a member has no type, or one that it cannot
-    be bent to.
+    `accepted` has the Python types of each; `asked` tells whether one that is asked for more fits
+    as it is. None where a member is neither, or cannot be bent.
     """
     fitted, repairs = value.copy(), []
     for name, inner in value.items():
         kind = types.get(name)
         if kind is None:
+            if name in asked and asked[name](inner):
+                continue
             return None
         if type(inner) in accepted[name]:
             continue

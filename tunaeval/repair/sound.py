@@ -14,11 +14,8 @@ from tunaeval.types import JsonObject, JsonValue
 from .values import has_long_number
 
 _LARGE = float(2**63)
-_ATOMS = frozenset({int, bool, type(None)})
+ATOMS = frozenset({int, bool, type(None)})
 """What hides nothing: integers of more than 64 bits arrive as floats."""
-
-_NEVER = -MAX_DIGITS
-"""A number of texts for which the quotes of no object add up."""
 
 
 def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
@@ -38,7 +35,7 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
             break
         elif kind is float and not -_LARGE < value < _LARGE:
             return False
-    if has_long_number(piece, 0, len(piece)):
+    if len(piece) > MAX_DIGITS and has_long_number(piece, 0, len(piece)):
         return False
     inner = piece.count('"') - 2 * len(strings)
     if "\\" not in piece:
@@ -47,17 +44,6 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
     if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
         return False
     return "\x00" not in joined
-
-
-def flat_texts(arguments: JsonObject) -> tuple[str, int]:
-    """The texts among the arguments, joined, and how many; as many as never if any is no atom."""
-    texts = []
-    for value in arguments.values():
-        if type(value) is str:
-            texts.append(value)
-        elif type(value) not in _ATOMS:
-            return "", _NEVER
-    return "".join(texts), len(texts)
 
 
 def _gather(arguments: JsonObject, strings: list[str]) -> bool:

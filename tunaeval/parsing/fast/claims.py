@@ -52,17 +52,33 @@ def claim_of(form: Format, word: CallObject) -> Claim:
                 value.get(arguments_key),
                 (*keys, id_key, id_),
             )
-        if type(name) is not str or not name or type(arguments) is not dict:
+        if piece is not None and not (
+            type(arguments) is dict and type(name) is str
+            and nothing_hidden(arguments, piece, (name, *outer))
+        ):  # fmt: skip
             return None
-        if "properties" in arguments:  # perhaps the echo of a schema
-            return None
-        if piece is not None and not nothing_hidden(arguments, piece, (name, *outer)):
-            return None
-        if tools is not None and not fits(name, arguments, tools):
-            return None
-        return call_of(name, arguments, format_name, (start, end), id_)
+        return sound_call(name, arguments, format_name, (start, end), tools, id_=id_)
 
     return claim
+
+
+def sound_call(
+    name: JsonValue,
+    arguments: JsonValue,
+    format_name: str,
+    where: tuple[int, int] | None,
+    tools: Tools | None,
+    *,
+    id_: str | None,
+) -> ToolCall | None:
+    """The call of this name with these arguments; None if anything is unusual about them."""
+    if type(name) is not str or not name or type(arguments) is not dict:
+        return None
+    if "properties" in arguments:  # perhaps the echo of a schema
+        return None
+    if tools is not None and not fits(name, arguments, tools):
+        return None
+    return call_of(name, arguments, format_name, where, id_)
 
 
 def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:

@@ -50,18 +50,18 @@ def call_of(
     name: str,
     arguments: JsonObject,
     format_name: str,
-    where: tuple[int, int],
+    where: tuple[int, int] | None,
     id_: str | None,
     *,
     repairs: tuple[Repair, ...] = (),
 ) -> ToolCall:
-    """A call from one offset to another."""
+    """A call from one offset to another, or nowhere in a text."""
     call: Any = Call()
     call.name = name
     call.arguments = arguments
     call.id = id_
     call.format = format_name
-    call.span = _new_tuple(Span, where)
+    call.span = _new_tuple(Span, where) if where else None
     call.repairs = repairs
     call.__class__ = ToolCall
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now

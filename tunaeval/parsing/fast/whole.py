@@ -15,7 +15,7 @@ import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS
-from tunaeval.repair import flat_texts, nothing_hidden
+from tunaeval.repair import ATOMS, nothing_hidden
 from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
@@ -91,24 +91,24 @@ def decoder(form: Format) -> Decoder | None:
         text: str, first: int, last: int, tools: Tools | None
     ) -> ToolCall | JsonObject | None:
         piece = text[first:last]
+        value: JsonObject = _loads(piece)
         try:
-            value: JsonObject = _loads(piece)
             name, arguments = value[name_key], value[arguments_key]
-            strings, count = "".join(arguments.values()), len(arguments)
-        except TypeError:
-            strings, count = flat_texts(arguments)
-        except (KeyError, AttributeError):
+            unseen = piece.count('"') - 6 - 2 * len(arguments)
+            for each in arguments.values():
+                if type(each) is str:
+                    unseen -= 2 + each.count('"')
+                elif type(each) not in ATOMS:
+                    unseen = -1
+                    break
+        except (KeyError, AttributeError, TypeError):
             return value if nothing_hidden(value, piece, ()) else None
-        inner = piece.count('"') - 6 - 2 * (len(arguments) + count)
+        odd = "\\" in piece and piece.rfind("\\u00") >= 0  # a quote or a NUL, perhaps
         if (
-            (inner and inner != strings.count('"'))
-            or len(value) != 2
-            or type(name) is not str
-            or not name
-            or "properties" in arguments
-            or ("\\" in piece and piece.rfind("\\u00") >= 0)  # a quote or a NUL, perhaps
-            or last - first > MAX_DIGITS
-        ):
+            len(value) != 2 or type(name) is not str or not name or "properties" in arguments
+            or ((unseen or odd or last - first > MAX_DIGITS)
+                and not nothing_hidden(arguments, piece, (name_key, arguments_key, name)))
+        ):  # fmt: skip
             return value if nothing_hidden(value, piece, ()) else None
         if tools is not None and not fits(name, arguments, tools):
             return value
