@@ -110,6 +110,7 @@ SWALLOWED = {
     "an object that is cut in its name": f'{{"na\n{ROME}',
     "an action without a name": 'Action: \nAction: get_weather\nAction Input: {"city": "Rome"}',
     "a list of Python's, open": "[get_weather(city='Pa [get_weather(city='Rome')]",
+    "a fence of code, open": "```json\n[get_weather(city='Pa [get_weather(city='Rome')]",
     "a recipient": '<|recipient|>get_weather\n<|content|>{"city": "Pa\n<|recipient|>get_weather\n',
     "a fence of tool code": '```tool_code\nget_weather"(\n```\n```tool_code\nget_weather()',
 }
@@ -119,6 +120,34 @@ SWALLOWED = {
 def test_a_call_that_a_broken_one_swallows_is_no_abstention(text: str) -> None:
     found = reward(f"It is sunny.\n{text}", Gold.of([], TOOLS))
     assert (found.value, found.outcome == "no_call") == (0.0, False), found
+
+
+def test_behind_a_broken_call_no_other_is_in_its_place() -> None:
+    rome, paris = in_format("hermes", city="Rome"), in_format("hermes", city="Paris")
+    broken = '<tool_call>\n{"name": "get_weather", "arguments": {"city": \n'
+    gold = Gold.of([call(city="Paris")], TOOLS, match="exactly")
+    before = reward(rome + paris, gold)
+    assert reward(broken + rome + paris, gold).value < before.value
+    assert reward(paris + broken, gold).parts.name > reward(broken + paris, gold).parts.name == 0.0
+
+
+def test_a_worse_call_that_is_swallowed_makes_no_other_one_better() -> None:
+    """Where ToolRL counts names, each pair counts with its own factor."""
+    repaired = in_format("hermes", city="Rome").replace('"', "'")
+    text = in_format("hermes", city="Paris") + repaired
+    gold = Gold.of([call(city="Paris"), call(city="Rome")], TOOLS)
+    recipe = Recipe(grading="toolrl", repaired=0.5, broken=1.0)
+    parts = reward(text, gold, recipe=recipe).parts
+    assert parts.name == pytest.approx(0.75 / gold.size)
+
+
+def test_a_broken_fence_takes_no_call_out_of_another_fence() -> None:
+    recipe = Recipe(repaired=0.5, broken=1.0)
+    gold = Gold.of([call(city="Paris")], TOOLS, match="superset")
+    fenced = f"```\n{in_format('hermes', city='Paris')}\n```"
+    broken = '```json\n{"name": "get_weather", "arguments": {"ci\n'
+    assert reward(fenced, gold, recipe=recipe).value == 0.5
+    assert reward(broken + fenced, gold, recipe=recipe).value <= 0.5
 
 
 def test_calls_that_an_argument_swallows_are_tried_too() -> None:

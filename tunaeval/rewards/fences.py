@@ -54,7 +54,7 @@ def _is_in(span: Span, fences: Sequence[Span]) -> bool:
 def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
     """Code fences: from a line that begins with such a mark to the next one.
 
-    Where one is left open, nobody knows which: so it is from the first to the end of the text.
+    Where one is left open, nobody knows which: so it is from the first mark to the end of the text.
     """
     first = start = -1
     at = call = 0
@@ -65,11 +65,11 @@ def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
             call += 1
         if call < len(inside) and inside[call].start <= found:
             continue
+        first = first if first >= 0 else found
         if text[text.rfind("\n", 0, found) + 1 : found].strip(" \t>"):
             continue
         if start < 0:
             start = found
-            first = first if first >= 0 else found
         else:
             yield Span(start, found)
             start = -1
