@@ -61,6 +61,8 @@ class Credit:
         if not tried.calls:
             return Parts()
         made, broken = len(tried.calls), tried.broken
+        if not broken:
+            return Parts(fsum(self._soundness) / made, *self._earner()(made))
         lost = factor**broken
         written = lost * fsum(self._soundness) / (made + broken)
         earned = self._earner()

@@ -132,14 +132,8 @@ class Gold:
         """Whether these are the very calls, each in its place; surely so, or false."""
         if len(calls) != len(self.calls):
             return False
-        for call, (name, arguments, canonical, is_flat) in zip(calls, self.calls, strict=True):
-            if call.name != name or canonical is None or call.arguments != arguments:
-                return False
-            if not (
-                _same_types(arguments, call.arguments)
-                if is_flat
-                else _canonical(call.arguments) == canonical
-            ):
+        for call, wanted in zip(calls, self.calls, strict=True):  # noqa: SIM110 - as below
+            if not wanted.is_met_by(call):
                 return False
         return True
 

@@ -9,13 +9,12 @@ None, or anything else                 no completion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from tunaeval.parsing import parse
 from tunaeval.types import (
     Diagnosis,
-    JsonObject,
     Level,
     ParseResult,
     Span,
@@ -27,6 +26,7 @@ from tunaeval.types import (
 
 from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
 from .fences import fenced, has_fences
+from .gold import Gold
 from .hedges import has_two_keys, keys_twice, two_guesses, two_keys
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .observed import has_observations, observations, without
@@ -147,13 +147,14 @@ def _add_leftovers(
         found.spans = tuple(sorted((*found.spans, *new)))
 
 
-def add_swallowed(
-    found: Attempts, gold: Collection[tuple[str, JsonObject]], reader: str, tools: Tools | None
-) -> None:
-    """Calls that another one holds in its arguments, as one that lacks its end does."""
+def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
+    """Calls that another one holds in its arguments, as one that lacks its end does.
+
+    Where these are the arguments that are wanted, nothing is swallowed.
+    """
     for index, call in enumerate(found.calls):
         more = tries_inside(call, reader, tools)
-        if not more or (call.name, call.arguments) in gold:
+        if not more or any(wanted[:2] == (call.name, call.arguments) for wanted in gold.calls):
             continue
         note = f"another call is in the arguments of the call of {call.name!r:.60}"
         found.diagnoses += (Diagnosis(NOT_A_CALL, note, call.span),)

@@ -224,8 +224,7 @@ def _whole(recipe: Recipe, calls: int, size: int) -> Reward:
 def _taken_apart(tried: Attempts, gold: Gold, tools: Tools | None, recipe: Recipe) -> Reward:
     failures: tuple[Failure, ...] = ()
     if tried.calls:
-        wanted = [(one.name, one.arguments) for one in gold.calls]
-        add_swallowed(tried, wanted, recipe.reader, tools)
+        add_swallowed(tried, gold, recipe.reader, tools)
     if tried.outcome in {NO_COMPLETION, TOO_LONG}:
         parts, failures = Parts(), (_NOTHING[tried.outcome],)
     elif gold.wants_none:
