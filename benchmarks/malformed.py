@@ -4,7 +4,7 @@
 
 json_repair (Python) and fast_json_repair (Rust) take part when they are installed
 (`pip install 'tunaeval[bench]'`). They give a value and nothing more; `read_json` also names each
-mend, says where it stands, and which level allows it. A figure whose reader finds another value
+repair, says where it stands, and which level allows it. A figure whose reader finds another value
 than the undamaged text has is marked.
 """
 

@@ -29,7 +29,7 @@ NAMED_LEAST, SET_LEAST = 150, 80
 
 CLEAN = (
     "The harbour lay quiet in the early light, and the boats had not yet gone out. Somebody on the "
-    "pier was mending a net; he looked up, nodded, and went on with his work. "
+    "pier was repairing a net; he looked up, nodded, and went on with his work. "
 )
 BUSY = (
     "If a < b (see [1], [2]) then f(x) = {y}: 'quoted', \"twice\", `code`, 5 > 3 & <b>bold</b>; "

@@ -5,7 +5,7 @@
 The samples are those of `tunaeval.selftest.mutations`. tunaeval reads them between hermes tags;
 json_repair and fast_json_repair, where installed, read the bare text, and arguments that come out
 as a string once more. A wrong result is flagged when a repair of level "lenient" is listed: those
-lose or guess, and say so. Mends of level "standard" claim to change no value, so a wrong result
+lose or guess, and say so. Repairs of level "standard" claim to change no value, so a wrong result
 with none but those is wrong without a flag. The peers have no flags; they are also
 compared without the white space at the ends of strings, which json_repair drops.
 """
@@ -78,7 +78,7 @@ def trimmed(value: Any) -> Any:
 
 
 def readers() -> dict[str, Reader]:
-    """tunaeval at its two mending levels, and the peers that are here."""
+    """tunaeval at its two repairing levels, and the peers that are here."""
     peers = {n: import_module(n).loads for n in ("json_repair", "fast_json_repair") if find_spec(n)}
     levels: tuple[Level, ...] = ("standard", "lenient")
     return {

@@ -25,10 +25,10 @@ SECONDS = 240
 
 
 class Breakage(NamedTuple):
-    """What is broken: `line`, wherever it stands in the room, becomes `broken`."""
+    """What is broken: `line`, wherever it is in the package, becomes `broken`."""
 
     what: str
-    room: str
+    package: str
     line: str
     broken: str
     tests: tuple[str, ...]
@@ -66,7 +66,7 @@ BREAKAGES = (
         ("tests/parsing/test_fast.py", MISSION),
     ),
     Breakage(
-        "a level allows only mends below it", "parsing",
+        "a level allows only repairs below it", "parsing",
         "_RANK[repair.level] > allowed", "_RANK[repair.level] >= allowed",
         (LEVELS,),
     ),
@@ -86,7 +86,7 @@ BREAKAGES = (
         (LEVELS,),
     ),
     Breakage(
-        "an alias of a key is no mend", "parsing",
+        "an alias of a key is no repair", "parsing",
         'repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))', "pass",
         (MISSION, LEVELS),
     ),
@@ -195,7 +195,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an invalid call of LangChain is an abstention", "parsing",
-        'invalid = _listed(get("invalid_tool_calls"))', "invalid: list[object] = []",
+        'if invalid := get("invalid_tool_calls"):', "if invalid := None:",
         ("tests/parsing/test_odd_messages.py",),
     ),
 )  # fmt: skip
@@ -219,8 +219,11 @@ def main(words: Sequence[str]) -> int:
 
 def places(breakage: Breakage, tree: Path) -> list[Path]:
     """The files of a tree in which the breakage can be done."""
-    room = tree / "tunaeval" / breakage.room
-    files = [*room.rglob("*.py"), *(path for path in [room.with_suffix(".py")] if path.exists())]
+    package = tree / "tunaeval" / breakage.package
+    files = [
+        *package.rglob("*.py"),
+        *(path for path in [package.with_suffix(".py")] if path.exists()),
+    ]
     return [path for path in files if breakage.line in path.read_text("utf-8")]
 
 
@@ -235,7 +238,7 @@ def _try(breakage: Breakage, tree: Path) -> tuple[str, str]:
     """Whether it was caught, and by which test or why not."""
     found = places(breakage, tree)
     if not found:
-        return "GONE", f"{breakage.line!r} stands in no file of {breakage.room}"
+        return "GONE", f"{breakage.line!r} is in no file of {breakage.package}"
     sound = {path: path.read_text("utf-8") for path in found}
     try:
         for path, text in sound.items():

@@ -30,7 +30,7 @@ import yaml
 from tests.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
-from tunaeval.repair import MENDS
+from tunaeval.repair import REPAIRS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -136,16 +136,16 @@ def test_every_mend_and_every_diagnosis_is_in_the_reference() -> None:
     text = text.partition("## Repairs")[2]
     rows = re.findall(r"^\| `([a-z-]+)` \|(?: (strict|standard|lenient) \|)?", text, re.MULTILINE)
     levels = {code: level for code, level in rows if level}
-    assert {code: level for code, (level, _) in MENDS.items()}.items() <= levels.items()
+    assert {code: level for code, (level, _) in REPAIRS.items()}.items() <= levels.items()
     assert codes_in_the_source() == {code for code, _ in rows}
 
 
 def codes_in_the_source() -> set[str]:
     """Codes are written where they are given: as the first argument, or in a table of them."""
     makers = re.compile(
-        r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?mend|_?repair|repair_of|_?diagnose|_?fault"
+        r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?repair|repair_here|repair_of|_?diagnose|_?fault"
     )
-    found = set(MENDS)
+    found = set(REPAIRS)
     for pattern in ("parsing/**/*.py", "repair/**/*.py", "sse.py"):
         for path in (ROOT / "tunaeval").glob(pattern):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -61,9 +61,9 @@ def elsewhere(result: ParseResult, text: str, *_: object) -> ParseResult:
     return replace(result, calls=tuple(replace(call, span=moved) for call in result.calls))
 
 
-def mended(result: ParseResult, *_: object) -> ParseResult:
-    mend = (Repair("guess", "made up", level="lenient"),)
-    return replace(result, calls=tuple(replace(call, repairs=mend) for call in result.calls))
+def repaired(result: ParseResult, *_: object) -> ParseResult:
+    repair = (Repair("guess", "made up", level="lenient"),)
+    return replace(result, calls=tuple(replace(call, repairs=repair) for call in result.calls))
 
 
 def hasty(result: ParseResult, text: str, *_: object) -> ParseResult:
@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[Bend, str]] = {
     ),
     "tells another outcome": (lambda result, *_: replace(result, outcome="no_call"), "outcome"),
     "places calls elsewhere": (elsewhere, "leaves the text"),
-    "mends what it may not": (mended, "repaired by"),
+    "repairs what it may not": (repaired, "repaired by"),
     "invents words": (
         lambda result, *_: replace(result, content=f"{result.content}\x02"),
         "is not what is there",

@@ -201,7 +201,7 @@ def recover(path: Path) -> int:
     A last record that only lacks its newline is given it.
     """
 
-    def mend() -> int:
+    def repair() -> int:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
             start = _start_of_last_line(path, size)
@@ -216,7 +216,7 @@ def recover(path: Path) -> int:
             file.write(b"\n")
             return 0
 
-    return _guarded(path, "recover", mend)
+    return _guarded(path, "recover", repair)
 
 
 def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:

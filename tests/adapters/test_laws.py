@@ -185,6 +185,21 @@ def test_whatever_is_given_a_usage_error_is_the_worst(thing: Any, name: str | No
             assert all(isinstance(message.content, str) for message in read.messages)
 
 
+_KEYS = (
+    "type", "role", "kind", "source", "requestor", "event", "status", "subtype", "author", "name",
+    "parts", "content", "message", "tool_calls", "state", "part_kind", "item_type",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", _KEYS)
+@pytest.mark.parametrize("value", [[], {}, [[]], 0, None])
+def test_a_word_may_be_anything(key: str, value: Any) -> None:
+    test = test_whatever_is_given_a_usage_error_is_the_worst.hypothesis.inner_test  # type: ignore[attr-defined]  # hypothesis keeps it there
+    for thing in ({key: value}, {"tool_calls": [{key: value}]}, {"parts": [{key: value}]}):
+        for name in (None, *DOCUMENT_SHAPES):
+            test(thing, name)
+
+
 @given(
     data=st.one_of(
         st.binary(max_size=60), fragments().map(lambda text: text.encode("utf-8", "surrogatepass"))

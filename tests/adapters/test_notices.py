@@ -33,4 +33,4 @@ def test_a_warning_has_one_of_the_codes() -> None:
         if getattr(node.func, "attr", getattr(node.func, "id", "")) in {"notice", "Notice"}
     }
     assert given <= NOTICES.keys()
-    assert NOTICES.keys() - given == {"invalid-arguments"}  # a constant, shared with the mend
+    assert NOTICES.keys() - given == {"invalid-arguments"}  # a constant, shared with the repair

@@ -77,7 +77,7 @@ def test_a_call_with_broken_arguments_is_one_and_says_so() -> None:
     answer = {"role": "tool", "tool_call_id": "c", "content": "bad arguments"}
     read = read_conversation([asked, answer])
     (call,) = read.messages[0].tool_calls
-    assert (call.arguments, [mend.code for mend in call.repairs]) == ({}, ["invalid-arguments"])
+    assert (call.arguments, [repair.code for repair in call.repairs]) == ({}, ["invalid-arguments"])
     assert read.messages[1].is_error
     assert [(notice.code, notice.source) for notice in read.warnings] == [("invalid-arguments", 0)]
 

@@ -4,7 +4,7 @@
 as "auto". A case is a heading, a block `text` and a block `json`. Keys of the latter:
 
     calls       [[name, arguments], ...]; none if left out
-    repairs     codes of all mends of all calls
+    repairs     codes of all repairs of all calls
     diagnoses   codes
     content, reasoning, truncated
     outcome     "calls" if there are any, else "no_call"

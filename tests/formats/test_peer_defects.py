@@ -236,13 +236,13 @@ def test_6_no_arguments_are_an_empty_object(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["hermes", "granite4", "qwen25", "auto"])
 def test_7_a_broken_call_takes_no_other_with_it(name: str) -> None:
-    broken, mended = SUM.replace('1, "b": 2.5', "oh no"), SUM.replace('1, "b": 2.5', "1, ")
+    broken, repaired = SUM.replace('1, "b": 2.5', "oh no"), SUM.replace('1, "b": 2.5', "1, ")
     for text in (tagged(PING) + tagged(broken), tagged(broken) + tagged(PING)):
         result = read(text, name, TOOLS)
         assert said(result) == [PINGED]
         assert len(codes(result)) == 1
         assert result.content.strip() == tagged(broken)
-    text = tagged(PING) + tagged(mended)
+    text = tagged(PING) + tagged(repaired)
     assert said(read(text, name, TOOLS)) == [PINGED, ("sum_up", {"a": 1})]
     assert codes(read(text, name, TOOLS, "strict")) == ["invalid-json"]
 

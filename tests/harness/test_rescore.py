@@ -182,11 +182,11 @@ def test_an_expectation_that_was_wrong_can_be_replaced(
     suite = make_suite(2)
     old = asked(suite, tmp_path, parser, GOOD.replace("a.py", "b.py"))
     right = Expectation(calls=(ExpectedCall(name="read_file", arguments={"filepath": "b.py"}),))
-    mended = tuple(one.model_copy(update={"expect": right}) for one in suite.scenarios)
-    gold = suite.model_copy(update={"scenarios": mended, "digest": "mended"})
+    corrected = tuple(one.model_copy(update={"expect": right}) for one in suite.scenarios)
+    gold = suite.model_copy(update={"scenarios": corrected, "digest": "corrected"})
     done = again(old, parser, suite=gold)
     assert (old.passed, done.report.passed, done.gained) == (0, 2, 2)
-    assert done.report.run.suite_digest == "mended"
+    assert done.report.run.suite_digest == "corrected"
 
 
 def test_a_suite_that_asked_something_else_is_refused(

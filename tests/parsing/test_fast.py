@@ -203,7 +203,7 @@ TAGGED = {
         "\n</function", f"{_FAR}</function"
     ),
     "a closer inside a value": _coder("x</parameter>y", "z"),
-    "a value to mend": _coder("[1,]").replace("a0", "l"),
+    "a value to repair": _coder("[1,]").replace("a0", "l"),
     "a value to bend": _coder(" 5 ").replace("a0", "n"),
     "a key and no value": _coder("x").replace("</parameter>", ""),
     "an argument too many": _coder("x").replace("=f>", "=k>"),

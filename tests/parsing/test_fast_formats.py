@@ -21,7 +21,7 @@ _SLOW = {
     "k2-horizon-xml",
     "minimax-m3",
 }
-"""Formats whose calls are mended by their nature, or whose words no fast reader knows."""
+"""Formats whose calls are repaired by their nature, or whose words no fast reader knows."""
 
 _FAST = [name for name, form in FORMATS.items() if name not in _SLOW and not form.addressed]
 CALL = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})

@@ -1,4 +1,4 @@
-"""What each level mends and refuses, that every mend and diagnosis is named, and where."""
+"""What each level repairs and refuses, that every repair and diagnosis is named, and where."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, WHERE, call_with, codes, said, tagged
 from tunaeval import parse
-from tunaeval.repair import MENDS
+from tunaeval.repair import REPAIRS
 from tunaeval.types import LEVELS, JsonValue, Level, Repair, Span
 
 
-class Mended(NamedTuple):
-    """A damaged call: what it means, and the characters that the mend's span begins with."""
+class Repaired(NamedTuple):
+    """A damaged call: what it means, and the characters that the repair's span begins with."""
 
     text: str
     arguments: JsonValue
@@ -23,24 +23,24 @@ class Mended(NamedTuple):
 LS_ARGUMENTS = {"command": "ls"}
 
 IN_JSON = {
-    "single-quotes": Mended(call_with("{\"command\": 'ls'}"), LS_ARGUMENTS, "'ls'"),
-    "smart-quotes": Mended(call_with('{"command": “ls”}'), LS_ARGUMENTS, "“ls"),
-    "python-literal": Mended(call_with('{"a": None}'), {"a": None}, "None"),
-    "bare-key": Mended(call_with('{command: "ls"}'), LS_ARGUMENTS, "command:"),
-    "comment": Mended(call_with('{"command": "ls" /* all */}'), LS_ARGUMENTS, "/* all"),
-    "trailing-comma": Mended(call_with('{"command": "ls",}'), LS_ARGUMENTS, ",}"),
-    "missing-comma": Mended(call_with('{"a": 1 "b": 2}'), {"a": 1, "b": 2}, '"b"'),
-    "extra-comma": Mended(call_with('{"a": 1,, "b": 2}'), {"a": 1, "b": 2}, ', "b"'),
-    "control-character": Mended(call_with('{"a": "x\ny"}'), {"a": "x\ny"}, '\ny"'),
-    "guessed-comma": Mended(call_with('{"a": ["x" "y"]}'), {"a": ["x", "y"]}, '"y"'),
-    "missing-colon": Mended(call_with('{"command" "ls"}'), LS_ARGUMENTS, '"ls"'),
-    "separator": Mended(call_with('{"command"= "ls"}'), LS_ARGUMENTS, '= "ls'),
-    "invalid-escape": Mended(call_with(r'{"a": "\d"}'), {"a": r"\d"}, r"\d"),
-    "inner-quote": Mended(call_with('{"a": "a "b" c"}'), {"a": 'a "b" c'}, '"b"'),
-    "unquoted-string": Mended(call_with('{"command": ls}'), LS_ARGUMENTS, "ls}"),
-    "missing-closer": Mended(call_with('{"a": [1}'), {"a": [1]}, "}"),
-    "extra-closer": Mended(call_with('{"a": 1]}'), {"a": 1}, "]"),
-    "truncated": Mended('{"name": "bash", "arguments": {"command": "l', {"command": "l"}, ""),
+    "single-quotes": Repaired(call_with("{\"command\": 'ls'}"), LS_ARGUMENTS, "'ls'"),
+    "smart-quotes": Repaired(call_with('{"command": “ls”}'), LS_ARGUMENTS, "“ls"),
+    "python-literal": Repaired(call_with('{"a": None}'), {"a": None}, "None"),
+    "bare-key": Repaired(call_with('{command: "ls"}'), LS_ARGUMENTS, "command:"),
+    "comment": Repaired(call_with('{"command": "ls" /* all */}'), LS_ARGUMENTS, "/* all"),
+    "trailing-comma": Repaired(call_with('{"command": "ls",}'), LS_ARGUMENTS, ",}"),
+    "missing-comma": Repaired(call_with('{"a": 1 "b": 2}'), {"a": 1, "b": 2}, '"b"'),
+    "extra-comma": Repaired(call_with('{"a": 1,, "b": 2}'), {"a": 1, "b": 2}, ', "b"'),
+    "control-character": Repaired(call_with('{"a": "x\ny"}'), {"a": "x\ny"}, '\ny"'),
+    "guessed-comma": Repaired(call_with('{"a": ["x" "y"]}'), {"a": ["x", "y"]}, '"y"'),
+    "missing-colon": Repaired(call_with('{"command" "ls"}'), LS_ARGUMENTS, '"ls"'),
+    "separator": Repaired(call_with('{"command"= "ls"}'), LS_ARGUMENTS, '= "ls'),
+    "invalid-escape": Repaired(call_with(r'{"a": "\d"}'), {"a": r"\d"}, r"\d"),
+    "inner-quote": Repaired(call_with('{"a": "a "b" c"}'), {"a": 'a "b" c'}, '"b"'),
+    "unquoted-string": Repaired(call_with('{"command": ls}'), LS_ARGUMENTS, "ls}"),
+    "missing-closer": Repaired(call_with('{"a": [1}'), {"a": [1]}, "}"),
+    "extra-closer": Repaired(call_with('{"a": 1]}'), {"a": 1}, "]"),
+    "truncated": Repaired('{"name": "bash", "arguments": {"command": "l', {"command": "l"}, ""),
 }
 
 IN_OTHER_NOTATIONS = {
@@ -50,32 +50,32 @@ IN_OTHER_NOTATIONS = {
 """Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 
 AROUND_IT = {
-    "fence": Mended(tagged(f"```json\n{LS}\n```"), LS_ARGUMENTS, ""),
-    "unclosed": Mended(f"<tool_call>\n{LS}", LS_ARGUMENTS, ""),
-    "several-calls": Mended(tagged(f"[{LS}]"), LS_ARGUMENTS, ""),
-    "extra-closer": Mended(tagged(LS + "}"), LS_ARGUMENTS, "}\n</tool_call>"),
-    "key-alias": Mended(tagged(LS.replace("arguments", "args")), LS_ARGUMENTS, "{"),
-    "wrapped-call": Mended(tagged(f'{{"function": {LS}}}'), LS_ARGUMENTS, "{"),
-    "encoded-arguments": Mended(call_with(r'"{\"command\": \"ls\"}"'), LS_ARGUMENTS, "{"),
-    "type": Mended(call_with('{"timeout": "3"}'), {"timeout": 3}, "{"),
+    "fence": Repaired(tagged(f"```json\n{LS}\n```"), LS_ARGUMENTS, ""),
+    "unclosed": Repaired(f"<tool_call>\n{LS}", LS_ARGUMENTS, ""),
+    "several-calls": Repaired(tagged(f"[{LS}]"), LS_ARGUMENTS, ""),
+    "extra-closer": Repaired(tagged(LS + "}"), LS_ARGUMENTS, "}\n</tool_call>"),
+    "key-alias": Repaired(tagged(LS.replace("arguments", "args")), LS_ARGUMENTS, "{"),
+    "wrapped-call": Repaired(tagged(f'{{"function": {LS}}}'), LS_ARGUMENTS, "{"),
+    "encoded-arguments": Repaired(call_with(r'"{\"command\": \"ls\"}"'), LS_ARGUMENTS, "{"),
+    "type": Repaired(call_with('{"timeout": "3"}'), {"timeout": 3}, "{"),
 }
 
 
 def test_every_mend_of_json_is_shown_here() -> None:
-    assert IN_JSON.keys() | IN_OTHER_NOTATIONS == MENDS.keys()
+    assert IN_JSON.keys() | IN_OTHER_NOTATIONS == REPAIRS.keys()
 
 
 @pytest.mark.parametrize("code", IN_JSON)
 def test_a_mend_of_json_waits_for_its_level(code: str) -> None:
     text, arguments, at = IN_JSON[code]
-    needed = MENDS[code][0]
+    needed = REPAIRS[code][0]
     for level in LEVELS:
         result = parse(text, level=level)
         if LEVELS.index(level) < LEVELS.index(needed):
             assert not result.calls
             assert result.content == text
             assert result.outcome == ("truncated" if code == "truncated" else "malformed")
-            assert f"{code}: {MENDS[code][1]}" in result.diagnoses[0].message
+            assert f"{code}: {REPAIRS[code][1]}" in result.diagnoses[0].message
         else:
             assert said(result) == [("bash", arguments)]
             repair = result.calls[0].repairs[0]

@@ -61,7 +61,7 @@ def test_reasoning_that_cannot_be_told_apart_is_refused(markers: Reasoning) -> N
 
 
 def test_a_literal_between_the_call_and_the_closer_is_read() -> None:
-    """Now it is skipped: every call rendered so needs the mend "unclosed"."""
+    """Now it is skipped: every call rendered so needs the repair "unclosed"."""
     form = Format("f", (Literal("<f>"), CallObject(), Literal("|"), Literal("</f>")))
     text = render([ToolCall("f", {})], form)
     assert said(parse(text, form, level="strict")) == [("f", {})]

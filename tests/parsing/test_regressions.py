@@ -83,7 +83,7 @@ def test_arguments_without_a_value_are_never_empty(cut: str) -> None:
 
 
 def test_what_is_cut_off_a_call_by_a_closer_too_early_is_lost_and_so_lenient() -> None:
-    """Standard took the call, with the mend "unclosed", though its closer stood there."""
+    """Standard took the call, with the repair "unclosed", though its closer stood there."""
     text = '<tool_call>{"name": "bash", "arguments": {"a": 1}}, "b": 2}</tool_call>'
     assert not parse(text).calls
 
@@ -293,7 +293,7 @@ def test_a_trailing_comma_is_told_where_it_stands(text: str) -> None:
 
 
 def test_levels_never_take_a_call_back() -> None:
-    """What a lower level takes, a higher one takes; guards the faults above when mended."""
+    """What a lower level takes, a higher one takes; guards the faults above when repaired."""
     for text in (tagged(f"{LS}\n{WHERE}"), f"```\n{tagged(LS)}\n```", LS + "}"):
         results = [said(parse(text, level=level)) for level in LEVELS]
         assert all(len(lower) <= len(higher) for lower, higher in pairwise(results))

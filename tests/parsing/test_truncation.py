@@ -91,7 +91,7 @@ def test_a_cut_behind_a_whole_call_is_told_beside_it() -> None:
 def test_every_beginning_of_a_call_is_refused_or_flagged(
     form: Format, before: str, level: Level, data: st.DataObject
 ) -> None:
-    """Flagged, refused, or (only the frame is missing) the whole call with that mend."""
+    """Flagged, refused, or (only the frame is missing) the whole call with that repair."""
     made = data.draw(writable(form, 1, 1))
     text = f"{before}\n{render(made, form)}"
     cut = text[: data.draw(st.integers(0, len(text) - 1))]

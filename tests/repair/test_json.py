@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.repair.samples import FRAGMENTS, damaged_json, written
-from tunaeval.repair import MENDS, JsonReader, Read, Unreadable, read_json
+from tunaeval.repair import REPAIRS, JsonReader, Read, Unreadable, read_json
 from tunaeval.testing import fragments
 from tunaeval.types import LEVELS, JsonValue, Span
 from tunaeval.window import Window
@@ -37,7 +37,7 @@ def whole(text: str, stops: tuple[str, ...] = ()) -> Read | Unreadable:
 
 
 def made(text: str) -> list[str]:
-    """The codes of the mends of a text that can be read."""
+    """The codes of the repairs of a text that can be read."""
     read = read_json(text)
     assert isinstance(read, Read), read
     return [repair.code for repair in read.repairs]
@@ -96,7 +96,7 @@ def test_every_beginning_is_refused_or_truncated(text: str, data: st.DataObject)
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "mends"),
+    ("text", "value", "repairs"),
     [
         ("{'a': 'b'}", {"a": "b"}, ["single-quotes"] * 2),
         ("{'a': 'say \"x\"'}", {"a": 'say "x"'}, ["single-quotes"] * 2),
@@ -134,13 +134,13 @@ def test_every_beginning_is_refused_or_truncated(text: str, data: st.DataObject)
         ('{"a": "\\u00', {"a": ""}, ["truncated"]),
     ],
 )
-def test_a_mend_is_named(text: str, value: JsonValue, mends: list[str]) -> None:
+def test_a_mend_is_named(text: str, value: JsonValue, repairs: list[str]) -> None:
     read = read_json(text)
     assert isinstance(read, Read)
     assert read.value == value
-    assert made(text) == mends
+    assert made(text) == repairs
     for repair in read.repairs:
-        assert (repair.level, repair.message) == MENDS[repair.code]
+        assert (repair.level, repair.message) == REPAIRS[repair.code]
         assert repair.span is not None
         assert 0 <= repair.span.start < repair.span.end <= len(text) + 1
 
@@ -159,7 +159,7 @@ def test_a_mend_tells_where() -> None:
 
 
 def test_every_mend_has_a_level_that_exists() -> None:
-    assert {level for level, _ in MENDS.values()} == set(LEVELS) - {"strict"}
+    assert {level for level, _ in REPAIRS.values()} == set(LEVELS) - {"strict"}
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_cut_call_has_lost_its_last_bracket() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_read_wrong_says_so(seed: int) -> None:
-    """A value that is not the one meant has a mend that guesses, not only such as lose nothing."""
+    """A value that is not the one meant has a repair that guesses, not only such that lose none."""
     samples = [s for s in damaged_calls(700, seed) if not LAYERS & {*s.kinds}]
     wrong = [sample for sample in samples if is_wrong_without_a_flag(sample)]
     assert len(wrong) <= len(samples) * 0.015, [sample.text for sample in wrong]

@@ -211,8 +211,8 @@ def test_runs_that_were_asked_otherwise_are_refused(field: str, words: str) -> N
 
 
 def test_levels_are_compared_at_one_that_is_named() -> None:
-    mended = result("s0", ok=True, levels={"strict": False, "standard": True, "lenient": True})
-    a, b = report(mended), report(mended, level="lenient")
+    repaired = result("s0", ok=True, levels={"strict": False, "standard": True, "lenient": True})
+    a, b = report(repaired), report(repaired, level="lenient")
     assert compare(a, b, level="strict").overall.a == 0
     assert compare(a, b, level="lenient").overall.a == 1
     assert compare(a, b, intersect=True).level == "standard"
@@ -221,8 +221,8 @@ def test_levels_are_compared_at_one_that_is_named() -> None:
 def test_what_fails_at_the_level_alone_says_so() -> None:
     """The reason of a result is that of the level at which its run counted."""
     levels: dict[Level, bool] = {"strict": False, "standard": True, "lenient": True}
-    mended = result("s0", ok=True, levels=levels, repairs=("leaked-call", "type"))
-    found = compare(report(result("s0", ok=True)), report(mended), level="strict")
+    repaired = result("s0", ok=True, levels=levels, repairs=("leaked-call", "type"))
+    found = compare(report(result("s0", ok=True)), report(repaired), level="strict")
     [flip] = found.lost
     assert flip.b.reason == "passes at standard, not at strict (leaked-call, type)"
     assert flip.a.reason == "as it is"

@@ -107,8 +107,8 @@ def test_verl_gets_a_score_beside_its_parts() -> None:
     bare = GOOD.removeprefix("<tool_call>").removesuffix("</tool_call>")
     assert compute_score("x", bare, GOLD, info)["score"] == 1.0, "without its special tokens"
     assert compute_score("x", GOOD, GOLD, None, recipe="TOOLRL")["score"] == 4.0
-    mended = GOOD.replace("}}", "},}")
-    paid = compute_score("x", mended, GOLD, info, repaired=0.5)["score"]
+    repaired = GOOD.replace("}}", "},}")
+    paid = compute_score("x", repaired, GOLD, info, repaired=0.5)["score"]
     assert paid == pytest.approx(0.5)
     with pytest.raises(UsageError, match="recipe is 'x'"):
         compute_score("x", GOOD, GOLD, recipe="x")

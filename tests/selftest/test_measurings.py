@@ -75,7 +75,7 @@ class Hungry(Plain):
 
 
 class Silent(Reader):
-    """Mends whatever it can, and says nothing of it."""
+    """Repairs whatever it can, and says nothing of it."""
 
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"

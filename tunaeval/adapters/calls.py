@@ -1,7 +1,7 @@
 """One structured call as a value of ours, whatever its framework made of its arguments.
 
 A call whose arguments are no JSON object was made all the same, and a score that left it out would
-flatter whoever made it. It stands in the conversation without arguments, marked with the mend
+flatter whoever made it. It stands in the conversation without arguments, marked with the repair
 `invalid-arguments`, and its result counts as an error unless it says otherwise.
 """
 
@@ -56,9 +56,9 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
     read = _arguments(arguments)
     if read is not None:
         return ToolCall(called, read, known, STRUCTURED)
-    mended = _mended(arguments) if isinstance(arguments, str) else None
-    if mended is not None:
-        return ToolCall(called, mended.arguments, known, STRUCTURED, repairs=mended.repairs)
+    repaired = _repaired(arguments) if isinstance(arguments, str) else None
+    if repaired is not None:
+        return ToolCall(called, repaired.arguments, known, STRUCTURED, repairs=repaired.repairs)
     return invalid_call(called, arguments, known)
 
 
@@ -75,7 +75,7 @@ def invalid_call(
 
 
 def _arguments(arguments: JsonValue) -> JsonObject | None:
-    """Arguments that need no mend; None for others."""
+    """Arguments that need no repair; None for others."""
     if (plain := plain_arguments(arguments)) is not None:
         return plain
     if arguments is None or arguments == "":
@@ -115,7 +115,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON value")
 
 
-def _mended(arguments: str) -> ToolCall | None:
+def _repaired(arguments: str) -> ToolCall | None:
     """What the parser makes of arguments that are not JSON as they stand."""
     item = {"function": {"name": "_", "arguments": arguments}}
     read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)

@@ -24,7 +24,7 @@ _SILENT = frozenset({
 
 def claims(line: object) -> bool:
     """A line of a session: a message with its role in a field of that name, and a session's."""
-    kind = get(line, "type")
+    kind = word(get(line, "type"))
     if kind in {"user", "assistant"}:
         return isinstance(get(get(line, "message"), "role"), str)
     is_line = isinstance(line, Mapping) and any(key in line for key in _SESSION)

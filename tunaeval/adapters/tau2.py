@@ -15,7 +15,7 @@ _USER = "user"
 def claims(message: object) -> bool:
     """A result says who asked for it, and so does each call."""
     calls = [message, *listed(get(message, "tool_calls")), *listed(get(message, "tool_messages"))]
-    return any(get(one, "requestor") in {_USER, "assistant"} for one in calls)
+    return any(word(get(one, "requestor")) in {_USER, "assistant"} for one in calls)
 
 
 def read(message: object, reading: Reading) -> None:

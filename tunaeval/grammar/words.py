@@ -133,7 +133,7 @@ Trim: TypeAlias = OneOf["no", "newline", "newlines", "space"]
 class Value:
     """An argument's value as bare text, up to the literal behind it.
 
-    It is typed by the tool's schema (or by an `Attribute`); that is reading, not mending. `trim`
+    It is typed by the tool's schema (or by an `Attribute`); that is reading, not repairing. `trim`
     says what is around it and no part of it: "no"; one "newline" on each side; two
     "newlines", one on each side, but not one alone; or all "space".
     `quotes` are two texts that may stand around the rest, and then are no part of it either.

@@ -139,7 +139,7 @@ def reread(
 
 
 def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
-    """Where standard reads calls and mends nothing, all levels read the same (law 6)."""
+    """Where standard reads calls and repairs nothing, all levels read the same (law 6)."""
     standard = read(reply, "standard")
     if (
         standard.calls

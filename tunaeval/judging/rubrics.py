@@ -63,7 +63,7 @@ RUBRICS: Mapping[str, Rubric] = MappingProxyType({
         criteria=(
             "A call failed when its result says so, whatever the agent says of it.",
             "The same call made again after a failure, unchanged, is a fault of its own.",
-            "A failure that was understood and mended weighs less than one that was passed over.",
+            "A failure that was understood and repaired weighs less than one that was passed over.",
             "A call without a result did not succeed.",
         ),
         lowest="every call failed, or has no result",

@@ -76,12 +76,12 @@ class Block(Begun):
             if not (yield from literal(window, opener.spellings)):
                 break
             self._doubled += 1
-            self._frame = (self._ledger.repair("doubled-tag", "the opener is there twice"),)
+            self._frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
             char = yield from next_char(window)
         if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
             yield from bounded(window, _LANGUAGE)
             self._fenced = True
-            repair = self._ledger.repair("fence", "a code fence around the call")
+            repair = self._ledger.repair_here("fence", "a code fence around the call")
             self._frame = (*self._frame, repair)
             char = yield from next_char(window)
         if char == "" and self._form.marked:
@@ -96,7 +96,7 @@ class Block(Begun):
                 yield from literal(self._window, word.spellings)
 
     def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
-        """The words behind the calls; a missing closer is a mend of the last call."""
+        """The words behind the calls; a missing closer is a repair of the last call."""
         window = self._window
         if self._fenced and (yield from next_char(window)) == "`":
             yield from literal(window, (FENCE,))
@@ -111,7 +111,7 @@ class Block(Begun):
             return
         self.closed = window.pos == len(window.text)
         message, end = missing_closer(window.text, window.pos, closer)
-        self._ledger.mend("unclosed", message)
+        self._ledger.repair("unclosed", message)
         if window.final:
             window.pos = end
 
@@ -125,7 +125,9 @@ class Block(Begun):
         if char == "[":
             self._window.pos += 1
             if not word.array:
-                repair = self._ledger.repair("several-calls", "an array where one object belongs")
+                repair = self._ledger.repair_here(
+                    "several-calls", "an array where one object belongs"
+                )
                 self._frame = (*self._frame, repair)
         return (yield from self._row(word, stops, listed=char == "["))
 
@@ -163,10 +165,10 @@ class Block(Begun):
                 return True
 
     def _several(self) -> None:
-        """A mend of the first call and of all that follow it."""
+        """A repair of the first call and of all that follow it."""
         message = "several calls in one pair of markers"
-        self._ledger.mend("several-calls", message)
-        self._frame = (*self._frame, self._ledger.repair("several-calls", message))
+        self._ledger.repair("several-calls", message)
+        self._frame = (*self._frame, self._ledger.repair_here("several-calls", message))
 
     def _is_full(self) -> bool:
         collector = self._setting.collector
@@ -185,15 +187,15 @@ class Block(Begun):
     def _extra_closer(self) -> None:
         message = "a bracket too many after a complete call"
         level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
-        self._ledger.mend("extra-closer", message, level)
+        self._ledger.repair("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """Something else than an object follows; whether the calls so far stand."""
         if listed and count:
-            self._ledger.mend("unclosed", "an array of calls that was never closed")
+            self._ledger.repair("unclosed", "an array of calls that was never closed")
         elif char and (comma or char in QUOTES):
             message = "the call was closed before all of it was written"
-            self._ledger.mend("early-closer", message, "lenient")
+            self._ledger.repair("early-closer", message, "lenient")
         if count:
             return True
         self.failed = True

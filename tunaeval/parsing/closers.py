@@ -21,9 +21,9 @@ def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) 
     wanted = word.text if isinstance(word, Literal) else repr(word)
     char = window.text[window.pos : window.pos + 1]
     where = "other text follows" if char else "the text ends"
-    ledger.mend("unclosed", f"{where} before {wanted!r}")
+    ledger.repair("unclosed", f"{where} before {wanted!r}")
     if char and behind_object and char in f",{QUOTES}":
-        ledger.mend("early-closer", "more arguments follow their closer", "lenient")
+        ledger.repair("early-closer", "more arguments follow their closer", "lenient")
     rest = window.text[window.pos :] if window.final else ""
     if rest and isinstance(word, Literal) and word.text.startswith(rest):
         window.pos = len(window.text)

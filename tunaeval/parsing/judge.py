@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import MENDS, Note, Read, Unreadable, fit, read_json, repair_of
+from tunaeval.repair import REPAIRS, Note, Read, Unreadable, fit, read_json, repair_of
 from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
@@ -79,7 +79,7 @@ def judge(
     level: Level,
     frame: tuple[Repair, ...] = (),
 ) -> Verdict:
-    """Whether what was read at `span` is a call. `frame` are mends of what stands around it."""
+    """Whether what was read at `span` is a call. `frame` are repairs of what stands around it."""
     value = read.value
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
@@ -94,8 +94,8 @@ def judge(
         return Verdict(None, (arguments,), attempt, claim.truncated)
     notes = (*read.notes, *claim.notes)
     if tools is not None and not fits(claim.name, arguments, tools):
-        arguments, mends, more = _fitted(claim.name, arguments, tools, span, level)
-        repairs, notes = (*repairs, *mends), (*notes, *more)
+        arguments, fitting, more = _fitted(claim.name, arguments, tools, span, level)
+        repairs, notes = (*repairs, *fitting), (*notes, *more)
     call = call_of(claim.name, arguments, form.name, span, _id(claim), repairs=repairs)
     return _new_tuple(Verdict, (call, notes, True, claim.truncated))
 
@@ -293,13 +293,14 @@ def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
 
 
 def _forbidden(repairs: tuple[Repair, ...], level: Level) -> Note | None:
-    """The first mend that this level does not allow, as the reason for refusing the call."""
+    """The first repair that this level does not allow, as the reason for refusing the call."""
     allowed = _RANK[level]
     for repair in repairs:
         if _RANK[repair.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
-            usual = "invalid-json" if repair.code in MENDS else "mended"
-            code = _REFUSED_AS.get(repair.code, usual)
-            return Note(code, f"{repair.code}: {repair.message} (read at level {repair.level!r})")
+            reason = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
+            if repair.code in REPAIRS or repair.code in _REFUSED_AS:
+                return Note(_REFUSED_AS.get(repair.code, "invalid-json"), reason)
+            return Note("mended", reason)
     return None
 
 

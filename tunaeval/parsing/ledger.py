@@ -1,6 +1,6 @@
 """What a block hands to the collector, in the order of the text.
 
-A call waits until what follows it is known, because a missing or doubled closer is a mend of it
+A call waits until what follows it is known, because a missing or doubled closer is a repair of it
 that the level may not allow.
 """
 
@@ -51,14 +51,14 @@ class Ledger:
         """A call that waits for what follows its span."""
         self._waiting = call
 
-    def mend(self, code: str, message: str, level: Level = "standard") -> None:
-        """A mend of the frame here, told of the call that waits."""
+    def repair(self, code: str, message: str, level: Level = "standard") -> None:
+        """A repair of the frame here, listed with the call that waits."""
         if self._waiting:
-            repairs = (*self._waiting.repairs, self.repair(code, message, level))
+            repairs = (*self._waiting.repairs, self.repair_here(code, message, level))
             self._waiting = replace(self._waiting, repairs=repairs)
 
-    def repair(self, code: str, message: str, level: Level = "standard") -> Repair:
-        """A mend at the window's position."""
+    def repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
+        """A repair at the window's position."""
         at = self._window.offset
         return Repair(code, message, Span(at, at + 1), level)
 
@@ -78,11 +78,12 @@ class Ledger:
             return
         calls, self._held = self._held, []
         allowed = LEVELS[1 : LEVELS.index(self._level) + 1]
-        mends = [repair for call in calls for repair in call.repairs if repair.level not in allowed]
+        made = [repair for call in calls for repair in call.repairs]
+        forbidden = [repair for repair in made if repair.level not in allowed]
         for call in calls:
             span = call.span or Span(self._done, self._done)
-            if mends:
-                self._forbid(mends[0], span)
+            if forbidden:
+                self._forbid(forbidden[0], span)
             else:
                 self.markup(span.start)
                 self.accepted += 1

@@ -2,7 +2,7 @@
 
 A call is started as soon as its name is known, its arguments are told as they grow, and it is
 finished or dropped. What was told is compared with the call that came out: the pieces of a
-finished call concatenate to its arguments, whatever mending and fitting did to them.
+finished call concatenate to its arguments, whatever repairing and fitting did to them.
 """
 
 from __future__ import annotations

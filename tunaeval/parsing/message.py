@@ -213,7 +213,7 @@ def _sound(item: object, tools: Tools | None) -> ToolCall | None:
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """One structured call. Its arguments are text by the API's rule: to read them is no mend."""
+    """One structured call. Its arguments are text by the API's rule: to read them is no repair."""
     if failed := _failed(item):
         return Verdict(None, (failed,), truncated=failed.code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):

@@ -31,7 +31,7 @@ def python_calls(calls: Sequence[str], *, listed: bool) -> str:
 def braces(value: JsonValue, mark: str) -> str:
     """A value with bare keys, and texts between two marks.
 
-    A text that holds the mark itself is written in quotes, which is read as a mend.
+    A text that holds the mark itself is written in quotes, which is read as a repair.
     """
     match value:
         case str():

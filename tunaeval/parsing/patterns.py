@@ -1,7 +1,7 @@
 """Rows of words as possessive patterns: what a word matches is never given back.
 
 So a pattern walks a text as recovering readers do, word by word; where they would have to wait,
-mend or try again, it does not match.
+repair or try again, it does not match.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class PythonBlock(Begun):
                 if self._is_full():
                     return True
                 if listed and not comma:
-                    self._ledger.mend("missing-comma", "no comma between two calls")
+                    self._ledger.repair("missing-comma", "no comma between two calls")
                 if not (yield from self._call()):
                     return False
                 count, comma = count + 1, not listed
@@ -142,7 +142,7 @@ class PythonBlock(Begun):
             return False
         if listed:
             self._hand_on()
-            self._ledger.mend("unclosed", "a list of calls that was never closed")
+            self._ledger.repair("unclosed", "a list of calls that was never closed")
         return True
 
     def _call(self) -> Generator[None, None, bool]:
@@ -243,7 +243,7 @@ class PythonBlock(Begun):
         return False
 
     def _after(self) -> Reading[None]:
-        """The closer; one that is missing is a mend of the last call."""
+        """The closer; one that is missing is a repair of the last call."""
         window, closer = self._window, self._form.closer
         if closer is None:
             return
@@ -252,7 +252,7 @@ class PythonBlock(Begun):
         if self.closed:
             return
         message, end = missing_closer(window.text, window.pos, closer)
-        self._ledger.mend("unclosed", message)
+        self._ledger.repair("unclosed", message)
         if window.final:
             window.pos = end
 

@@ -1,8 +1,8 @@
 """Bare text to a value, by the tool's schema, an attribute or what it looks like; and back.
 
-Where a format's values are bare text, typing them is reading, not mending. What the text says as it
-stands is all that is read here; whether it fits, and what has to be bent inside it, is asked once
-the call is whole, with the path from its top.
+Where a format's values are bare text, typing them is reading, not repairing. Only what the text
+itself says is read here; whether it fits, and what has to be changed in it, is asked once the call
+is whole, with the path from its top.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NESTED = ("array", "object")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A value, and what had to be mended inside its text."""
+    """A value, and what had to be repaired inside its text."""
 
     value: JsonValue
     repairs: tuple[Repair, ...] = ()

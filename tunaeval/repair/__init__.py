@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .json import JsonReader
     from .kinds import UNBENT, kind_of, of_text
     from .literals import PYTHON_NAME
-    from .mends import MENDS, repair_of
     from .python import PythonReader
     from .references import ANY, admitted, member, member_or_item, resolved
+    from .repairs import REPAIRS, repair_of
     from .schema import fit
     from .sound import ATOMS, nothing_hidden
     from .values import (
@@ -39,7 +39,7 @@ _HOMES = {
     "Fault": "fitted",
     "Fitted": "fitted",
     "JsonReader": "json",
-    "MENDS": "mends",
+    "REPAIRS": "repairs",
     "Note": "values",
     "PYTHON_NAME": "literals",
     "PythonReader": "python",
@@ -60,7 +60,7 @@ _HOMES = {
     "object_reader": "braces",
     "of_text": "kinds",
     "read_json": "whole",
-    "repair_of": "mends",
+    "repair_of": "repairs",
     "resolved": "references",
     "scan": "values",
     "too_deep": "values",
@@ -70,9 +70,9 @@ __all__ = [
     "ANY",
     "ATOMS",
     "BRACE_KEY",
-    "MENDS",
     "PYTHON_NAME",
     "QUOTES",
+    "REPAIRS",
     "UNBENT",
     "BraceReader",
     "Fault",

@@ -12,7 +12,7 @@ from tunaeval.limits import MAX_DIGITS
 from tunaeval.window import Window
 
 from .members import WORDS
-from .mends import CutError, Draft, UnreadableError
+from .repairs import CutError, Draft, UnreadableError
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+")
 _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
@@ -64,7 +64,7 @@ def read_word(
     known = _JSON_WORDS.get(word) or WORDS.get(word)
     if known and _ends_atom(after, stops):
         if word in WORDS:
-            draft.mend("python-literal")
+            draft.repair("python-literal")
         window.pos += len(word)
         return known
     if word and not after:
@@ -83,7 +83,7 @@ def _unquoted(window: Window, draft: Draft, words: str = "unquoted-string") -> s
     text = run.group().rstrip()
     if text.lstrip("-") in _NEVER or text[:1] in "-.0123456789":
         raise UnreadableError("invalid-json", f"{text[:40]!r} is no JSON value")
-    draft.mend(words if _PLAIN_WORDS.fullmatch(text) else "unquoted-string")
+    draft.repair(words if _PLAIN_WORDS.fullmatch(text) else "unquoted-string")
     window.pos += len(text)
     return f'"{text}"'
 

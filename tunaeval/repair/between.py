@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tunaeval.window import Window
 
-from .mends import CutError, Draft, UnreadableError
+from .repairs import CutError, Draft, UnreadableError
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 
@@ -90,7 +90,7 @@ class Between:
             raise UnreadableError("invalid-json", "a comment that never ends")
         window.pos += len(self._closer)
         self._closer = ""
-        self._draft.mend("comment", self._started)
+        self._draft.repair("comment", self._started)
         return True
 
     def _meets_stop(self, char: str) -> bool | None:

@@ -22,8 +22,8 @@ from .members import (
     elements_of,
     members_of,
 )
-from .mends import CutError
 from .reader import Reader
+from .repairs import CutError
 from .strings import text_style
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
@@ -90,7 +90,7 @@ class BraceReader(Reader):
         elif char not in "{['\"":
             begins = begins if begins is None else self._lost_its_mark()
             if begins:
-                self.draft.mend("missing-quote")
+                self.draft.repair("missing-quote")
         if not begins:
             return None if begins is None else super()._begin(char, role)
         self.draft.begin_value()

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from tunaeval.window import Window
 
 from .members import Elements, Members
-from .mends import Draft
+from .repairs import Draft
 from .strings import Style
 
 Atom: TypeAlias = Callable[[Window, Draft, tuple[str, ...]], str | None]
@@ -22,7 +22,7 @@ class Dialect:
     """The rules of `Reader` are the same for all; a dialect says for which characters they hold."""
 
     brackets: Mapping[str, str]
-    """The kind of bracket (see `mends.CLOSER`) that a character opens."""
+    """The kind of bracket (see `repairs.CLOSER`) that a character opens."""
     closers: str
     styles: Mapping[str, Style]
     """How a string is written, by the character that begins it."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tunaeval.limits import UNICODE_NAME
 from tunaeval.window import Window
 
-from .mends import escaped
+from .repairs import escaped
 
 
 class Escape(NamedTuple):

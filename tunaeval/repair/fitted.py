@@ -9,7 +9,7 @@ from tunaeval.limits import SHOWN_NAME
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
 from .kinds import Unbent, bent, shown
-from .mends import repair_of
+from .repairs import repair_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from .atoms import behind, cut_off, longest
 from .dialect import Dialect
 from .escapes import PYTHON_ESCAPES
 from .members import NUMBER, SPACE, WORDS, elements_of, members_of, quoted
-from .mends import Draft, UnreadableError
 from .quotes import text_ends, three_end
+from .repairs import Draft, UnreadableError
 from .strings import text_style
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
@@ -90,7 +90,7 @@ def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
         raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
     number = number_as_json(text)
     if number is None and (found := _ZEROS.fullmatch(text)):
-        draft.mend("leading-zero")
+        draft.repair("leading-zero")
         number = found[1].strip("+") + found[2]
     if number is None:
         if window.pos + len(text) >= len(window.text):
@@ -116,7 +116,7 @@ def python_word(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
         cut_off(window)
     if after not in ",)]}" or word in _NEVER:
         raise UnreadableError("needs-evaluation", f"{word[:40]!r} would have to be evaluated")
-    draft.mend("unquoted-string")
+    draft.repair("unquoted-string")
     window.pos += len(word)
     return f'"{word}"'
 

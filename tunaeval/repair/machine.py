@@ -10,7 +10,7 @@ from tunaeval.window import Reading, Window
 
 from .between import Between, first_characters
 from .dialect import Dialect
-from .mends import CutError, Draft, UnreadableError
+from .repairs import CutError, Draft, UnreadableError
 from .strings import StringReader
 from .values import Read, Unreadable, decode
 
@@ -74,8 +74,8 @@ class Machine(ABC):
             return Unreadable(reason.code, str(reason), self._window.offset, so_far, reason.cut)
         except CutError as cut:
             draft.close_all()
-            draft.mend(cut.mend)
-            truncated = cut.mend == "truncated"
+            draft.repair(cut.repair)
+            truncated = cut.repair == "truncated"
         written = "".join(draft.pieces)
         made = decode(written, exact=self._exact)
         if isinstance(made, Unreadable):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
-from .mends import Draft, escaped
+from .repairs import Draft, escaped
 
 Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
 
@@ -114,7 +114,7 @@ def repaired_key(found: re.Match[str], repairs: Mapping[int, str], draft: Draft,
     """The key of a member that has none in double quotes; `base` is where its text begins."""
     kind = SINGLE_KEY if found.group(BARE_KEY) is None else BARE_KEY
     if code := repairs.get(kind):
-        draft.mend(code, base + found.start(kind) - (kind == SINGLE_KEY))
+        draft.repair(code, base + found.start(kind) - (kind == SINGLE_KEY))
     return found.group(kind)
 
 
@@ -125,8 +125,8 @@ def repaired_value(
     kind = found.lastindex or END
     value, at = found.group(kind), base + found.start(kind)
     if kind == WORD:
-        draft.mend(repairs[kind], at)
+        draft.repair(repairs[kind], at)
         return WORDS[value]
     control = _CONTROL.search(value) if kind == RAW else None
-    draft.mend(repairs[kind], at + control.start() if control else at - (kind == SINGLE))
+    draft.repair(repairs[kind], at + control.start() if control else at - (kind == SINGLE))
     return quoted(value)

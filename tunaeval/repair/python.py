@@ -19,8 +19,8 @@ from .atoms import behind, longest
 from .literals import NAMED_MEMBERS, PYTHON, PYTHON_NAME, PYTHON_WORD, TEXT_STYLES, python_word
 from .machine import Step
 from .members import Members
-from .mends import CLOSER, CutError, UnreadableError
 from .reader import Reader
+from .repairs import CLOSER, CutError, UnreadableError
 from .strings import Style
 from .values import Read, Unreadable
 
@@ -84,7 +84,7 @@ class PythonReader(Reader):
             raise CutError("truncated")
         if keyword and keyword["sign"] and not keyword["more"]:
             if keyword["sign"] == ":":
-                self.draft.mend("separator")
+                self.draft.repair("separator")
             self._named = True
             window.pos = keyword.end()
             self.draft.hold_key(f'"{keyword["name"]}"')
@@ -95,7 +95,7 @@ class PythonReader(Reader):
         """An argument without a name; the schema's order may tell which it is."""
         name, self._named = str(self._placed), self.named
         if not self._named and self._placed < len(self._places):
-            self.draft.mend("positional-arguments")
+            self.draft.repair("positional-arguments")
             name = self._places[self._placed]
         elif not self._nameless:
             self._nameless = f"an argument without a name, at {char!r}"
@@ -159,7 +159,7 @@ class PythonReader(Reader):
         return self.draft.open[-1] == "{" == self.draft.pieces[-1] and self.draft.comma is None
 
     def _become_set(self) -> None:
-        self.draft.mend("python-set", self._opened)
+        self.draft.repair("python-set", self._opened)
         self.draft.open[-1], self.draft.pieces[-1] = "{,", "["
 
     def _begins_set(self, char: str) -> bool | None:

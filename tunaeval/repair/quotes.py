@@ -19,7 +19,7 @@ from tunaeval.limits import CALL_KEY_AHEAD, KEY_AHEAD, MARGIN, NEAR_SPACE, QUOTE
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 from tunaeval.window import Window
 
-from .mends import UnreadableError
+from .repairs import UnreadableError
 
 _PLAIN_KEY = r"""(?:"[^"\\\n]{0,70}+"|'[^'\\\n]{0,70}+'|[A-Za-z_$][\w$-]{0,70}+)"""
 _START = r"""["'{\[0-9-]"""

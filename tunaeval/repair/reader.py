@@ -10,7 +10,7 @@ None to wait for more text; it is then taken again, from the window's position. 
 taken at once by patterns (`members`), which only say sooner what the steps would say. What differs
 from one notation to another is said by its `Dialect`.
 
-Repairs of level "standard" change no value; those of level "lenient" lose or guess (see `MENDS`).
+Repairs of level "standard" change no value; those of level "lenient" lose or guess (see `REPAIRS`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .members import (
     repaired_key,
     repaired_value,
 )
-from .mends import CLOSED, OPENED, UnreadableError
+from .repairs import CLOSED, OPENED, UnreadableError
 from .strings import StringReader, Style
 
 
@@ -243,7 +243,7 @@ class Reader(Machine):
         return self._name(char)
 
     def _extra_comma(self, step: Step) -> Step:
-        self.draft.mend("extra-comma")
+        self.draft.repair("extra-comma")
         self._window.pos += 1
         return step
 
@@ -263,7 +263,7 @@ class Reader(Machine):
         if not word:
             raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
         if self._dialect.bare_key_repair:
-            self.draft.mend(self._dialect.bare_key_repair)
+            self.draft.repair(self._dialect.bare_key_repair)
         self._window.pos += len(word)
         return self._hold_key(f'"{word}"')
 
@@ -281,10 +281,10 @@ class Reader(Machine):
             if char == "=" and window.pos + 1 >= len(window.text) and not window.final:
                 return None
             if repair:
-                self.draft.mend(repair)
+                self.draft.repair(repair)
             window.pos += 2 if window.text.startswith("=>", window.pos) else 1
         elif dialect.signs_may_lack and not self._bare_key and self._begins_value(char):
-            self.draft.mend("missing-colon")
+            self.draft.repair("missing-colon")
         else:
             raise UnreadableError("invalid-json", f"{char!r} where a colon was expected")
         return self._value
@@ -308,7 +308,7 @@ class Reader(Machine):
         elif (repair := self._lost_comma(char)) is None:
             return None
         elif repair:
-            draft.mend(repair)
+            draft.repair(repair)
         else:
             raise UnreadableError("invalid-json", f"{char!r} after a value")
         draft.comma = at

@@ -15,8 +15,8 @@ from tunaeval.limits import STRING_PIECES
 from tunaeval.window import Window
 
 from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escape
-from .mends import CutError, Draft, controls_escaped, escaped
 from .quotes import no_call_within, no_stop_within, quote_ends, text_ends
+from .repairs import CutError, Draft, controls_escaped, escaped
 
 Ends: TypeAlias = Callable[[Window, str, tuple[str, ...]], bool | None]
 """Whether the quote at the window's position ends its string; see `quotes`."""
@@ -124,7 +124,7 @@ class StringReader:
         self._held_from: list[str] | None = None
         """Where to write to once what is held back is released."""
         if style.repair:
-            draft.mend(style.repair)
+            draft.repair(style.repair)
         window.pos += len(style.quote)
         self._began = window.offset
 
@@ -148,7 +148,7 @@ class StringReader:
                     return False
                 continue
             if char < " ":
-                self._draft.mend("control-character")
+                self._draft.repair("control-character")
                 self._plain, self._controls = self._style.with_controls, True
                 continue
             if char in self._style.closing and (ended := self._quote_ended()) is not False:
@@ -186,7 +186,7 @@ class StringReader:
         elif ends is False and len(style.quote) == 1:
             if not style.goes_on(window, self._began, self._stops):
                 return None
-            self._draft.mend("inner-quote")
+            self._draft.repair("inner-quote")
         return ends
 
     def _gather(self) -> None:
@@ -226,7 +226,7 @@ class StringReader:
             self._hold(written)
         else:
             if repair:
-                self._draft.mend(repair)
+                self._draft.repair(repair)
             if repair == "invalid-escape":
                 self._literal = True
                 self._release(literal=True)

@@ -30,7 +30,7 @@ def read_json(text: str) -> Read | Unreadable:
 
 
 def _sound(text: str, start: int) -> Read | None:
-    """The value of a text that needs no mend and holds nothing odd, as most do."""
+    """The value of a text that needs no repair and holds nothing odd, as most do."""
     if not text.startswith(("{", "["), start):
         return None
     if text[start] == "{" and len(text) <= MAX_FAST:

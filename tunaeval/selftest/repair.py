@@ -1,7 +1,7 @@
 """Repair measured: damaged calls come out right, are refused, or are flagged; cut ones never pass.
 
-A value that is wrong counts as flagged when a mend of level "lenient" is listed: those lose or
-guess, and say so. With none but mends of level "standard" it is wrong without a flag.
+A value that is wrong counts as flagged when a repair of level "lenient" is listed: those lose or
+guess, and say so. With none but repairs of level "standard" it is wrong without a flag.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def repair(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     shares: dict[str, JsonObject] = {}
     for subject, form in _framed(subjects):
         for level in _LEVELS:
-            told, wrong = _mended(subject, form, level, hurt)
+            told, wrong = _repaired(subject, form, level, hurt)
             shares.setdefault(level, {})[form.name] = told
             if told["wrong"] > MOST_WRONG:
                 faults += wrong
@@ -70,7 +70,7 @@ def outcome_of(sample: Damaged, result: ParseResult) -> Outcome:
     said = [{"name": call.name, "arguments": call.arguments} for call in result.calls]
     if said == [sample.meant]:
         return "exact"
-    guessed = any(mend.level == "lenient" for call in result.calls for mend in call.repairs)
+    guessed = any(repair.level == "lenient" for call in result.calls for repair in call.repairs)
     return "flagged" if guessed or result.truncated else "wrong"
 
 
@@ -88,7 +88,7 @@ def _written() -> str:
     return json.dumps({"name": _PROBE.name, "arguments": _PROBE.arguments})
 
 
-def _mended(
+def _repaired(
     subject: Subject, form: Format, level: Level, samples: Sequence[Damaged]
 ) -> tuple[dict[str, float], list[Fault]]:
     """The share of each outcome, and those that were wrong without a flag."""

@@ -48,7 +48,7 @@ def check_parser(
     1. Nothing raises, whatever the text, the tools and the level.
     2. One text has one result: the second time, and in several threads at once.
     3. The outcome is "calls" when there are some. Spans lie within the text, those of calls in
-       order and apart; a mend is one that the level allows.
+       order and apart; a repair is one that the level allows.
     4. Nothing is invented: content and reasoning are characters of the text, in order, that stand
        outside of the calls. Prose without any markup is content, all of it.
     5. What a level accepts without a diagnosis, every higher one accepts with the same result.

@@ -14,7 +14,7 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
-"""Keys that hold a call's name where a format does not say otherwise; all but its own are mends."""
+"""Keys that hold a call's name unless a format says otherwise; all but its own are repairs."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input")
 """Keys that hold a call's arguments, likewise."""
@@ -30,7 +30,7 @@ LEAKED_CALL = "leaked-call"
 """The repair of a call that a server, which was to parse it, left in the text."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
-"""The mend of a call that was made with something else than a JSON object: it has no arguments."""
+"""The repair of a call made with something else than a JSON object: it has no arguments."""
 
 
 class Span(NamedTuple):

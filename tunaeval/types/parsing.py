@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from .calls import Span, ToolCall
 
 Level: TypeAlias = Literal["strict", "standard", "lenient"]
-"""Which mends are allowed: none; those that change no value; also those that lose or guess."""
+"""Which repairs are allowed: none; those that change no value; also those that lose or guess."""
 
 Outcome: TypeAlias = Literal["calls", "no_call", "malformed", "truncated"]
 

@@ -93,7 +93,7 @@ def behind_space(text: str, at: int) -> int:
 def tail_of(form: Format, word: CallObject) -> Tail | None:
     """Where a block ends whose objects end there, or `UNSURE`: behind its closer, if it has one.
 
-    Without one, a bracket too many is a mend, and a quote behind a row may be.
+    Without one, a bracket too many is a repair, and a quote behind a row may be.
     """
     if form.closer is None:
         odd = ("{", "}") if word.opens else ("{", "}", *QUOTES)

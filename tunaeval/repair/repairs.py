@@ -1,4 +1,4 @@
-"""What can be mended in nearly-JSON, at which level, and the draft that a reader writes.
+"""What can be repaired in nearly-JSON, at which level, and the draft that a reader writes.
 
 The draft is sound JSON at any moment, once the brackets that are still open are closed: a comma or
 a key is held back until the value behind it begins. What was written is never taken back, but for
@@ -14,7 +14,7 @@ from tunaeval.limits import MAX_REPAIRS
 from tunaeval.types import Repair, Span
 from tunaeval.window import Window
 
-MENDS = {
+REPAIRS = {
     "single-quotes": ("standard", "a string in single quotes"),
     "smart-quotes": ("standard", "a string in typographic quotes"),
     "python-literal": ("standard", "True, False or None"),
@@ -41,7 +41,7 @@ MENDS = {
     "extra-closer": ("lenient", "a bracket that closes nothing"),
     "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
 }
-"""Every mend of JSON: its level, and what was found."""
+"""Every repair of JSON: its level, and what was found."""
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
 """What ends a bracket, by its kind. Only Python has more than two kinds.
@@ -73,16 +73,16 @@ class UnreadableError(Exception):
 class CutError(Exception):
     """The text, or the frame around the value, ended inside it; never leaves this package."""
 
-    def __init__(self, mend: str) -> None:
-        self.mend = mend
-        super().__init__(mend)
+    def __init__(self, repair: str) -> None:
+        self.repair = repair
+        super().__init__(repair)
 
 
 class Draft:
-    """What has been understood, as pieces of sound JSON, and what was mended for it."""
+    """What has been understood, as pieces of sound JSON, and what was repaired for it."""
 
     __slots__ = (
-        "_levels", "_lost_comma", "_mends", "_outer", "_trailing_comma", "_window", "comma",
+        "_levels", "_lost_comma", "_noted", "_outer", "_trailing_comma", "_window", "comma",
         "groups", "open", "pending", "pieces",
     )  # fmt: skip
 
@@ -104,7 +104,7 @@ class Draft:
         """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
-        self._mends: list[tuple[str, int]] = []
+        self._noted: list[tuple[str, int]] = []
         self._levels = _NO_LEVELS
 
     def begin_value(self) -> None:
@@ -127,15 +127,15 @@ class Draft:
         if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
             if char == self._outer:
                 raise CutError("missing-closer")
-            self.mend("extra-closer")
+            self.repair("extra-closer")
             return False
         if self.comma is not None:
             if self._trailing_comma:
-                self.mend(self._trailing_comma, self.comma)
+                self.repair(self._trailing_comma, self.comma)
             self.comma = None
             self._lost_comma = len(self.pieces) + 1
         while CLOSER[opened[-1]] != char:
-            self.mend("missing-closer")
+            self.repair("missing-closer")
             self._end()
         self._end()
         return True
@@ -158,23 +158,23 @@ class Draft:
         """Close every bracket that is still open."""
         self.pieces += [CLOSED[kind] for kind in reversed(self.open)]
 
-    def mend(self, code: str, at: int | None = None) -> None:
-        """Note a mend, at the window's position unless said otherwise."""
-        if len(self._mends) >= MAX_REPAIRS:
+    def repair(self, code: str, at: int | None = None) -> None:
+        """Note a repair, at the window's position unless said otherwise."""
+        if len(self._noted) >= MAX_REPAIRS:
             if not self._levels:
-                self._levels = frozenset(MENDS[listed][0] for listed, _ in self._mends)
-            if MENDS[code][0] in self._levels:
+                self._levels = frozenset(REPAIRS[listed][0] for listed, _ in self._noted)
+            if REPAIRS[code][0] in self._levels:
                 return
-            self._levels |= {MENDS[code][0]}
-        self._mends.append((code, self._window.offset if at is None else at))
+            self._levels |= {REPAIRS[code][0]}
+        self._noted.append((code, self._window.offset if at is None else at))
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """The mends, in the order in which they were made."""
+        """The repairs, in the order in which they were made."""
         return tuple(
             [
-                repair_of(code, MENDS[code][1], _new_tuple(Span, (at, at + 1)), MENDS[code][0])
-                for code, at in self._mends
+                repair_of(code, REPAIRS[code][1], _new_tuple(Span, (at, at + 1)), REPAIRS[code][0])
+                for code, at in self._noted
             ]
         )
 
