@@ -25,6 +25,9 @@ _MOST_FAILURES = 8
 _LITTLE = 1e-9
 """What decides between pairs that a recipe makes worth the same."""
 
+_ALONE = ((0, 0),)
+"""The pairs of one call and one that is wanted."""
+
 _HALF = 0.5
 """A factor of up to a half never costs less than one more call among those made."""
 
@@ -86,6 +89,8 @@ class Credit:
         Where each has its place, nobody knows the place of a call behind a broken one.
         """
         wanted, made = len(self._gold.calls), len(self._tried.calls)
+        if wanted == made == 1 and not self._tried.broken:
+            return _ALONE if self._pair(0, 0) is not None else ()
         if self._gold.match == "exactly":
             placed = made if self._tried.placed is None else self._tried.placed
             both = range(min(wanted, placed))
@@ -155,7 +160,10 @@ class Credit:
             sound = whole and not self._tried.broken
             least = min(pair.worth for pair in pairs) if sound else 0.0
             return lambda _: (least, least)
-        name, arguments = fsum(pair.quality for pair in pairs), fsum(pair.worth for pair in pairs)
+        if len(pairs) == 1:
+            name, arguments = pairs[0].quality, pairs[0].worth
+        else:
+            name, arguments = fsum(one.quality for one in pairs), fsum(one.worth for one in pairs)
 
         def shares(made: int) -> tuple[float, float]:
             every = self._counted(made) or 1
@@ -194,7 +202,8 @@ class Credit:
             pair = self._known[one, other]
             if pair is not None and not pair.whole:
                 yield from self._misses(self._gold.calls[one], self._tried.calls[other], other)
-        yield from self._alone()
+        if not len(self.pairs) == len(self._gold.calls) == len(self._tried.calls):
+            yield from self._alone()
 
     def _alone(self) -> Iterator[Failure]:
         """Calls that are wanted and not made, and made and not wanted."""
