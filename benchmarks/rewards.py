@@ -142,7 +142,7 @@ def tables(rows: int) -> None:
         plain,
         "loop",
     )
-    # As the row groups of a file: a slice is sent with all that its table holds.
+    # As the row groups of a file: a slice is sent with all of its table.
     pieces = [texts[at : at + 16_384] for at in range(0, rows, 16_384)]
     parts = [pa.table({"completion": one, "gold": [GOLD_TEXT] * len(one)}) for one in pieces]
 

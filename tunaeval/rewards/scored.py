@@ -192,19 +192,22 @@ class Golds:
     """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str | bytes | None, int], tuple[Gold, AnyTools]] = {}
+        self._known: dict[int, tuple[dict[str | bytes | None, Gold], AnyTools]] = {}
+        self._tools: AnyTools = None
+        self._golds: dict[str | bytes | None, Gold] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
         """The gold of a row. Raises as `Gold.of`."""
-        if type(gold) is str and (made := self._known.get((gold, id(tools)))) is not None:
-            return made[0]
+        if tools is self._tools and type(gold) is str and (made := self._golds.get(gold)):
+            return made
         if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
+        if tools is not self._tools:  # which stay themselves while they are kept here
+            self._golds, self._tools = self._known.setdefault(id(tools), ({}, tools))
         text = gold.key if isinstance(gold, Gold) else gold
-        key = (text, id(tools))  # which stays its own while it is kept here
-        if key not in self._known:
-            self._known[key] = (gold_of(gold, tools), tools)
-        return self._known[key][0]
+        if text not in self._golds:
+            self._golds[text] = gold_of(gold, tools)
+        return self._golds[text]
 
 
 @lru_cache(maxsize=4096)
