@@ -141,6 +141,12 @@ def test_a_worse_call_that_is_swallowed_makes_no_other_one_better() -> None:
     assert parts.name == pytest.approx(0.75 / gold.size)
 
 
+def all_unsound(text: str, gold: Gold) -> bool:
+    """Whether each call that is read counts as repaired."""
+    found = reward(text, gold, recipe=Recipe(repaired=0.0, broken=1.0))
+    return found.parts.format == 0.0 and found.attempts > found.broken
+
+
 def test_a_broken_fence_takes_no_call_out_of_another_fence() -> None:
     recipe = Recipe(repaired=0.5, broken=1.0)
     gold = Gold.of([call(city="Paris")], TOOLS, match="superset")
@@ -148,6 +154,9 @@ def test_a_broken_fence_takes_no_call_out_of_another_fence() -> None:
     broken = '```json\n{"name": "get_weather", "arguments": {"ci\n'
     assert reward(fenced, gold, recipe=recipe).value == 0.5
     assert reward(broken + fenced, gold, recipe=recipe).value <= 0.5
+    three = "\n\n".join([in_format("fence", city="Paris")] * 3)
+    assert all_unsound(three, gold)
+    assert all_unsound('```json\n{"name": "\n\n' + three, gold)
 
 
 def test_calls_that_an_argument_swallows_are_tried_too() -> None:

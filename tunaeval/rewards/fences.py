@@ -29,7 +29,7 @@ def has_fences(text: str) -> bool:
 def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
     """Which calls are in a code fence, or are one."""
     spans = [_block(text, call, call.span) for call in calls if call.span]
-    marked = [[*_fences(text, mark, spans)] for mark in _FENCES if mark in text]
+    marked = [_fences(text, mark, spans) for mark in _FENCES if mark in text]
     for index, call in enumerate(calls):
         if call.span is None or (call.format == reader and reader in OF_A_FENCE):
             continue
@@ -51,27 +51,27 @@ def _is_in(span: Span, fences: Sequence[Span]) -> bool:
     return at >= 0 and fences[at].start < span.start < fences[at].end
 
 
-def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
+def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
     """Code fences: from a line that begins with such a mark to the next one.
 
     Where one is left open, nobody knows which: so it is from the first mark to the end of the text.
     """
+    found: list[Span] = []
     first = start = -1
     at = call = 0
     inside = sorted(calls)
-    while (found := text.find(mark, at)) >= 0:
-        at = found + 3
-        while call < len(inside) and inside[call].end <= found:
+    while (mark_at := text.find(mark, at)) >= 0:
+        at = mark_at + len(mark)
+        while call < len(inside) and inside[call].end <= mark_at:
             call += 1
-        if call < len(inside) and inside[call].start <= found:
+        if call < len(inside) and inside[call].start <= mark_at:
             continue
-        first = first if first >= 0 else found
-        if text[text.rfind("\n", 0, found) + 1 : found].strip(" \t>"):
+        first = first if first >= 0 else mark_at
+        if text[text.rfind("\n", 0, mark_at) + 1 : mark_at].strip(" \t>"):
             continue
         if start < 0:
-            start = found
+            start = mark_at
         else:
-            yield Span(start, found)
+            found.append(Span(start, mark_at))
             start = -1
-    if start >= 0:
-        yield Span(first, len(text))
+    return found if start < 0 else [Span(first, len(text))]
