@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import Aim, options, process, told
+from measuring import Aim, options, print_results, process
 
 SECONDS, MEGABYTES = 10.0, 300.0
 MADE_UP = Path(__file__).parent / "made_up.py"
@@ -31,7 +31,7 @@ def main() -> None:
         rounds = [measured(runs) for _ in range(given.rounds)]
     best = min(rounds, key=lambda found: found["wall seconds"])
     seconds, megabytes = best["wall seconds"], best["peak MB"]
-    told(
+    print_results(
         given,
         columns=["two runs", *best],
         rows=[[f"{given.results:,} results each", *best.values()]],
@@ -45,9 +45,9 @@ def main() -> None:
 
 def measured(runs: list[str]) -> dict[str, float]:
     figures, said = process([sys.executable, "-m", "tunaeval", "compare", *runs, "--json"])
-    told = json.loads(said)["comparisons"][0]
-    flipped = len(told["lost"]) + len(told["gained"])
-    return {**figures, "flipped": flipped, "paired": told["overall"]["scenarios"]}
+    compared = json.loads(said)["comparisons"][0]
+    flipped = len(compared["lost"]) + len(compared["gained"])
+    return {**figures, "flipped": flipped, "paired": compared["overall"]["scenarios"]}
 
 
 if __name__ == "__main__":

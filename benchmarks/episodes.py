@@ -32,7 +32,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
 
-from measuring import Aim, options, told
+from measuring import Aim, options, print_results
 
 TURNS = 6
 HARNESS, LEAST = "tunaeval, whole harness", "aiohttp, bare loop"
@@ -279,7 +279,7 @@ def show(given: argparse.Namespace) -> None:
     rows, peak = compare(given.episodes, given.concurrency, given.rounds)
     least = min(row.right for row in rows)
     title = f"{given.episodes:,} episodes of {TURNS} turns, {given.concurrency} in flight"
-    told(
+    print_results(
         given,
         columns=[
             title, "end rightly", "CPU ms a turn", "times aiohttp", "of the endpoint",

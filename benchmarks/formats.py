@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, TypeAlias
 
 import orjson
-from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
+from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 from tunaeval.formats import FORMATS
@@ -202,7 +202,7 @@ def main() -> None:
         }
         for row, rounds in found.items()
     }
-    told(
+    print_results(
         given,
         columns=["µs a call", *next(iter(figures.values()))],
         rows=[[row, *values.values()] for row, values in figures.items()],

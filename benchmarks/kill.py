@@ -191,10 +191,10 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--check", action="store_true", help="exit with 1 if anything was lost")
-    told = arguments.parse_args()
+    given = arguments.parse_args()
     began = time.monotonic()
-    found = measure(told.kills, told.seconds, told.scenarios, told.seed)
-    if told.json:
+    found = measure(given.kills, given.seconds, given.scenarios, given.seed)
+    if given.json:
         print(json.dumps({**vars(found), "seconds": round(time.monotonic() - began, 1)}))
     else:
         print(
@@ -203,7 +203,7 @@ def main() -> None:
             f"{len(found.unequal)} reports unlike the unbroken one; "
             f"{time.monotonic() - began:.0f} s"
         )
-    if told.check and not found.is_clean:
+    if given.check and not found.is_clean:
         sys.exit(1)
 
 

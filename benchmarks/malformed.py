@@ -1,10 +1,10 @@
-"""Six kinds of damage to one call's JSON: `tunaeval.repair.read_json` beside two menders of JSON.
+"""Six kinds of damage to one call's JSON: `tunaeval.repair.read_json` beside two other repairers.
 
     python benchmarks/malformed.py [--rounds 25] [--json] [--check]
 
 json_repair (Python) and fast_json_repair (Rust) take part when they are installed
 (`pip install 'tunaeval[bench]'`). They give a value and nothing more; `read_json` also names each
-repair, says where it stands, and which level allows it. A figure whose reader finds another value
+repair, says where it is, and which level allows it. A figure whose reader finds another value
 than the undamaged text has is marked.
 """
 
@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from measuring import Aim, Work, in_turns, options, ratio, told
+from measuring import Aim, Work, in_turns, options, print_results, ratio
 
 from tunaeval.repair import Read, read_json
 
@@ -77,7 +77,7 @@ def main() -> None:
             for name in peers
         }
         rows.append([damage, *(_cell(document[damage][name]) for name in peers)])
-    told(
+    print_results(
         given,
         columns=[f"µs (times {OURS}), {len(SOUND)} characters", *peers],
         rows=rows,

@@ -5,7 +5,7 @@
 CPU time, because cores that others use say nothing: of the whole in one process, of the process
 that collects the results of several, and of these. With free cores the time that passes is the
 larger of the collector's and of the workers' share; `gain` is what one process takes divided by
-that. What it costs to start a process stands below, for each start method.
+that. What it costs to start a process is below, for each start method.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from measuring import options, told
+from measuring import options, print_results
 
 from tunaeval import parse_many, render
 from tunaeval.types import ToolCall
@@ -50,7 +50,7 @@ def main() -> None:
     rows += [
         [f"to start a process by {method}, ms", ms] + [None] * 3 for method, ms in starts.items()
     ]
-    told(
+    print_results(
         given,
         columns=["CPU µs a text", "one process", "collector", "workers, all", "gain"],
         rows=rows,

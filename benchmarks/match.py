@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measuring import Aim, Work, in_turns, options, ratio, told
+from measuring import Aim, Work, in_turns, options, print_results, ratio
 
 from tunaeval import ToolCall, match, to_tools
 from tunaeval.matching import read_expectation, wanted_arguments
@@ -114,7 +114,7 @@ def main() -> None:
         slowest = max(median(rounds[name]) for name in PROFILES)
         wanted = f"a verdict on {case} in at most {most:g} µs, on a quiet machine"
         aims.append(Aim(wanted, f"{slowest:.1f} µs under the slowest profile", slowest <= most))
-    told(
+    print_results(
         given,
         columns=["µs a verdict (times " + beside + ")", *AIMS],
         rows=[[name, *(_cell(figures[name]) for figures in document.values())] for name in peers],

@@ -54,7 +54,7 @@ class Aim(NamedTuple):
 
 
 def options(description: str | None, *, rounds: int) -> argparse.ArgumentParser:
-    """What all benchmarks can be told."""
+    """What all benchmarks are given."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -121,7 +121,7 @@ def machine() -> dict[str, str | int]:
     }
 
 
-def told(
+def print_results(
     given: argparse.Namespace,
     *,
     columns: Sequence[str],

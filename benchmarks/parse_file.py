@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import options, told
+from measuring import options, print_results
 
 WORDS = ("the file", "is in a", "directory", "and I", "will look", "at what", "it says", "today")
 BARE = """\
@@ -51,7 +51,7 @@ def main() -> None:
     ]
     columns = ["CPU s", "passed s", "rows a second", "memory MB", "CPU to bare"]
     document = {str(row[0]): dict(zip(columns, row[1:], strict=True)) for row in rows}
-    told(
+    print_results(
         given,
         columns=[f"{given.texts:,} lines, {size:.0f} MB", *columns],
         rows=rows,

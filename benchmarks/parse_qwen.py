@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, TypeAlias
 
 import orjson
-from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
+from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 
@@ -198,7 +198,7 @@ def main() -> None:
         ]
         for peer in next(iter(found.values()))
     ]
-    told(
+    print_results(
         given,
         columns=["µs a reply (times the floor)", *document],
         rows=rows,

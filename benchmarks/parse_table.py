@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import NamedTuple
 
-from measuring import Aim, Rounds, Work, in_turns, options, ratio, table, told
+from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio, table
 from parse_qwen import TOOLS as FILE_TOOLS
 from parse_qwen import TWO_CALLS, floor, reply
 from prose import CLEAN, code
@@ -255,7 +255,7 @@ def main() -> None:
     if more and not given.json:
         print(table(["row", "figure", "unit", "aim", ""], more), end="\n\n")
     document = {"rows": [list(row) for row in rows], "more": more}
-    told(given, columns=columns, rows=rows, document=document, aims=aims + further)
+    print_results(given, columns=columns, rows=rows, document=document, aims=aims + further)
 
 
 if __name__ == "__main__":

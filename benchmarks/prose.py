@@ -2,7 +2,7 @@
 
     python benchmarks/prose.py [--rounds 9] [--json] [--check]
 
-Two floors stand beside it: `str.find` of one opener, which no reader of several markers can reach,
+Two floors are beside it: `str.find` of one opener, which no reader of several markers can reach,
 and all fixed texts of the set sought by one plain alternation. Megabytes count characters. No tools
 are given, so that any JSON object might be a call. "Python" are sources of the standard library.
 """
@@ -16,7 +16,7 @@ import tarfile
 import typing
 from statistics import median
 
-from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
+from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 from tunaeval.formats import FORMATS
@@ -104,7 +104,7 @@ def main() -> None:
         }
         for kind, rounds in found.items()
     }
-    told(
+    print_results(
         given,
         columns=["MB/s", *next(iter(figures.values()))],
         rows=[[kind, *values.values()] for kind, values in figures.items()],

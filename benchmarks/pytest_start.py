@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from measuring import Aim, Rounds, options, ratio, told
+from measuring import Aim, Rounds, options, print_results, ratio
 from startup import ROOT, whole_process
 
 MOST_MS = 30.0
@@ -57,7 +57,7 @@ def main() -> None:
     aim = Aim(
         f"at most {MOST_MS:g} ms more, in CPU", f"{added(cpus):.1f} ms", added(cpus) <= MOST_MS
     )
-    told(
+    print_results(
         given,
         columns=["whole process", "wall ms", "CPU ms", "times bare (CPU)"],
         rows=rows,

@@ -1,4 +1,4 @@
-"""What menders make of damaged calls: right, refused, or wrong, with or without saying so.
+"""What becomes of damaged calls in a repair: right, refused, or wrong, with or without saying so.
 
     python benchmarks/repair_accuracy.py [--count 14469] [--cuts 2000] [--seed 0] [--json] [--check]
 
@@ -19,7 +19,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
-from measuring import Aim, options, told
+from measuring import Aim, options, print_results
 
 import tunaeval
 from tunaeval.selftest.mutations import Damaged, cut_calls, damaged_calls
@@ -115,7 +115,7 @@ def main() -> None:
         document[name] = {"damaged": found, "cut": cut, "unflagged_kinds": dict(kinds)}
         shown = [f"{100 * share:.2f} %" for share in found.values()]
         rows.append([name, *shown, f"{100 * (1 - cut['unflagged']):.2f} %"])
-    told(
+    print_results(
         given,
         columns=[
             f"{len(samples)} calls",

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import Aim, options, process, told
+from measuring import Aim, options, print_results, process
 
 GROWTH = 1.1
 """Times the peak, for ten times the results; latencies take 8 bytes each."""
@@ -28,7 +28,7 @@ def main() -> None:
     found = {size: min(_rounds(size, given.rounds), key=_seconds) for size in sizes}
     peaks = [found[size]["peak MB"] for size in sizes]
     growth = peaks[1] / peaks[0]
-    told(
+    print_results(
         given,
         columns=["results", *found[sizes[0]]],
         rows=[[f"{size:,}", *figures.values()] for size, figures in found.items()],

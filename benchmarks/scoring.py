@@ -19,7 +19,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from measuring import Aim, Work, in_turns, options, ratio, told
+from measuring import Aim, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 from tunaeval import ScoreSettings
@@ -183,7 +183,7 @@ def main() -> None:
                 f"{faster:.1f} times", faster >= TIMES_FASTER,
             )
         )  # fmt: skip
-    told(
+    print_results(
         given,
         columns=["what", "µs each", f"{beside} takes x times"],
         rows=rows,

@@ -22,7 +22,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from measuring import Aim, Rounds, options, ratio, told
+from measuring import Aim, Rounds, options, print_results, ratio
 
 ROOT = Path(__file__).parent.parent
 MOST_TIMES, MOST_DISTRIBUTIONS, MOST_MB = 3.0, 18, 40.0
@@ -74,19 +74,24 @@ def started(rounds: int) -> tuple[Rounds, Rounds]:
 def installed() -> Installed:
     """The checkout without extras, in an environment of its own."""
     with TemporaryDirectory() as directory:
-        venv.create(directory, with_pip=True)
-        python = Path(directory, "bin", "python")
-        install = [str(python), "-m", "pip", "install", "--quiet", "--compile", str(ROOT)]
-        subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
-        code = "import sysconfig; print(sysconfig.get_path('purelib'))"
-        output = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
-        packages = Path(output.stdout.strip())
-        sizes = list(_sizes(packages))
-        return Installed(
-            sum(not _is_pip(path) for path in packages.glob("*.dist-info")),
-            sum(size for _, size in sizes) / 1e6,
-            sum(size for path, size in sizes if path.suffix != ".pyc") / 1e6,
-        )
+        return install(str(ROOT), Path(directory))
+
+
+def install(what: str, directory: Path) -> Installed:
+    """What pip brings for it into a new environment there."""
+    venv.create(directory, with_pip=True)
+    python = Path(directory, "bin", "python")
+    command = [str(python), "-m", "pip", "install", "--quiet", "--compile", what]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    output = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+    packages = Path(output.stdout.strip())
+    sizes = list(_sizes(packages))
+    return Installed(
+        sum(not _is_pip(path) for path in packages.glob("*.dist-info")),
+        sum(size for _, size in sizes) / 1e6,
+        sum(size for path, size in sizes if path.suffix != ".pyc") / 1e6,
+    )
 
 
 def _sizes(packages: Path) -> Iterator[tuple[Path, int]]:
@@ -138,7 +143,7 @@ def main() -> None:
         )
         for name in COMMANDS
     ]
-    told(
+    print_results(
         given,
         columns=["whole process", "wall ms", "times bare", "CPU ms", "times bare (CPU)"],
         rows=rows,

@@ -28,7 +28,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from measuring import Aim, options, told
+from measuring import Aim, options, print_results
 
 if TYPE_CHECKING:
     from tunaeval.types.runs import Suite
@@ -288,7 +288,7 @@ def main() -> None:
     else:
         rows = compare(given.requests, given.concurrency, given.rounds)
         title = f"{given.requests:,} requests, {given.concurrency} in flight"
-        told(
+        print_results(
             given,
             columns=[title, "CPU ms each", "times aiohttp", "wall ms each", "peak MB"],
             rows=rows,

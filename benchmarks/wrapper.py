@@ -26,7 +26,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from measuring import Aim, Rounds, Work, in_turns, options, ratio, told
+from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 
@@ -256,7 +256,7 @@ def main() -> None:
         for peer in times
     ]
     columns = ["µs of CPU a call", "quietest round", "median", "over bare", "times the closure"]
-    told(
+    print_results(
         given,
         columns=columns,
         rows=rows,

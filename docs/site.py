@@ -8,7 +8,6 @@ that shows it, so that a link which leads nowhere ends the second.
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 import shutil
@@ -25,13 +24,13 @@ AT_THE_TOP = {
     "SECURITY.md": "project/security.md",
     "benchmarks/README.md": "project/benchmarks.md",
     "benchmarks/RESULTS.md": "project/results.md",
+    "examples/README.md": "examples/index.md",
     "tests/README.md": "project/tests.md",
 }
 """Files outside of docs/, and their pages."""
 
 LANGUAGES = {".json": "json", ".jsonl": "json", ".md": "markdown", ".py": "python", ".sh": "sh",
              ".toml": "toml"}  # fmt: skip
-_LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(?=[#)])")
 
 
@@ -66,36 +65,21 @@ def _page_of(path: str) -> str:
     if path in AT_THE_TOP:
         return AT_THE_TOP[path]
     if path == "examples":
-        return "examples/index.md"
+        return AT_THE_TOP["examples/README.md"]
     if path.startswith("examples/"):
         return f"examples/{Path(path.split('/')[1]).stem}.md"
     return path.removeprefix("docs/")
 
 
 def _examples() -> Iterator[tuple[str, str]]:
-    """A page for each example, be it a file or a directory, and one that lists them."""
-    lines = ["# Examples", "", "Short programs; the tests run each of them.", ""]
+    """A page for each example, be it a file or a directory."""
     for entry in sorted(path for path in (ROOT / "examples").iterdir() if path.name[0] not in "._"):
+        if entry.name == "README.md":
+            continue
         files = [entry] if entry.is_file() else sorted(entry.rglob("*"))
         shown = [file for file in files if file.suffix in LANGUAGES and file.is_file()]
         title = entry.stem.replace("_", " ").capitalize()
-        lines.append(f"- [{title}]({entry.stem}.md): {_first_sentence(shown)}")
         yield f"examples/{entry.stem}.md", "\n\n".join([f"# {title}", *map(_block, shown)]) + "\n"
-    yield "examples/index.md", "\n".join([*lines, ""])
-
-
-def _first_sentence(files: list[Path]) -> str:
-    """Of a directory's README or of a program."""
-    for file in sorted(files, key=lambda file: file.name != "README.md"):
-        text = file.read_text("utf-8")
-        if file.suffix == ".md":
-            first = next(line for line in text.splitlines() if line and line[0] != "#")
-            return _LINKED.sub(r"\1", first)
-        if file.suffix == ".sh":
-            return text.splitlines()[1].lstrip("# ")
-        if file.suffix == ".py" and (docstring := ast.get_docstring(ast.parse(text))):
-            return docstring.splitlines()[0]
-    raise SystemExit(f"{files}: an example has a README or a first sentence")
 
 
 def _block(file: Path) -> str:

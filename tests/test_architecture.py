@@ -25,7 +25,7 @@ FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
 LAYERS = (
-    ("limits", "later"),
+    ("limits", "later", "showing"),
     ("errors", "types", "turns"),
     ("window", "wanted", "plugins", "waits"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",

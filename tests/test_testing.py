@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -59,6 +60,15 @@ def fragile(result: ParseResult, text: str, *_: object) -> ParseResult:
 def elsewhere(result: ParseResult, text: str, *_: object) -> ParseResult:
     moved = Span(len(text), len(text) + 1)
     return replace(result, calls=tuple(replace(call, span=moved) for call in result.calls))
+
+
+def test_without_hypothesis_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['hypothesis'] = None; import tunaeval.testing"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.rstrip().splitlines()[-1]
+    assert last == (
+        "ModuleNotFoundError: tunaeval.testing needs hypothesis; run pip install hypothesis"
+    )
 
 
 def repaired(result: ParseResult, *_: object) -> ParseResult:

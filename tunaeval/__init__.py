@@ -161,10 +161,10 @@ _HOMES = {
     "workspace_tools": "workspace",
     "wrap_tool": "adapters",
 }
-"""The room that each public name comes from."""
+"""The package that each public name comes from."""
 
 _POWERS = {"Format": "parsing", "ToolSpec": "tools"}
-"""The room above its own that makes a value able: `Format.parse` reads, `ToolSpec.of` describes."""
+"""The package above its own that enables a value: `Format.parse` reads, `ToolSpec.of` describes."""
 
 __all__ = [
     "AgentClient",
@@ -259,7 +259,7 @@ def __dir__() -> list[str]:
 
 
 class _Face(ModuleType):
-    """`tunaeval.formats` is the registry, although a room of that name is a module below us."""
+    """`tunaeval.formats` is the registry, although a package of that name is a module below us."""
 
     @property
     def formats(self) -> object:

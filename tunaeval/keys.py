@@ -1,4 +1,4 @@
-"""Secrets that are known here, so that nothing that is written holds one.
+"""Secrets that are known here, so that nothing that is written contains one.
 
 Known are the values of variables of the environment that are named as keys are, what a header
 bears, and who a URL is asked as. A secret that is none of these looks like any other text.

@@ -25,7 +25,7 @@ MAX_SCHEMA_DEPTH = 128
 """How deep a value and its schema are followed, in steps: as deep as values are."""
 
 MAX_DIGITS = 4300
-"""Digits of a number: what Python turns into a number, and back, unless it is told otherwise."""
+"""Digits of a number: what Python turns into a number, and back, unless it is set otherwise."""
 
 EXACT_DIGITS = 18
 """Numbers of so many characters are the same to every decoder of JSON: they fit into 64 bits."""

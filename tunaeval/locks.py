@@ -31,7 +31,7 @@ class DirectoryLock:
 
     `note` says what was taken over: the lock of a process that ended without letting go, or, with
     `take_over`, that of another machine, whose processes cannot be looked up from here. Raises
-    RecordError, with the process that has it, while another one holds it.
+    RecordError, with the process that has it, while another one has it.
 
         lock = DirectoryLock(Path("runs/mine"))
         try:

@@ -105,7 +105,7 @@ class Lines:
 def chunk_of(data: str) -> JsonValue:
     """The JSON in a line's data. Raises ValueError, or RecursionError.
 
-    A chunk that holds half a surrogate pair is read by the decoder that keeps it.
+    A chunk that contains half a surrogate pair is read by the decoder that keeps it.
     """
     try:
         return orjson.loads(data)

@@ -1,8 +1,8 @@
 """Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
 
-A classifier looks at a `Result` and says `Success`, or None when it cannot tell. The built-in ones
+A classifier looks at a `Result` and says `Success`, or None when it cannot say. The built-in ones
 look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an object, or of JSON
-text that holds an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
+text that has an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
 has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
 have succeeded ("assumed"). Also: "awaitable" (a promise that nobody watched), "closed" (a generator
 that its consumer ended), "unreadable" (a classifier misbehaved).
@@ -229,7 +229,7 @@ def _content_of(value: object) -> str:
 
 
 def _json_fields(text: str) -> Fields:
-    """The object that a text holds, when the whole of it is JSON; {} when it holds none."""
+    """The object that a text contains, when the whole of it is JSON; {} when it contains none."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
     try:
@@ -279,7 +279,7 @@ _LONGEST_TRACEBACK = 20_000
 
 
 def _traceback(text: str) -> str | None:
-    """The last line of a traceback that a text ends in, or is; a log that holds one is none."""
+    """The last line of a traceback that a text ends in, or is; a log that contains one is none."""
     if _TRACEBACK not in text[:_EDGE] and _TRACEBACK not in text[-_LONGEST_TRACEBACK:]:
         return None
     begins = text.lstrip().startswith(_TRACEBACK)

@@ -1,9 +1,9 @@
 """Text that may still be arriving, seen through a window.
 
 A reader is a generator: it reads `text` from `pos`, moves `pos` over what it has understood, and
-yields when only more text can tell. After a yield it looks at `text` and `pos` again, for `feed`
+yields when only more text can say. After a yield it looks at `text` and `pos` again, for `feed`
 drops what was passed, but for the last `KEPT` characters; a reader may go back by `MARGIN`. When
-`final` is true nothing more comes and a reader must not yield. `base` is where `text[0]` stands in
+`final` is true nothing more comes and a reader must not yield. `base` is the place of `text[0]` in
 the whole.
 """
 
@@ -56,7 +56,7 @@ class Window:
 
     @property
     def offset(self) -> int:
-        """Where `pos` stands in the whole text."""
+        """Where `pos` is in the whole text."""
         return self.base + self.pos
 
 

@@ -5,7 +5,7 @@ ever waits to be heard while it speaks. Whatever ends the work (the last answer,
 consumer that stops asking) ends the processes; and one whose parent was killed ends by itself.
 
 Processes are started as `multiprocessing` is set to (fork, forkserver or spawn), and whatever they
-are told is pickled under all of these. Nothing is kept between two calls.
+are given is pickled under all of these. Nothing is kept between two calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
 
 _PATIENCE_SECONDS = 2.0
-"""How long a process that was told to end may take before it is killed."""
+"""How long a process that was asked to end may take before it is killed."""
 
 
 def spread(
@@ -195,9 +195,9 @@ def _sendable(error: Exception) -> Exception:
     """The error with where it came from; one that cannot be sent as the nearest of ours."""
     from traceback import format_exc  # noqa: PLC0415 - as above
 
-    told = f"in a worker process:\n{format_exc()}"
+    reported = f"in a worker process:\n{format_exc()}"
     if why_unsendable(error):
         nearest = UsageError if isinstance(error, UsageError) else TunaevalError
         error = nearest(f"{type(error).__name__}: {error}")
-    error.add_note(told)
+    error.add_note(reported)
     return error

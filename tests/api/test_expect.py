@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval import ToolCall, expect
-from tunaeval.errors import ExpectationError, UsageError
+from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 
 READ = ToolCall("read_file", {"filepath": "calc.py"})
 TEST = ToolCall("bash", {"command": "pytest -q"})
@@ -151,3 +151,10 @@ def test_no_escape_of_a_models_names_reaches_a_terminal() -> None:
     lines = tunaeval.expect("bash").explain(made)
     assert all(line.isprintable() for line in lines)
     assert any("\\x1b[31m" in line for line in lines)
+
+
+def test_a_profile_that_is_none_is_refused_where_it_is_named() -> None:
+    with pytest.raises(UnknownNameError, match=r"'stict'.*did you mean 'strict'\?"):
+        expect("read_file", profile="stict")
+    with pytest.raises(UsageError, match="give tools"):
+        expect(READ, profile="bfcl")

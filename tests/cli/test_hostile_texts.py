@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Tuna
 from tunaeval.cli.output import Output
-from tunaeval.reports import visible
+from tunaeval.showing import visible
 
 PIECES = (
     "\x1b]0;title\x07", "\x1b[2J", "\x1b[31mred", "\x1b]8;;http://x\x07", "\x1b]52;c;eA==\x07",

@@ -106,8 +106,17 @@ def test_a_report_of_several_runs(tuna: Tuna, run: str) -> None:
 
 
 def test_a_report_needs_its_shape_and_a_place(tuna: Tuna, run: str, tmp_path: Path) -> None:
-    assert "required" in tuna("report", run).stderr
+    refused = tuna("report", run)
+    assert refused.returncode == 2
+    assert "say what to write: --html, --junit, " in refused.stderr
+    assert "has no suffix that names a writer" in tuna("report", run, "-o", "page").stderr
     assert "cannot be written" in tuna("report", run, "--csv", "-o", str(tmp_path)).stderr
+
+
+def test_the_suffix_of_a_file_names_its_shape(tuna: Tuna, run: str, tmp_path: Path) -> None:
+    for name, begins in (("a.html", "<!doctype html>"), ("a.xml", "<?xml"), ("a.csv", "run_id,")):
+        assert tuna("report", run, "-o", str(tmp_path / name)).returncode == 0
+        assert (tmp_path / name).read_text("utf-8").lower().startswith(begins)
 
 
 def test_a_run_writes_several_reports(tuna: Tuna, tmp_path: Path) -> None:

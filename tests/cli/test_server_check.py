@@ -62,7 +62,7 @@ def test_an_error_that_says_that_calls_are_lost_names_the_doctor(here: Tuna, sui
     with FaultServer(call("bash", '{"command": "ls"}'), error, then=chat("Hi.")) as server:
         options = ("--suite", suite, "--attempts", "1", "--quiet", "--concurrency", "1")
         said = here("run", "--base-url", server.base_url, "--model", "m", *options).stdout
-    assert "the finish reason tool_calls without a call (1 scenarios)" in said
+    assert "the finish reason tool_calls without a call (1 scenario)" in said
 
 
 def test_calls_from_two_sources_name_the_doctor(here: Tuna, suite: str) -> None:

@@ -37,7 +37,7 @@ def test_a_scenario_that_its_own_answer_fails_is_an_error(here: Tuna, tmp_path: 
     file = written(tmp_path, bash(command="ls"), two)
     done = here("suites", "check", file)
     assert done.returncode == 1
-    assert "s2  fails its own answer  wanted at most 1 calls, got 2" in done.stdout
+    assert "s2  fails its own answer  wanted at most 1 call, got 2" in done.stdout
     assert "2 scenarios, 1 fail their own answer under strict" in done.stderr
 
 

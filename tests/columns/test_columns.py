@@ -208,7 +208,7 @@ def test_recipes_are_named_and_columns_are_of_one_length() -> None:
     assert score_table(rows, recipe="EXACT")["reward"] == [1.0, 0.0]
     with pytest.raises(UsageError, match="wanted a Recipe, or one of"):
         score_table(rows, recipe="exact")
-    with pytest.raises(UsageError, match="column 'gold' has 1 values, and 'completion' has 2"):
+    with pytest.raises(UsageError, match="column 'gold' has 1 value, and 'completion' has 2"):
         score_table({**rows, "gold": [GOLD]})
 
 

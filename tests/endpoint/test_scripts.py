@@ -66,7 +66,7 @@ def test_one_callable_answers_all_turns() -> None:
 def test_a_script_that_has_run_out_says_so() -> None:
     with tunaeval.model_endpoint(["Done."]) as model:
         said(chat(model.url))
-        assert "the script is over: it has 1 turns" in refusal(chat(model.url))
+        assert "the script is over: it has 1 turn," in refusal(chat(model.url))
     assert [turn.code for turn in model.turns] == [None, "script_over"]
     assert model.left == 0
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import doctest
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+GALLERY = Path(__file__).parents[2] / "examples/README.md"
+EXAMPLES = sorted(GALLERY.parent.glob("*.py"))
 MAX_LINES = 70
 
 WANTED = {
@@ -55,6 +58,8 @@ def test_an_example_is_read_in_a_minute(path: Path) -> None:
     assert len(lines) - len(promised(path).splitlines()) <= MAX_LINES
 
 
-def test_there_are_examples() -> None:
-    known = {"parse_a_text", "stream", "run_a_suite", "reward", "score_bare_loop", *WANTED}
-    assert known <= {path.stem for path in EXAMPLES}
+def test_the_gallery_has_each_example_once() -> None:
+    gallery = GALLERY.read_text("utf-8")
+    there = {path.name for path in GALLERY.parent.iterdir() if path.name[0] not in "._"}
+    linked = Counter(re.findall(r"\]\(([^)]+)\)", gallery))
+    assert linked == Counter(there - {GALLERY.name, "__pycache__"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,17 @@ def test_a_task_that_is_done_when_nothing_is_done_is_doubted(tmp_path: Path) -> 
     assert check_suite(suite_of(tmp_path, TASK)) == ()
     (doubt,) = check_suite(suite_of(tmp_path, {**TASK, "checks": [{"unchanged": "**"}]}))
     assert doubt.reason == "doing nothing and answering nothing passes all checks"
+
+
+def test_a_task_with_tools_that_nothing_runs_is_doubted(tmp_path: Path) -> None:
+    from tunaeval.harness import check_suite
+
+    file = tmp_path / "bare.json"
+    file.write_text(json.dumps([{"id": "a", "prompt": "Do it.", "task": TASK}]))
+    (doubt,) = check_suite(tunaeval.load_suite(file))
+    assert doubt.scenario == "a"
+    assert doubt.reason.startswith("nothing runs the tool 'research_codebase'; there are bash, ")
+    assert "name some of them as the suite's `tools`" in doubt.reason
 
 
 def test_a_suite_of_tasks_is_written_and_read_back(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_failing(tunaeval_model):
 def test_a_script_that_is_over_or_fails_fails_the_test_that_hides_it(tmp_path: Path) -> None:
     child = run(tmp_path, files={"test_it.py": SCRIPTED})
     assert child.counts == {"passed": 2, "errors": 2}, child.said
-    assert "the script is over: it has 1 turns" in child.said
+    assert "the script is over: it has 1 turn," in child.said
     assert "the script raised KeyError: 'name'" in child.said
 
 

@@ -14,6 +14,7 @@ import pytest
 import tunaeval
 from tests.pytest_plugin.children import Child, run
 from tunaeval import ModelRequest, ToolCall
+from tunaeval.faults import Fail
 
 SUITE: list[dict[str, Any]] = [
     {
@@ -103,23 +104,69 @@ def test_a_baseline_is_compared_in_pairs(tmp_path: Path, workers: tuple[str, ...
     gate = ("--tunaeval-baseline", "base", *workers)
     same = asked(tmp_path, right, *gate, suite=MANY)
     assert same.code == 0, same.said
-    assert "+0.0 points against the baseline" in same.said
+    assert "GATE PASSED: four.tunaeval: +0.0 points against the baseline" in same.said
     some = wrong_about(*(f"c{number}" for number in range(9)))
     worse = asked(tmp_path, some, *gate, suite=MANY)
     assert worse.code == 1
     assert worse.counts["xfailed"] == 9
-    assert "maybe worse by 5 or more; lost: " in worse.said
+    assert "GATE FAILED: four.tunaeval: -9.0 points against the baseline" in worse.said
+    assert "may be worse by 5 or more; lost: " in worse.said
 
 
 def test_pass_k_and_a_bound_gate_only_when_asked_for(tmp_path: Path) -> None:
     twice = ("--tunaeval-repeats", "2")
     child = asked(tmp_path, wrong_each_second_time(), *twice, "--tunaeval-pass-k", "2=80")
     assert child.code == 1
-    assert "pass^2 is 0.0 %, wanted 80 %" in child.said
+    assert "GATE FAILED: four.tunaeval: pass^2 is 0.0 %, wanted 80 %" in child.said
     child = asked(tmp_path, right, *twice, "--tunaeval-pass-k", "2=80")
     assert child.code == 0, child.said
-    child = asked(tmp_path, right, "--tunaeval-min-bound", "90")
-    assert child.code == 1
-    assert "the rate is at least 51.0 %, wanted 90 %" in child.said
+    assert "GATE PASSED: four.tunaeval: pass^2 is 100.0 %, wanted 80 %" in child.said
     child = asked(tmp_path, right, "--tunaeval-pass-k", "3=80")
     assert "wanted at most as many as --tunaeval-repeats, 1" in child.said
+
+
+def test_a_gate_with_too_little_data_says_so_and_fails(tmp_path: Path) -> None:
+    bound = ("--tunaeval-min-bound", "90")
+    few = asked(tmp_path, right, *bound)
+    assert few.code == 1
+    assert "GATE FAILED (too little data): four.tunaeval: 100.0 % passed" in few.said
+    assert "the rate is at least 51.0 %, wanted 90 %" in few.said
+    wrong = asked(tmp_path, wrong_about("ls"), *bound)
+    assert "GATE FAILED: four.tunaeval: 75.0 % passed" in wrong.said
+    many = asked(tmp_path, right, *bound, suite=MANY)
+    assert many.code == 0, many.said
+    assert "GATE PASSED: four.tunaeval: 100.0 % passed" in many.said
+    suite = tmp_path / "four.tunaeval.json"
+    suite.write_text(json.dumps(SUITE))
+    with tunaeval.model_endpoint(right) as model:
+        tunaeval.run(suite, client="openai", base_url=model.url, out=tmp_path / "base")
+    same = asked(tmp_path, right, "--tunaeval-baseline", "base")
+    assert same.code == 1
+    assert "GATE FAILED (too little data): four.tunaeval: +0.0 points" in same.said
+
+
+def test_a_gate_without_an_answer_has_too_little_data(tmp_path: Path) -> None:
+    files = {"four.tunaeval.json": json.dumps(SUITE[:2])}
+    with tunaeval.model_endpoint(right, faults=[Fail(at=None, status=400)]) as model:
+        gate = ("--tunaeval-base-url", model.url, "--tunaeval-min-bound", "0")
+        child = run(tmp_path, *gate, files=files)
+    assert child.code == 1
+    assert "GATE FAILED (too little data): " in child.said
+
+
+def test_a_gate_without_a_scenario_has_too_little_data(tmp_path: Path) -> None:
+    gate = ("--tunaeval-min-bound", "90")
+    files = {"test_it.py": "def test_it(): pass\n"}
+    child = run(tmp_path, *gate, files=files)
+    assert child.code == 1
+    assert "GATE FAILED (too little data): no scenario was asked" in child.said
+    assert run(tmp_path, *gate, "--collect-only", files=files).code == 0
+    assert run(tmp_path, files=files).code == 0
+
+
+def test_gates_differ_in_colour_too(tmp_path: Path) -> None:
+    child = asked(tmp_path, right, "--tunaeval-min-bound", "40", "--color", "yes")
+    assert "\x1b[32mGATE PASSED" in child.said
+    assert "\x1b[32mfour.tunaeval: 4 of 4 passed" not in child.said
+    child = asked(tmp_path, right, "--tunaeval-min-bound", "90", "--color", "yes")
+    assert "\x1b[31mGATE FAILED" in child.said

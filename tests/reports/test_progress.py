@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -65,10 +66,11 @@ def test_a_report_is_a_line_at_a_prompt() -> None:
 
 
 def test_a_notebook_shows_a_table_with_every_text_escaped() -> None:
-    page = report(result(ok=True), suite="<script>alert(1)</script>")._repr_html_()
-    assert "<script" not in page
-    assert page.count("<tr>") == 3
-    page = load_suite("tunacode")._repr_html_()
+    made: Any = report(result(ok=True), suite="<script>alert(1)</script>")
+    assert "<script" not in made._repr_html_()
+    assert made._repr_html_().count("<tr>") == 3
+    suite: Any = load_suite("tunacode")
+    page = suite._repr_html_()
     assert page.count("<tr>") == 11
     assert "and 146 more" in page
 

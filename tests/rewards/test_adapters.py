@@ -138,7 +138,7 @@ def test_a_column_that_is_named_has_to_be_there() -> None:
     for option, named in (("gold", trl_reward(gold="a")), ("tools", trl_reward(tools="a"))):
         with pytest.raises(UsageError, match=rf"no column 'a'.*trl_reward\({option}=\.\.\.\)"):
             as_trl(named, [GOOD], **columns)
-    with pytest.raises(UsageError, match="column 'gold' has 1 values for 2 completions"):
+    with pytest.raises(UsageError, match="column 'gold' has 1 value for 2 completions"):
         as_trl(trl_reward(), [GOOD, GOOD], **columns)
 
 

@@ -175,9 +175,7 @@ def test_latency_tells_what_was_not_timed() -> None:
     timed = [ran("a", "c0", duration_seconds=45.0)]
     score = asked("latency", transcript(A, B), timed)
     assert (score.value, score.evidence) == (0.9, (2,))
-    assert (
-        score.reason == "tools ran for 45.000 s, parallel runs counted once; 1 calls were not timed"
-    )
+    assert score.reason == "tools ran for 45.000 s, parallel runs counted once; 1 call not timed"
 
 
 def reply(**usage: Any) -> Message:

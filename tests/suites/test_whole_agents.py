@@ -67,6 +67,24 @@ def test_a_command_with_an_open_quotation_is_refused() -> None:
         tunaeval.CommandClient('python "x')
 
 
+@pytest.mark.parametrize("word", ["{prmpt}", "--url={url}", "{base_url}{Prompt}", "{{prompt}}{x}"])
+def test_a_placeholder_that_nothing_fills_is_refused_with_those_there_are(word: str) -> None:
+    wanted = r"{\w+}.*known: {base_url}, {model}, {prompt}, {workspace}"
+    with pytest.raises(UsageError, match=wanted):
+        tunaeval.CommandClient([sys.executable, word])
+    with pytest.raises(UsageError, match=wanted):
+        tunaeval.run("repair-tasks", client=f"command:{sys.executable} {word}", out=None)
+
+
+def test_braces_come_to_the_command_as_they_were_meant() -> None:
+    code = "import sys; print(sys.argv[1:])"
+    words = [sys.executable, "-c", code, "${HOME}", "{{prompt}}", "{}", "<{model}{model}>"]
+    client = tunaeval.CommandClient(words, model="{prompt}")
+    first = report_of(client, two()).results[0].task
+    assert first is not None
+    assert first.answer == "['${HOME}', '{prompt}', '{}', '<{prompt}{prompt}>']"
+
+
 @pytest.mark.parametrize("agent", [leaves, leaves_a_loop])
 def test_an_agent_that_exits_ends_its_episodes_and_no_run(agent: Any) -> None:
     report = report_of(tunaeval.AgentClient(agent), two())

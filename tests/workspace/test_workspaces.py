@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -211,6 +212,14 @@ def test_files_that_lead_out_are_refused_and_nothing_is_left() -> None:
         Workspace({"a": "x", "../b": "y"})
     with pytest.raises(UsageError, match="files is"):
         Workspace(["a.txt"])  # type: ignore[arg-type] # what a caller may get wrong
+
+
+@pytest.mark.parametrize("content", [3, None, ("x",), ["x"], {"text": "x"}])
+def test_a_file_that_is_neither_text_nor_bytes_is_refused(content: Any) -> None:
+    with pytest.raises(UsageError, match=r"the file 'a' is .*; wanted its text, or bytes"):
+        Workspace({"a": content})
+    with pytest.raises(UsageError, match="the file 'a' contains a lone surrogate"):
+        Workspace({"a": "\ud800"})
 
 
 def test_the_interpreter_is_ours() -> None:

@@ -1,5 +1,5 @@
 """Messages of Vercel's AI SDK: those for models (`tool-call`, `tool-result`) and those for pages
-(parts `tool-NAME` and `dynamic-tool`, which hold a call and what came of it).
+(parts `tool-NAME` and `dynamic-tool`, which contain a call and what came of it).
 """
 
 from __future__ import annotations

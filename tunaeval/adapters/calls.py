@@ -1,7 +1,7 @@
 """One structured call as a value of ours, whatever its framework made of its arguments.
 
 A call whose arguments are no JSON object was made all the same, and a score that left it out would
-flatter whoever made it. It stands in the conversation without arguments, marked with the repair
+flatter whoever made it. It is in the conversation without arguments, marked with the repair
 `invalid-arguments`, and its result counts as an error unless it says otherwise.
 """
 
@@ -91,7 +91,7 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
 
 
 def plain_arguments(arguments: JsonValue) -> JsonObject | None:
-    """The arguments that a text holds, where they are texts and numbers, as mostly; else None.
+    """The arguments that a text contains, where they are texts and numbers, as mostly; else None.
 
     There the fast decoder reads what the other would: its integers beyond 64 bits become floats,
     so large floats are none of its business.
@@ -116,7 +116,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _repaired(arguments: str) -> ToolCall | None:
-    """What the parser makes of arguments that are not JSON as they stand."""
+    """What the parser makes of arguments that are not JSON as they are."""
     item = {"function": {"name": "_", "arguments": arguments}}
     read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)
     return read.calls[0] if read.calls else None

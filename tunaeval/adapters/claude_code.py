@@ -1,6 +1,6 @@
 """Sessions of Claude Code, as its JSON lines have them, and as its `stream-json` prints them.
 
-A line holds one message of Anthropic's API, or part of one: the blocks of a reply are lines of
+A line contains one message of Anthropic's API, or part of one: the blocks of a reply are lines of
 their own that share its id. Other lines are about the session; what a sub-agent said is another
 conversation, which is reported and left out.
 """
@@ -19,7 +19,7 @@ _SILENT = frozenset({
     "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt",
     "permission-mode", "progress", "queue-operation", "stream_event", "summary", "tag",
 })  # fmt: skip
-"""Lines about the session that hold no message of it."""
+"""Lines about the session that contain no message of it."""
 
 
 def claims(line: object) -> bool:

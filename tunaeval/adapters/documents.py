@@ -1,7 +1,7 @@
-"""From anything that holds transcripts to conversations: which kinds of documents there are.
+"""From anything that contains transcripts to conversations: which kinds of documents there are.
 
 A document is a list of messages, a list of documents, or an object that one of the rows below
-knows. What holds several conversations gives several.
+knows. What contains several conversations gives several.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def holds_transcript(item: object) -> bool:
 
 
 def held_messages(thing: object) -> list[object] | None:
-    """The messages that an object holds under one of the names in use."""
+    """The messages that an object contains under one of the names in use."""
     if is_trajectory(thing):
         return listed(get(thing, "steps"))
     if (steps := steps_of(thing)) is not None:  # of an agent of smolagents

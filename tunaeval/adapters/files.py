@@ -1,4 +1,4 @@
-"""Files that hold transcripts: JSON, JSON lines, and Inspect's archives of JSON."""
+"""Files that contain transcripts: JSON, JSON lines, and Inspect's archives of JSON."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def read_file(
         raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
     found = tuple(
-        told if told.name else replace(told, name=place)
+        given if given.name else replace(given, name=place)
         for place, document in documents
-        for told in _read(document, f"{file}, {place}" if place else file, shape)
+        for given in _read(document, f"{file}, {place}" if place else file, shape)
     )
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED}")
@@ -63,7 +63,7 @@ def _read(document: JsonValue, where: str, shape: str | None) -> tuple[Conversat
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
-    """What a text holds, each with its line: a document, one on each line, or a list of items."""
+    """What a text has, each with its line: a document, one on each line, or a list of items."""
     text = _decoded(data, file)
     try:
         document = json.loads(text)

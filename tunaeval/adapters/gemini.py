@@ -34,17 +34,17 @@ def claims(message: object) -> bool:
 
 
 def is_request(thing: object) -> bool:
-    """Whether this is a request or a session: what holds contents or events."""
+    """Whether this is a request or a session: what contains contents or events."""
     return any(map(claims, contents_of(thing)))
 
 
 def contents_of(thing: object) -> list[object]:
-    """The contents that a request, a response or a session of ADK holds."""
+    """The contents that a request, a response or a session of ADK contains."""
     found = listed(get(thing, "contents")) or listed(get(thing, "events"))
     system = first(thing, ("system_instruction", "systemInstruction"))
     candidates = (get(one, "content") for one in listed(get(thing, "candidates")))
-    told = [] if system is None else [{"role": "system", "parts": listed(get(system, "parts"))}]
-    return [*told, *found, *(one for one in candidates if one is not None)]
+    given = [] if system is None else [{"role": "system", "parts": listed(get(system, "parts"))}]
+    return [*given, *found, *(one for one in candidates if one is not None)]
 
 
 def read(message: object, reading: Reading) -> None:

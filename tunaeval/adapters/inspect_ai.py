@@ -1,6 +1,6 @@
 """Samples and messages of Inspect's logs, as objects and as JSON.
 
-Long texts of a sample may stand apart, in its attachments; they are put back.
+Long texts of a sample may be apart, in its attachments; they are put back.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read(message: object, reading: Reading, attachments: object = None) -> None:
     error = get(message, "error")
     reading.begin(
         role,
-        # A list, of the calls whose payload a user's message holds, is no id: it answers none.
+        # A list, of the calls whose payload a user's message contains, is no id: it answers none.
         tool_call_id=identifier(get(message, "tool_call_id")),
         is_error=error is not None if role == "tool" else None,
     )
@@ -69,17 +69,17 @@ def read_sample(sample: object) -> Conversation:
     reading = Reading()
     for reading.source, message in enumerate(messages):
         read(message, reading, get(sample, "attachments"))
-    told = reading.conversation("inspect-ai", len(messages))
+    given = reading.conversation("inspect-ai", len(messages))
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     failure = _failure(get(sample, "error"))
     if failure is not None:
         notice = Notice("failed-run", f"the sample ended in an error: {failure}")
-        told = replace(told, warnings=(*told.warnings, notice), failure=failure)
+        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
-        told,
-        query=asked if isinstance(asked, str) and asked else told.query,
+        given,
+        query=asked if isinstance(asked, str) and asked else given.query,
         usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )

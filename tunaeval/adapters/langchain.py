@@ -1,7 +1,7 @@
 """Messages of LangChain: objects, their dumps, and both serialised forms.
 
-Calls stand beside the content and may be repeated in it, as the model's server wrote them; those
-that LangChain could not read stand in a list of their own.
+Calls are beside the content and may be repeated in it, as the model's server wrote them; those
+that LangChain could not read are in a list of their own.
 """
 
 from __future__ import annotations

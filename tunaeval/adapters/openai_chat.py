@@ -75,7 +75,7 @@ def _strange_fields(message: object) -> list[str]:
 
 
 def begin(message: object, role: str, reading: Reading) -> None:
-    """Begin a message with what stands beside its content in most shapes."""
+    """Begin a message with what is beside its content in most shapes."""
     answers = identifier(get(message, "tool_call_id"))
     reading.begin(
         role,

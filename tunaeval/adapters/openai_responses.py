@@ -1,7 +1,7 @@
 """Items of OpenAI's Responses API.
 
 A reply is a run of items there: reasoning, a text, calls one after the other. Reasoning joins what
-follows it, and calls that stand together are one message, as they were made at once; it points to
+follows it, and calls that are together are one message, as they were made at once; it points to
 the first of them.
 """
 
@@ -33,7 +33,7 @@ _HOSTED = frozenset({
     "mcp_call", "web_search_call", "file_search_call", "code_interpreter_call",
     "image_generation_call",
 })  # fmt: skip
-"""Calls that the server runs itself: the item holds the result, as far as it is told."""
+"""Calls that the server runs itself: the item contains the result, as far as it is reported."""
 
 _OUTPUT = "_output"
 _TYPES = frozenset({*_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), "reasoning"})
@@ -68,7 +68,7 @@ def read(item: object, reading: Reading) -> None:
 
 
 def _join(reading: Reading, role: str) -> None:
-    """What follows reasoning is one message with it, and stands where it says something."""
+    """What follows reasoning is one message with it, and is where it says something."""
     if role == "assistant" and reading.thinking:
         reading.proceed()
     else:

@@ -1,7 +1,7 @@
 """Conversations that OpenTelemetry's spans of generative AI tell.
 
 Each request's span repeats all that was said before it. A span whose input begins with a whole
-conversation told so far goes on with that one; another begins another, as sub-agents do. Runs of
+conversation said so far goes on with that one; another begins another, as sub-agents do. Runs of
 tools have spans of their own, which know what failed, and what came back after the last request.
 Messages are counted in the conversation that the spans tell together.
 
@@ -108,23 +108,23 @@ def read_spans(things: object) -> tuple[Conversation, ...]:
     traces: dict[str, list[Span]] = defaultdict(list)
     for span in spans_in(things):
         traces[span.trace].append(span)
-    return tuple(told for spans in traces.values() for told in _read_trace(spans))
+    return tuple(given for spans in traces.values() for given in _read_trace(spans))
 
 
 def _read_trace(spans: list[Span]) -> Iterator[Conversation]:
     spans = sorted(spans, key=lambda span: span.started)
     tools = [span for span in spans if _operation(span) == _TOOL]
     asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
-    told = [one for one in map(_Told, asking) if one.before or one.after]
-    if not told:  # an agent's span tells all at once
+    given = [one for one in map(_Told, asking) if one.before or one.after]
+    if not given:  # an agent's span tells all at once
         agents = (_Told(span) for span in spans if _operation(span) in _AGENT)
-        told = [one for one in agents if one.before or one.after]
+        given = [one for one in agents if one.before or one.after]
     runs = {
         call_id: span
         for span in tools
         if (call_id := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None
     }
-    for messages in _threads(told):
+    for messages in _threads(given):
         whole = _answered(messages, runs)
         reading = Reading()
         for reading.source, message in enumerate(whole):
@@ -136,11 +136,11 @@ def _operation(span: Span) -> str:
     return word(span.attributes.get(_OPERATION))
 
 
-def _threads(told: Iterable[_Told]) -> list[list[JsonObject]]:
+def _threads(given: Iterable[_Told]) -> list[list[JsonObject]]:
     """Join what the spans tell: by the digest of all messages up to each, in one pass."""
     threads: list[list[JsonObject]] = []
     ends: dict[bytes, list[JsonObject]] = {}
-    for one in told:
+    for one in given:
         digests = list(_digests(one.before))
         known = next((i for i in range(len(digests), 0, -1) if digests[i - 1] in ends), 0)
         thread = ends.pop(digests[known - 1]) if known else []

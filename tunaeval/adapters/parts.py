@@ -1,6 +1,6 @@
 """The words that say what the parts of a message are, and the reader of any message made of parts.
 
-A shape whose messages hold lists of parts is a table from a part's kind to one of these words; who
+A shape whose messages have lists of parts is a table from a part's kind to one of these words; who
 knows the table can read the message.
 """
 
@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A result: the fields of the call's id and of its content; always an error if told so."""
+    """A result: the fields of the call's id and of its content; always an error if so."""
 
     id: str
     content: tuple[str, ...]

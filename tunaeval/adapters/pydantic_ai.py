@@ -1,7 +1,7 @@
 """Messages of pydantic-ai, as objects and dumped, of its first version to its second.
 
-Requests hold what others say, results among them in the order in which they were ready; responses
-hold the model's parts. A retry that answers a call is an error of that call; one that answers none
+Requests have what others say, results among them in the order in which they were ready; responses
+have the model's parts. A retry that answers a call is an error of that call; one that answers none
 is the framework's word to the model.
 """
 

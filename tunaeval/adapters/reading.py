@@ -1,7 +1,7 @@
 """A conversation while it is read: the messages so far, the one that is open, and what was odd.
 
 An adapter begins a message, puts into it what it finds, and never looks back; what is odd about
-calls and results as a whole is told at the end, in one more pass.
+calls and results as a whole is reported at the end, in one more pass.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NOTICES = {
 
 @dataclass(slots=True)
 class _Open:
-    """A message that is being read; `told` is how many messages stood before it."""
+    """A message that is being read; `told` is how many messages came before it."""
 
     source: int
     role: str
@@ -64,7 +64,7 @@ class _Open:
 
 
 class Reading:
-    """Takes what an adapter finds, in order; `source` is the caller's message it stands in."""
+    """Takes what an adapter finds, in order; `source` is the caller's message it is in."""
 
     def __init__(self) -> None:
         self.source = 0
@@ -86,7 +86,7 @@ class Reading:
         tool_call_id: str | None = None,
         is_error: bool | None = None,
     ) -> None:
-        """A new message; it stands in the conversation even when nothing is put into it."""
+        """A new message; it is in the conversation even when nothing is put into it."""
         self.close()
         self.reply = None
         told = len(self._messages)
@@ -128,7 +128,7 @@ class Reading:
         )
 
     def proceed(self) -> None:
-        """The open message goes on in this source, where what it says stands."""
+        """The open message goes on in this source, where its words are."""
         if self._open is not None:
             self._open.source = self.source
 
@@ -169,7 +169,7 @@ class Reading:
         self._opened().calls.append(call)
 
     def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
-        """A result is a message of its own, wherever it stood."""
+        """A result is a message of its own, wherever it came."""
         one = self._opened()
         self._flush(one)
         self._append(
@@ -203,11 +203,11 @@ class Reading:
         return self._open
 
     def _flush(self, one: _Open) -> bool:
-        """Make a message of what the open one holds; False when it holds nothing."""
+        """Make a message of what the open one contains; False when it contains nothing."""
         if not (one.texts or one.thoughts or one.calls):
             return False
         self._append(one.source, _message(one))
-        one.usage = None  # is told once
+        one.usage = None  # it counts once
         one.texts, one.thoughts, one.calls = [], [], []
         return True
 

@@ -45,7 +45,7 @@ class Shape:
     claims: Callable[[object], bool]
     read: Callable[[object, Reading], None]
     kind: str = "role"
-    """The field that says what a message is: an unknown kind is told, not refused."""
+    """The field that says what a message is: an unknown kind is reported, not refused."""
 
 
 SHAPES = {

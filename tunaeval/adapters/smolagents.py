@@ -1,6 +1,6 @@
 """The memory of agents of smolagents: its steps, and the messages that it makes of them.
 
-A step holds the model's words, its calls, and one observation for all of them: a single call has it
+A step has the model's words, its calls, and one observation for all of them: a single call has it
 as its result; of several the first has it, and the others have ended without a word. A step that
 failed has an error, which is the result of its first call; of its others nobody knows.
 

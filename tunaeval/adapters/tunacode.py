@@ -28,13 +28,13 @@ def read_session(session: object) -> Conversation:
     shape = shape_of(messages)
     # Texts alone look like OpenAI's, but their times do not.
     shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
-    told = read_messages(messages, shape)
+    given = read_messages(messages, shape)
     compacted = get(session, "compaction")
     notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
     return replace(
-        told,
+        given,
         shape="tunacode",
-        warnings=(*told.warnings, *([notice] if compacted else [])),
+        warnings=(*given.warnings, *([notice] if compacted else [])),
         usage=session_usage(get(session, "session_total_usage")),
         name=word(get(session, "session_id")),
     )

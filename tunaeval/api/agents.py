@@ -9,17 +9,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import re
 import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.endpoint import ModelEndpoint, model_endpoint
-from tunaeval.errors import ClientSetupError, TransportFailure, UsageError
+from tunaeval.errors import ClientSetupError, TransportFailure, UnknownNameError, UsageError
 from tunaeval.faults import Fault, read_fault
 from tunaeval.harness import beside
 from tunaeval.plugins import shown, who, words_of
@@ -28,7 +29,9 @@ from tunaeval.types import AgentRun, AgentTask, JsonValue, Reply, Request, text_
 COMMAND = "command:"
 """How the name of a client begins that is a command."""
 _KEPT = 64 * 1024
-_PLACES = ("{base_url}", "{prompt}", "{workspace}", "{model}")
+_PLACES = ("base_url", "prompt", "workspace", "model")
+_PLACE = re.compile(r"{{(\w+)}}|(?<![$]){([A-Za-z_]\w*)}")
+"""`{{name}}`, which is written for `{name}`, or a placeholder; a shell's `${name}` is neither."""
 
 AgentFunction: TypeAlias = Callable[[str, str, str], "str | Awaitable[str]"]
 """Is given the prompt, the workspace's path and the model's base URL, and returns its answer."""
@@ -129,8 +132,9 @@ class CommandClient(AgentClient):
 
         CommandClient(["./agent", "--base-url", "{base_url}", "{prompt}"], upstream=url)
 
-    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced; a prompt
-    that no word asks for comes on standard input. It has the caller's environment, and the base
+    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced, and another
+    `{name}` is refused (write `{{name}}` for one that is to stay); a prompt that no word asks for
+    comes on standard input. It has the caller's environment, and the base
     URL as OPENAI_BASE_URL. What it prints is its answer; where it ends with another code than 0,
     the episode ended in an error, and what it left is graded all the same. Its time over, it is
     ended with everything that it started.
@@ -154,14 +158,16 @@ class CommandClient(AgentClient):
         words = _split(command) if isinstance(command, str) else list(command)
         if not words or shutil.which(words[0]) is None:
             raise ClientSetupError(f"the command {words[:1]} is no program that can be run")
+        self._asks_for = frozenset(place for word in words for place in _places(word))
         # It is run in another directory, so a path to it has to be whole.
         self._words = [os.path.abspath(str(shutil.which(words[0]))), *words[1:]]  # noqa: PTH100 - links stay
         super().__init__(lambda *_: "", script=script, upstream=upstream, model=model)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
-        values = (base_url, task.prompt, task.workspace, self.model or "")
-        filled = [_filled(word, dict(zip(_PLACES, values, strict=True))) for word in self._words]
-        asks = any("{prompt}" in word for word in self._words)
+        given = (base_url, task.prompt, task.workspace, self.model or "")
+        values = dict(zip(_PLACES, map(str, given), strict=True))
+        filled = [_filled(word, values) for word in self._words]
+        asks = "prompt" in self._asks_for
         process = await asyncio.create_subprocess_exec(
             *filled,
             cwd=task.workspace,
@@ -194,13 +200,20 @@ def _split(command: str) -> list[str]:
         raise UsageError(f"the command {command!r:.80} cannot be read: {words}") from None
 
 
+def _places(word: str) -> Iterator[str]:
+    """The placeholders of a word. Raises UnknownNameError for one that nothing fills."""
+    for found in _PLACE.finditer(word):
+        if (name := found[2]) is not None:
+            known = [f"{{{one}}}" for one in sorted(_PLACES)]
+            instead = f"known: {', '.join(known)}; {{{found[0]}}} is written for {found[0]} itself"
+            if name not in _PLACES:
+                raise UnknownNameError("placeholder", found[0], known, instead=instead)
+            yield name
+
+
 def _filled(word: str, values: Mapping[str, str]) -> str:
     """The word with its places filled, none of them in what another was filled with."""
-    for place, value in values.items():
-        before, found, after = word.partition(place)
-        if found:
-            return f"{_filled(before, values)}{value}{_filled(after, values)}"
-    return word
+    return _PLACE.sub(lambda found: values[found[2]] if found[2] else f"{{{found[1]}}}", word)
 
 
 def _end(process: asyncio.subprocess.Process) -> None:

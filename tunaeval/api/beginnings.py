@@ -60,7 +60,7 @@ def beginning_of(messages: object, start: int | None = None) -> Beginning | None
 
 
 def length_of(messages: object) -> int:
-    """How many messages there are by now; what hands them out one by one is not asked."""
+    """How many messages there are by now; what gives them out one by one is not asked."""
     if isinstance(messages, Iterator):
         return 0
     if isinstance(messages, Sized) and not isinstance(messages, Mapping):

@@ -1,4 +1,4 @@
-"""A judge held against a file of labels in one call."""
+"""A judge compared with a file of labels in one call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def calibrate(
     """Ask a judge about every transcript in a JSON lines file, and compare with its labels.
 
     `threshold` is the share from which a label or a score counts as good, `repeats` how often each
-    question is asked again, `concurrency` how many transcripts are judged at once; `heard` is told
+    question is asked again, `concurrency` how many transcripts are judged at once; `heard` gets
     of each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
 
     Examples:

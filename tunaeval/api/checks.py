@@ -180,14 +180,14 @@ class _CommandRun(_Run):
 
     def check(self) -> Checked:
         is_line = isinstance(self.command, str)
-        with tempfile.TemporaryFile() as told:
-            told.write(self.document)
-            told.seek(0)
+        with tempfile.TemporaryFile() as given:
+            given.write(self.document)
+            given.seek(0)
             try:
                 self.process = subprocess.Popen(  # noqa: S603 - the user's own command
                     self.command if is_line else list(self.command),
                     shell=is_line,
-                    stdin=told,
+                    stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     start_new_session=sys.platform != "win32",
@@ -200,7 +200,7 @@ class _CommandRun(_Run):
         reader.start()
         code = self.process.wait()
         self._end()
-        reader.join(_GRACE_SECONDS)  # what the command left running may hold on to the pipe
+        reader.join(_GRACE_SECONDS)  # what the command left running may keep the pipe
         return self._judged(code)
 
     def _judged(self, code: int) -> Checked:
@@ -268,22 +268,22 @@ def _shown(command: str | Sequence[str]) -> str:
 def _document(conversation: Conversation, query: str) -> bytes:
     """What a command reads on its standard input."""
     messages = [_as_chat(message) for message in conversation.messages]
-    told = {"query": query, "messages": messages}
+    given = {"query": query, "messages": messages}
     try:
-        return json.dumps(told, default=repr).encode()
+        return json.dumps(given, default=repr).encode()
     except (RecursionError, ValueError, TypeError):  # arguments made by hand, which are no JSON
         return json.dumps({"query": query, "messages": repr(messages)}).encode()
 
 
 def _as_chat(message: Message) -> JsonObject:
-    told: JsonObject = {"role": message.role, "content": message.content}
+    given: JsonObject = {"role": message.role, "content": message.content}
     if message.tool_calls:
-        told["tool_calls"] = [
+        given["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments}
             for call in message.tool_calls
         ]
     if message.tool_call_id is not None:
-        told["tool_call_id"] = message.tool_call_id
+        given["tool_call_id"] = message.tool_call_id
     if message.is_error is not None:
-        told["is_error"] = message.is_error
-    return told
+        given["is_error"] = message.is_error
+    return given

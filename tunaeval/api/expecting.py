@@ -1,4 +1,4 @@
-"""`expect`: what calls are wanted, to stand beside `==` in a test."""
+"""`expect`: what calls are wanted, to write beside `==` in a test."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from tunaeval import matching
 from tunaeval.errors import ExpectationError
-from tunaeval.matching import Nearest, Verdict, Wish, shown
-from tunaeval.reports import visible
+from tunaeval.matching import Nearest, Verdict, Wish
+from tunaeval.showing import counted, short_call, shown, visible
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import ParseResult, ToolCall, Tools
 from tunaeval.types.runs import MatchMode
@@ -37,8 +37,8 @@ def expect(
     matchers may be. `match` is as in an expectation: "exactly", "in_order", "any_order",
     "superset", "subset". `profile` and `tools` are as in `tunaeval.match`.
 
-    Raises ExpectationError for what cannot be wanted. What cannot be read as calls raises
-    UsageError when it is compared.
+    Raises ExpectationError for what cannot be wanted, and UnknownNameError for a profile that is
+    none. What cannot be read as calls raises UsageError when it is compared.
 
     Examples:
         >>> calls = [tunaeval.ToolCall("read_file", {"path": "a.py"})]
@@ -46,8 +46,9 @@ def expect(
         >>> assert calls != tunaeval.expect(forbid=["read_file"])
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
-    matching.check_wishes(wishes, match, forbid)
-    return Expected(wishes, match, tuple(forbid), profile, to_tools(tools))
+    known = to_tools(tools)
+    matching.check_wishes(wishes, match, forbid, profile, known)
+    return Expected(wishes, match, tuple(forbid), profile, known)
 
 
 class Expected:
@@ -124,7 +125,7 @@ class _Explained:
     def lines(self) -> Iterator[str]:
         count = len(self._made)
         order = "" if self._expected.match == "exactly" else f" ({self._expected.match})"
-        calls = "1 call was made" if count == 1 else f"{count} calls were made"
+        calls = f"{counted(count, 'call')} {'was' if count == 1 else 'were'} made"
         yield f"{calls}, and not those expected{order}: {self._verdict.reason}"
         met = dict(self._verdict.pairs)
         for wish, (name, arguments) in enumerate(self._expected.wishes):
@@ -184,7 +185,7 @@ def _wish(one: object, index: int) -> Wish:
 def _call(name: str, arguments: Mapping[str, Any] | None) -> str:
     if arguments is None:
         return f"{name}(...)"
-    return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
+    return short_call(name, arguments)
 
 
 def _shown_wish(wish: Wish) -> str:

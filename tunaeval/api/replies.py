@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.matching import shown
+from tunaeval.showing import shown
 
 _CONTENT = ("content", "tool_calls", "function_call")
 _BESIDE = frozenset({"role", "name", "id", "refusal", "reasoning", "reasoning_content"})
@@ -24,7 +24,7 @@ _SILENT = frozenset(
         "input_image", "audio", "input_audio", "output_audio", "file", "document",
     }
 )  # fmt: skip
-"""Types of parts that hold neither text nor a call."""
+"""Types of parts that contain neither text nor a call."""
 _CALLS_AS_READ = "give the calls as ToolCalls, or as OpenAI-style tool_calls"
 
 

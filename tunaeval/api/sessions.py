@@ -4,7 +4,7 @@
         agent(history, tools=[session.wrap(read_file)])
     print(session.score)
 
-Scoring never breaks the run that it scores. What goes wrong in it is kept in `failure`, stands in
+Scoring never breaks the run that it scores. What goes wrong in it is kept in `failure`, is in
 the output file, and is logged (`tunaeval.scoring`). An exception of the run itself passes through;
 then the score has the outcome `run_failure`, no total, and the categories as signals.
 
@@ -226,13 +226,13 @@ class ScoringSession:
                 _LOG.warning("the task %.60r: %s", self.query, self._note)
 
     def _told(self, *, judged: bool) -> dict[str, Any]:
-        """What `score` is told beside the messages. A run that was stopped waits for no judge."""
+        """What `score` gets beside the messages. A run that was stopped waits for no judge."""
         from .scores import score  # noqa: PLC0415 - see the top
 
         takes = signature(score).parameters
         for name in self._settings.keys() - takes.keys():
             raise UnknownNameError("setting of a scoring session", name, takes)
-        settings = {key: told for key, told in self._settings.items() if judged or key != "judge"}
+        settings = {key: value for key, value in self._settings.items() if judged or key != "judge"}
         if self._note is not None:  # what is odd about where the task begins
             settings["notes"] = (*settings.get("notes", ()), self._note)
         return {**settings, "executions": self.executions, "start": self.start}
@@ -242,7 +242,7 @@ class ScoringSession:
         _LOG.warning("the task %.60r was not scored: %s", self.query, self.failure)
 
     def _close(self, error: BaseException | None) -> None:
-        """Write the record, and let go of what the recorder held."""
+        """Write the record, and let go of what the recorder kept."""
         self._left = (self.messages, self.start)
         if self._ended_by is not None and self.failure is None:
             self.failure = f"the run ended in an error: {self._ended_by}"

@@ -7,7 +7,7 @@
     EVALS2_OUTPUT_FILE            JSON lines, one appended for each score
 
 Nothing else in tunaeval reads them, and they are read when `from_environment` is called. The key
-alone is read when a judge is asked, so that nothing here holds it.
+alone is read when a judge is asked, so that nothing here contains it.
 
 Off costs nothing, so what wraps, scores and asks is loaded when it is first needed.
 """
@@ -48,7 +48,7 @@ _LOG = logging.getLogger("tunaeval.scoring")
 class JudgeModel:
     """A `Client` that connects anew for each question: a judge asks few, from any event loop.
 
-    Its key stands in `environment`, which is that of the process where none was handed in.
+    Its key is in `environment`, which is that of the process where none was passed in.
     """
 
     base_url: str
@@ -126,13 +126,13 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
         >>> tunaeval.from_environment({"ENABLE_EVALS2": "1"}).enabled
         True
     """
-    told = os.environ if environment is None else environment
-    if not isinstance(told, Mapping):
-        raise refusal("environment", told, "a mapping of variables, or None")
-    if not _is_on(told.get("ENABLE_EVALS2", "")):
+    given = os.environ if environment is None else environment
+    if not isinstance(given, Mapping):
+        raise refusal("environment", given, "a mapping of variables, or None")
+    if not _is_on(given.get("ENABLE_EVALS2", "")):
         return Switches()
-    out = told.get("EVALS2_OUTPUT_FILE", "").strip()
-    judge = _judge(told, environment) if told.get(KEY_VARIABLE, "").strip() else None
+    out = given.get("EVALS2_OUTPUT_FILE", "").strip()
+    judge = _judge(given, environment) if given.get(KEY_VARIABLE, "").strip() else None
     return Switches(enabled=True, judge=judge, out=Path(out) if out else None)
 
 
@@ -145,9 +145,9 @@ def _is_on(word: str) -> bool:
     return said in _ON
 
 
-def _judge(told: Mapping[str, str], environment: Mapping[str, str] | None) -> JudgeModel:
+def _judge(given: Mapping[str, str], environment: Mapping[str, str] | None) -> JudgeModel:
     return JudgeModel(
-        base_url=told.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
-        model=told.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
+        base_url=given.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
+        model=given.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
         environment=environment,
     )

@@ -120,7 +120,7 @@ _WAYS = {
     "choices": 'wanted the message in it: ["choices"][0]["message"], or .choices[0].message',
     "message": 'wanted the message in it: ["message"], or .message',
 }
-"""To the message, by what holds it."""
+"""To the message, by what contains it."""
 
 
 def _is_call(item: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import visible
 
 from .output import Output
 
@@ -42,7 +43,7 @@ def is_over(
     Without a gate, and without a budget of its own, a run may fail as it likes. `whose` names the
     run where there are several.
     """
-    from tunaeval.reports import ErrorBudget, over_budget, visible  # noqa: PLC0415 - not for --help
+    from tunaeval.reports import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
 
     budget: ErrorBudget | None = arguments.max_errors
     if budget is None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tunaeval.showing import visible
+
 from .budget import TOO_MANY_FAILURES, add_budget, is_over
 from .listing import add_json
 from .numbers import share, whole_number
@@ -96,8 +98,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _warn(runs: Sequence[RunFigures], output: Output) -> None:
-    from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
-
     for run in runs:
         for words in run.warnings:
             output.note(f"tunaeval: warning: run {visible(run.run_id)}: {words}")

@@ -1,7 +1,7 @@
 """`tunaeval convert`: JSON lines whose replies are written in one format, rewritten in another.
 
 A line at a time, so a file may be of any size. A line with nothing to convert passes byte for byte,
-and so does one that cannot be converted, which is told on stderr and makes the exit code 1.
+and so does one that cannot be converted, which is reported on stderr and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     with _lines(arguments.file) as lines, _writer(arguments.out, output) as write:
         counts = _convert_lines(lines, convert, write, output)
     total = sum(counts.values())
-    told = ", ".join(f"{count} {what}" for what, count in counts.items())
-    output.note(f"{total} line{'s' * (total != 1)}: {told}")
+    reported = ", ".join(f"{count} {what}" for what, count in counts.items())
+    output.note(f"{total} line{'s' * (total != 1)}: {reported}")
     return _NOT_CONVERTED if counts["left as they were"] else 0
 
 

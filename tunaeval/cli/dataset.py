@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunaeval.showing import counted, visible
+
 from .listing import add_json
 from .numbers import any_whole_number
 from .output import Output
@@ -151,13 +153,14 @@ def _json(value: Any) -> bytes:
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
     from tunaeval.data import FINDINGS  # noqa: PLC0415 - not for --help
-    from tunaeval.reports import visible  # noqa: PLC0415 - as above
 
     if arguments.json:
         output.result(json.dumps(_record(report)))
         return
     shapes = ", ".join(f"{count} {shape}" for shape, count in sorted(report.shapes.items()))
-    output.result(f"{report.rows} rows ({shapes or 'none'}): {report.faulty} with findings")
+    output.result(
+        f"{counted(report.rows, 'row')} ({shapes or 'none'}): {report.faulty} with findings"
+    )
     for code, meaning in FINDINGS.items():
         if not report.counts[code]:
             continue

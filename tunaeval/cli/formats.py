@@ -104,9 +104,11 @@ def _example(form: Format) -> str:
 
 def _in_full(row: JsonObject) -> str:
     """All of one format, and its example as it is; other values as one line each."""
-    told = {key: value for key, value in row.items() if value not in ("", []) and key != "example"}
-    width = max(map(len, told))
-    lines = [f"{key:{width}}  {_words(value)}" for key, value in told.items()]
+    reported = {
+        key: value for key, value in row.items() if value not in ("", []) and key != "example"
+    }
+    width = max(map(len, reported))
+    lines = [f"{key:{width}}  {_words(value)}" for key, value in reported.items()]
     return "\n".join([*lines, *(["", row["example"]] if row["example"] else [])])
 
 

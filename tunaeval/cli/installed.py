@@ -11,7 +11,7 @@ import argparse
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -20,6 +20,7 @@ from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.harness import chosen, load_suite, own_tools, with_faults
+from tunaeval.showing import counted
 from tunaeval.tools import compare_tools
 from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Suite
@@ -87,7 +88,7 @@ def _working_directory_first() -> Iterator[None]:
     if sys.flags.safe_path:  # python -P asks for the opposite
         yield
         return
-    here = os.getcwd()  # noqa: PTH109 - sys.path holds texts
+    here = os.getcwd()  # noqa: PTH109 - sys.path has texts
     sys.path.insert(0, here)
     try:
         yield
@@ -192,7 +193,7 @@ def _with_paths(theirs: Tools, ours: Tools) -> Tools:
 
 def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Output) -> None:
     """The differences that mislead first, and of all no more than a few."""
-    asked = f"tunaeval: asking with {_count(theirs, 'tool')} from {', '.join(places)}"
+    asked = f"tunaeval: asking with {counted(len(theirs), 'tool')} from {', '.join(places)}"
     if ours is None:
         output.note(asked)
         return
@@ -206,16 +207,12 @@ def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Ou
     changes.sort(key=lambda change: not change[1].misleads)
     lines += [f"{tool}: {change}" for tool, change in changes]
     output.note(
-        f"{asked} (theirs) for the suite's {len(ours)} (ours): {_count(lines, 'difference')}"
+        f"{asked} (theirs) for the suite's {len(ours)} (ours): {counted(len(lines), 'difference')}"
     )
     for line in lines[:_MOST_SHOWN]:
         output.note(f"tunaeval: {line}")
     if len(lines) > _MOST_SHOWN:
         output.note(f"tunaeval: and {len(lines) - _MOST_SHOWN} more")
-
-
-def _count(things: Sized, word: str) -> str:
-    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
 
 
 def _shown(value: object) -> str:

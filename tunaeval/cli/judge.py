@@ -1,4 +1,4 @@
-"""`tunaeval judge calibrate`: a judge held against labelled transcripts."""
+"""`tunaeval judge calibrate`: a judge compared with labelled transcripts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import visible
 
 from .asked import add_client
 from .listing import add_json, print_listing
@@ -42,7 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 when there is a category on which the judge gave no verdict at all."""
     import tunaeval  # noqa: PLC0415 - not for --help
-    from tunaeval.reports import visible  # noqa: PLC0415 - as above
 
     if arguments.out and Path(arguments.out).exists():
         raise UsageError(f"--out {arguments.out!r} is there already; choose another file")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from shutil import get_terminal_size
 
+from tunaeval.showing import visible
 from tunaeval.types import JsonObject, JsonValue
 
 from .output import Output
@@ -72,6 +73,4 @@ _NARROWEST = 8
 
 
 def _cell(value: JsonValue, limit: int | None) -> str:
-    from tunaeval.reports import visible  # noqa: PLC0415 - pydantic, not for --help
-
     return visible(", ".join(value) if isinstance(value, list) else str(value), limit)

@@ -1,4 +1,4 @@
-"""An option that holds one value and is given twice is refused: of two, neither is surely meant."""
+"""An option that has one value and is given twice is refused: of two, neither is surely meant."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
+from tunaeval.showing import visible
 
 from .ending import Ending
 
@@ -44,7 +45,7 @@ class Output:
         """Say `text`, on one line, beside the results; whatever is foreign in it is seen and not
         obeyed.
         """
-        print(_visible(text), file=self.err, flush=True)
+        print(visible(text), file=self.err, flush=True)
 
     def flush(self) -> None:
         """Have stdout written now. Raises RecordError where that cannot be."""
@@ -66,14 +67,6 @@ class Output:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.out.fileno())
         os.close(nowhere)
-
-
-def _visible(text: str) -> str:
-    if text.isprintable():
-        return text
-    from tunaeval.reports import visible  # noqa: PLC0415 - pydantic, for what few lines need
-
-    return visible(text)
 
 
 class _Unread(io.FileIO):

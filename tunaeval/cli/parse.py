@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tunaeval.showing import visible
+
 from .listing import add_json
 from .numbers import POSITIVE
 from .output import Output
@@ -125,7 +127,7 @@ def _read(file: str, output: Output) -> str:
 
 def told(result: ParseResult, text: str) -> Iterator[str]:
     """What was read, for people, a line at a time; `text` is what spans point into."""
-    from tunaeval.reports import call_words, visible  # noqa: PLC0415 - as above
+    from tunaeval.reports import call_words  # noqa: PLC0415 - as above
 
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
@@ -142,8 +144,6 @@ def told(result: ParseResult, text: str) -> Iterator[str]:
 
 
 def _diagnosis(diagnosis: Diagnosis, text: str) -> Iterator[str]:
-    from tunaeval.reports import visible  # noqa: PLC0415 - as above
-
     yield f"{diagnosis.code}: {visible(diagnosis.message)}{_place(diagnosis.span)}"
     if diagnosis.span is None or not text:
         return

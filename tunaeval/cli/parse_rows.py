@@ -1,6 +1,6 @@
 """`tunaeval parse` of JSON lines: any number of them, as a stream, over several processes.
 
-What is in memory is the lines under way. A line that holds nothing to parse is counted, kept aside
+What is in memory is the lines under way. A line that has nothing to parse is counted, kept aside
 where the results go to a file, and ends nothing, unless that is asked for.
 """
 
@@ -16,7 +16,8 @@ from typing import IO
 
 from tunaeval.errors import UsageError
 from tunaeval.records import encode
-from tunaeval.reports import new_file, try_to_write, visible
+from tunaeval.reports import new_file, try_to_write
+from tunaeval.showing import visible
 from tunaeval.workers import spread
 
 from .output import Output
@@ -85,7 +86,7 @@ class _Writing:
         self._stack.__exit__(*ended)  # type: ignore[arg-type]  # what ended it, passed on
 
     def _refuse_what_is_read(self, path: Path) -> None:
-        """Results do not hold the texts that they were read from, so these would be lost."""
+        """Results do not have the texts that they were read from, so these would be lost."""
         read = Path(self._file)
         if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
             raise UsageError(

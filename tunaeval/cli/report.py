@@ -24,11 +24,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="run directories, the baseline first"
     )
-    shape = parser.add_mutually_exclusive_group(required=True)
+    shape = parser.add_mutually_exclusive_group()
     for name, words in _SHAPES.items():
         shape.add_argument(f"--{name}", dest="writer", action="store_const", const=name, help=words)
     shape.add_argument("--writer", metavar="NAME", help="a plug-in")
-    parser.add_argument("-o", "--out", metavar="FILE", help="where to write (stdout)")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="where to write (stdout); its suffix may say what"
+    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -37,9 +39,12 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.harness import load_report  # noqa: PLC0415 - as above
     from tunaeval.reports import try_to_write  # noqa: PLC0415 - as above
 
-    from .reports import Asked, several_with, writer_called  # noqa: PLC0415 - as above
+    from .reports import Asked, by_suffix, several_with, writer_called  # noqa: PLC0415 - as above
 
-    writer = writer_called(arguments.writer)
+    if not (arguments.writer or arguments.out):
+        shapes = ", ".join(f"--{name}" for name in _SHAPES)
+        raise UsageError(f"say what to write: {shapes} or --writer NAME, or -o FILE with a suffix")
+    writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
         several_with(writer)
     if arguments.out:

@@ -65,7 +65,7 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
         )
     if len({Path(file).absolute() for file in files}) < len(files):
         raise UsageError(f"--report names a file twice ({', '.join(files)}); name each once")
-    found = [Asked(Path(file), writer_called(writer or _by_suffix(file))) for file in files]
+    found = [Asked(Path(file), writer_called(writer or by_suffix(file))) for file in files]
     for file in found:
         try_to_write(file.path)
     return found
@@ -88,12 +88,13 @@ def several_with(writer: Writer) -> Callable[[Sequence[Report], Path], None]:
     return write
 
 
-def _by_suffix(file: str) -> str:
+def by_suffix(file: str) -> str:
+    """The writer that a file's name asks for. Raises UsageError."""
     suffix = Path(file).suffix
     name = SUFFIXES.get(suffix.lower(), suffix[1:])
     if not name:
         raise UsageError(
-            f"--report {file!r} has no suffix that names a writer; "
+            f"the report {file!r} has no suffix that names a writer; "
             f"add one of {', '.join(SUFFIXES)}, or give --writer"
         )
     return name

@@ -1,6 +1,6 @@
 """`tunaeval run --resume RUN`: a run goes on as it was begun, by what its `run.json` says.
 
-Options that are given beside it stand over those of then; where they would change the results,
+Options that are given beside it are over those of then; where they would change the results,
 the run refuses to go on and names the difference.
 """
 

@@ -16,6 +16,7 @@ import orjson
 from tunaeval.parsing import parse_message, parser_for
 from tunaeval.records import decode, encode
 from tunaeval.registry import guarded
+from tunaeval.showing import counted
 from tunaeval.types import Diagnosis, JsonObject, JsonValue, Level, ParseResult, Repair, Tools
 
 from .packed_files import LONGEST
@@ -241,7 +242,8 @@ def add(total: Answer, one: Answer) -> None:
 def summary_lines(total: Answer, bad: int, seconds: float) -> Sequence[str]:
     """What came of all lines, for whoever waited for it."""
     rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
-    lines = [f"{total.rows:,} rows in {seconds:.1f} s{rate}{f'; {bad:,} bad lines' if bad else ''}"]
+    broken = f"; {counted(bad, 'bad line')}" if bad else ""
+    lines = [f"{counted(total.rows, 'row')} in {seconds:.1f} s{rate}{broken}"]
     for name in ("outcomes", "formats", "repairs"):
         counts: Counter[Any] = getattr(total, name)
         if counts:

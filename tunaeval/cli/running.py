@@ -21,6 +21,7 @@ from tunaeval.reports import (
     summary_object,
     try_to_write,
 )
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Suite
@@ -138,7 +139,9 @@ def _announce(
     if arguments.check_server:
         run.info = checked(run.info, asked.client, output)
     if arguments.resume:
-        output.note(f"tunaeval: run {run.info.run_id} goes on, with {run.left} results to come")
+        output.note(
+            f"tunaeval: run {run.info.run_id} goes on, with {counted(run.left, 'result')} to come"
+        )
 
 
 async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:

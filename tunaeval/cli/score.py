@@ -1,6 +1,6 @@
 """`tunaeval score`: transcripts in files, scored, each with why.
 
-Files are JSON, JSON lines, sessions, logs or spans; what holds several transcripts gives as many
+Files are JSON, JSON lines, sessions, logs or spans; what contains several transcripts gives as many
 scores. With `--json` there is one object for all.
 """
 
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tunaeval.showing import counted, visible
 
 from .listing import add_json, print_listing
 from .output import Output
@@ -86,7 +88,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 
     given = _given(arguments)
-    told: list[JsonObject] = []
+    reported: list[JsonObject] = []
     code = 0
     for file in arguments.files:
         conversations = _conversations(file, arguments.shape)
@@ -98,12 +100,12 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             except UsageError as error:
                 raise UsageError(f"{where}: {error}") from error
             _refuse_idle(file, conversations)
-            told.append(_object(file, conversation, asked, found))
+            reported.append(_object(file, conversation, asked, found))
             code = max(code, _code(found, arguments))
             if not arguments.json:
                 _tell(where, conversation, asked, found, output)
     if arguments.json:
-        output.result(json_text({"transcripts": told}))
+        output.result(json_text({"transcripts": reported}))
     return code
 
 
@@ -213,9 +215,9 @@ def _object(file: str, conversation: Conversation, asked: str, found: ScoreResul
 def _tell(
     where: str, conversation: Conversation, asked: str, found: ScoreResult, output: Output
 ) -> None:
-    from tunaeval.reports import visible  # noqa: PLC0415 - as in `run`
-
-    output.result(f"{visible(where)}: {conversation.length} messages, {conversation.shape}")
+    output.result(
+        f"{visible(where)}: {counted(conversation.length, 'message')}, {conversation.shape}"
+    )
     output.result(f"query: {visible(asked, _SHOWN_QUERY) or '(none)'}")
     output.result(f"{found.preset}: {visible(found.details.reasoning)}")
     print_listing(

@@ -9,7 +9,7 @@ from .numbers import any_whole_number, whole_number
 from .output import Output
 
 _MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats", "scorer")
-"""What can be asked for, told here so that --help need not load it."""
+"""What can be asked for, listed here so that --help need not load it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

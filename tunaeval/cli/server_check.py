@@ -6,7 +6,7 @@ import asyncio
 import json
 
 from tunaeval.errors import UsageError
-from tunaeval.reports import visible
+from tunaeval.showing import counted, visible
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
@@ -53,7 +53,7 @@ def suspicion(report: Report, client: Client) -> str | None:
         "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
         "calls from two sources": _of_two_sources(report),
     }
-    seen = [f"{what} ({count} scenarios)" for what, count in counts.items() if count]
+    seen = [f"{what} ({counted(count, 'scenario')})" for what, count in counts.items() if count]
     if not seen:
         return None
     return f"{', '.join(seen)}: is it the server? Ask it: {command(address, model)}"

@@ -85,7 +85,7 @@ def apply(
 
 
 def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """The options of a command by their long names, as they stand in a file."""
+    """The options of a command by their long names, as they are in a file."""
     return {
         option.removeprefix("--"): action
         for action in parser._actions  # noqa: SLF001 - argparse has no other list of them

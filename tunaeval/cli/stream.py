@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tunaeval.showing import visible
+
 from .listing import add_json
 from .output import Output
 from .reading import add_reading
@@ -38,13 +40,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = read_tools(arguments.tools) if arguments.tools else None
     reader = stream(arguments.format, tools, arguments.level)
     feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
-    told = _json_line if arguments.json else _line
+    reported = _json_line if arguments.json else _line
     for piece in _pieces():
-        _tell(feed(piece), told, output)
+        _tell(feed(piece), reported, output)
     if not arguments.sse:
-        _tell(feed(b""), told, output)
+        _tell(feed(b""), reported, output)
     result = reader.finish()
-    _tell(reader.last_events(), told, output)
+    _tell(reader.last_events(), reported, output)
     calls = len(result.calls)
     output.note(f"tunaeval: {result.outcome}, {calls} call{'' if calls == 1 else 's'}")
     return 0
@@ -62,9 +64,9 @@ def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event
     return lambda piece: feed(decoder.decode(piece, final=not piece))
 
 
-def _tell(events: Sequence[Event], told: Callable[[Event], str], output: Output) -> None:
+def _tell(events: Sequence[Event], reported: Callable[[Event], str], output: Output) -> None:
     for event in events:
-        output.result(told(event))
+        output.result(reported(event))
     output.flush()
 
 
@@ -77,7 +79,7 @@ def _json_line(event: Event) -> str:
 
 
 def _line(event: Event) -> str:
-    from tunaeval.reports import call_words, visible  # noqa: PLC0415 - as above
+    from tunaeval.reports import call_words  # noqa: PLC0415 - as above
 
     match event:
         case _ if event.call:

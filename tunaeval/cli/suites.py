@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import counted
 
 from .listing import add_bfcl, add_json, print_listing
 from .numbers import any_whole_number
@@ -79,7 +80,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     rows: Sequence[JsonObject] = [
         {
             "id": doubt.scenario,
-            "found": "fails its own answer" if doubt.certain else "no answer found",
+            "found": doubt.found,
             "reason": doubt.reason,
         }
         for doubt in doubts
@@ -87,8 +88,8 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if doubts or arguments.json:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
-        f"tunaeval: {suite.name}: {len(suite.scenarios)} scenarios, {failed} fail their own answer"
-        f" under {profile}, {len(doubts) - failed} without an answer to try"
+        f"tunaeval: {suite.name}: {counted(len(suite.scenarios), 'scenario')}, {failed} fail "
+        f"their own answer under {profile}, {len(doubts) - failed} could not be tried"
     )
     return _BELOW_THE_BAR if failed else 0
 
@@ -103,7 +104,9 @@ def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if arguments.json:
         row: JsonObject = {"name": made.name, "file": arguments.out, "digest": made.digest}
         print_listing(output, "renamed", [row], list(row), as_json=True)
-    output.note(f"tunaeval: {made.name}: {len(made.scenarios)} scenarios in {arguments.out}")
+    output.note(
+        f"tunaeval: {made.name}: {counted(len(made.scenarios), 'scenario')} in {arguments.out}"
+    )
     return 0
 
 

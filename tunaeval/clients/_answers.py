@@ -21,7 +21,7 @@ _QUOTED_CHARACTERS = 200
 
 
 async def read_body(response: httpx.Response) -> bytes:
-    """The decoded body; it is never held beyond the limit, however well it was compressed."""
+    """The decoded body; it is never kept beyond the limit, however well it was compressed."""
     body = bytearray()
     await read_into(body, response)
     return bytes(body)

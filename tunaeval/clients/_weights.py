@@ -114,7 +114,7 @@ def _installed_weights() -> Path | None:
 
 
 def _read_head(file: BinaryIO) -> dict[str, object]:
-    """The plain values before the first array: the `general` ones stand there."""
+    """The plain values before the first array: the `general` ones are there."""
     if file.read(4) != _MAGIC:
         raise ValueError("it does not start with 'GGUF'")
     _, _, count = struct.unpack("<IQQ", file.read(20))

@@ -180,7 +180,7 @@ class _Child:
         return address
 
     def _why(self) -> str:
-        """The last words of the process, which is ending or was told to."""
+        """The last words of the process, which is ending or was asked to."""
         try:
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:

@@ -21,7 +21,7 @@ class OpenAIClient:
 
     The key comes from the environment only, from the first of `key_variables` that is set
     (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`) in `environment`, that of the process unless another is
-    handed in; a server that wants none gets none. `base_url` is
+    passed in; a server that wants none gets none. `base_url` is
     `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
 
     Tried again are 408, 409, 429, 5xx and broken connections, until the time of the request is

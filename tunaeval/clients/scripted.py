@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunaeval.errors import ClientSetupError
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject, Reply, Request
 from tunaeval.wanted import wanted_items
 
@@ -13,7 +14,7 @@ class ScriptedClient:
     """Gives `replies` one after another, whatever is asked.
 
     A string is the content of an assistant's message, a dictionary a whole message, a Reply
-    itself; an exception is raised. Calls may stand in the text, unless a Reply's `source` says that
+    itself; an exception is raised. Calls may be in the text, unless a Reply's `source` says that
     they were to be structured. The requests that came are kept in `requests`.
     """
 
@@ -34,7 +35,8 @@ class ScriptedClient:
         self.requests.append(request)
         if number >= len(self._replies):
             raise ClientSetupError(
-                f"the script has {len(self._replies)} replies, and request {number + 1} came "
+                f"the script has {counted(len(self._replies), 'reply', 'replies')}, and request "
+                f"{number + 1} came "
                 f"(scenario {request.scenario!r}, repeat {request.repeat}, "
                 f"attempt {request.attempt}); give the client more replies"
             )

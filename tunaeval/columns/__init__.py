@@ -5,7 +5,7 @@
     scored = score_table(table, text="completion", gold="gold", tools=tools)
 
 A table is one of pyarrow (`Table`, `RecordBatch`), Polars or pandas, or a dictionary of lists, as
-`datasets.map(batched=True)` hands over; the same kind comes back. Both functions are pure: as many
+`datasets.map(batched=True)` passes on; the same kind comes back. Both functions are pure: as many
 rows in the same order, nothing of the given columns changed, no state, no error for any row. So an
 engine may call them again for the same batch: Ray Data, Spark's `mapInArrow`, DuckDB.
 

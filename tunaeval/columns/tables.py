@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any, TypeVar
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import counted
 from tunaeval.types import ParseResult
 from tunaeval.wanted import refusal
 
@@ -57,7 +58,7 @@ def values_of(table: Any, name: str) -> list[Any]:
     values = list(table[name])
     if isinstance(table, dict) and len(values) != rows_of(table):
         raise UsageError(
-            f"column {name!r} has {len(values)} values, and {next(iter(table))!r} has "
+            f"column {name!r} has {counted(len(values), 'value')}, and {next(iter(table))!r} has "
             f"{rows_of(table)}; wanted as many in each"
         )
     return values
@@ -154,7 +155,7 @@ def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
 def _array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
     try:
         return pa.array(values, kind)
-    except UnicodeEncodeError:  # half a surrogate pair, which Arrow cannot hold
+    except UnicodeEncodeError:  # half a surrogate pair, which Arrow cannot keep
         return pa.array([_sound(value) for value in values], kind)
 
 

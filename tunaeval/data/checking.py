@@ -10,6 +10,7 @@ from hashlib import blake2b
 import orjson
 
 from tunaeval.parsing import fits
+from tunaeval.showing import counted
 from tunaeval.types import Message, ToolCall
 from tunaeval.types.runs import Suite
 
@@ -166,7 +167,7 @@ def _answers(row: Row) -> Iterator[Finding]:
         results = messages[first:end]
         open_, stray = _unpaired(calls, results, goes_on=end < len(messages))
         if open_ and first < len(messages):
-            yield Finding("unanswered-call", f"{open_} calls have no result", at)
+            yield Finding("unanswered-call", f"{counted(open_, 'call')} without a result", at)
         for index in () if at in odd else stray:
             yield Finding("stray-result", "a result of no call before it", first + index)
         at = max(end, at + 1)

@@ -38,7 +38,7 @@ from .rows import Fault, Row, UnreadableRowError
 from .sources import Raw, Source, raw_rows
 
 Said = Iterable[JsonObject]
-"""Messages in OpenAI's shape; a model's text may still hold its calls."""
+"""Messages in OpenAI's shape; a model's text may still contain its calls."""
 
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "gpt": "assistant", "model": "assistant",

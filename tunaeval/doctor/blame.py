@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.parsing import parse_levels
+from tunaeval.showing import counted
 from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall, Tools
 
@@ -45,8 +46,8 @@ def blame(answer: Answer, native: str | None = None) -> Judgement:
 
 
 def _blamed(answer: Answer, native: str | None) -> Judgement:
-    if (told := unanswered(answer)) is not None:
-        return told
+    if (reported := unanswered(answer)) is not None:
+        return reported
     cut = answer.finish == "length"
     shape = None if cut else misshapen(answer)
     raw = trusted_raw(answer)
@@ -150,8 +151,8 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
     if leaked is not None and not cut:
-        told = _told(leaked, answer.text)
-        return Judgement("server", "calls are in the content", "calls-in-content", read=told)
+        reported = _told(leaked, answer.text)
+        return Judgement("server", "calls are in the content", "calls-in-content", read=reported)
     if same_calls(answer.calls, wanted):
         return Judgement("pass", "as asked")
     if cut:
@@ -230,7 +231,8 @@ def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
 def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
     if len(answer.calls) != len(expected):
         fault = "calls-lost" if len(answer.calls) < len(expected) else "call-invented"
-        words = f"the model wrote {len(expected)} calls, and the API has {len(answer.calls)}"
+        wrote = counted(len(expected), "call")
+        words = f"the model wrote {wrote}, and the API has {len(answer.calls)}"
         return Judgement("server", words, fault)
     for call, want in zip(answer.calls, expected, strict=True):
         if call.object is None:
@@ -245,7 +247,8 @@ def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
 def _differ(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> str:
     """The first difference, in words."""
     if len(calls) != len(wanted):
-        return f"{len(wanted)} calls were wanted, and there are {len(calls)}"
+        were = "was" if len(wanted) == 1 else "were"
+        return f"{counted(len(wanted), 'call')} {were} wanted, and the answer has {len(calls)}"
     for call, want in zip(calls, wanted, strict=True):
         if call.name != want.name:
             return f"{want.name} was wanted, and {call.name} called"
@@ -281,9 +284,8 @@ def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
     if answer.calls and sum(map(str.isalpha, said)) >= _WORDS and not answer.text.strip():
         return _content_lost(said)
     if answer.calls and (leaked := leak(answer)) is not None:
-        return Judgement(
-            "server", f"{len(leaked.calls)} calls are in the content as well", "calls-in-content"
-        )
+        words = f"in the content, too, there is {counted(len(leaked.calls), 'call')}"
+        return Judgement("server", words, "calls-in-content")
     return _stray(answer, read.content)
 
 

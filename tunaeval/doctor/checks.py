@@ -1,4 +1,4 @@
-"""Every check of the doctor as a value: what it asks, what rule holds, and what repairs it."""
+"""Every check of the doctor as a value: what it asks, what rule applies, and what repairs it."""
 
 from __future__ import annotations
 

@@ -103,7 +103,11 @@ def _examined(
     made = _with_cause(checks, seen)
     judged = [(check, judge(check, seen, made)) for check in made]
     findings = with_causes(
-        [_finding(check, told, seen) for check, told in judged if told.verdict != "pass"]
+        [
+            _finding(check, reported, seen)
+            for check, reported in judged
+            if reported.verdict != "pass"
+        ]
     )
     if seen.stopped is not None:
         findings.insert(0, _stopped(seen))
@@ -114,7 +118,9 @@ def _examined(
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(hidden),
-        passed=tuple((check.group, check.name) for check, told in judged if told.verdict == "pass"),
+        passed=tuple(
+            (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
+        ),
         rates=_rates(seen),
         exit=SERVER_FAULT if faults else UNTESTED if untested else FINE,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
@@ -184,19 +190,23 @@ def _model_free(answer: Answer) -> Judgement | None:
     return unanswered(answer) if (answer.status or 0) >= 500 else None
 
 
-def _finding(check: Check, told: Judgement, seen: Seen) -> Finding:
+def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
     fixed = ""
-    if told.verdict in ("server", "note"):
+    if reported.verdict in ("server", "note"):
         # A refusal of a request is repaired as the check says, not as any failure would be.
-        fault = told.fault if told.fault not in ("", "error") else check.remedy
-        if check.name == TOOLS_ACCEPTED and told.answer and (told.answer.status or 0) >= _FAILED:
+        fault = reported.fault if reported.fault not in ("", "error") else check.remedy
+        if (
+            check.name == TOOLS_ACCEPTED
+            and reported.answer
+            and (reported.answer.status or 0) >= _FAILED
+        ):
             fault = "error"  # no flag was asked for
         if fault == "calls-in-content" and seen.parses:
             fault = "calls-in-content-sometimes"
         fixed = remedy(fault, seen.server, seen.native)
-    elif told.verdict == "model":
+    elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
-    return Finding(check.name, check.group, told.verdict, _evidence(told), fixed)
+    return Finding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
 
 
 def _stopped(seen: Seen) -> Finding:
@@ -205,13 +215,16 @@ def _stopped(seen: Seen) -> Finding:
     return Finding("answers", "reach", "not tested", {"summary": words}, advice)
 
 
-def _evidence(told: Judgement) -> JsonObject:
-    found: JsonObject = {"summary": told.why, **({"fault": told.fault} if told.fault else {})}
-    answer = told.answer
+def _evidence(reported: Judgement) -> JsonObject:
+    found: JsonObject = {
+        "summary": reported.why,
+        **({"fault": reported.fault} if reported.fault else {}),
+    }
+    answer = reported.answer
     if answer is None:
         return found
     found |= {"ask": answer.ask.name, "mode": answer.ask.mode, "status": answer.status}
-    read = told.read or {}
+    read = reported.read or {}
     raw = answer.raw if answer.raw is not None else read.get("raw")
     if raw is not None:
         found["raw"] = _cut(raw)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject, JsonValue
 
 from .values import ApiCall
@@ -59,7 +60,7 @@ def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault
         return tuple(by_index), tuple(faults)
     words = "by index the calls are others than by id"
     if len(by_index) != len(by_id):
-        words = f"by index there are {len(by_index)} calls, by id {len(by_id)}"
+        words = f"the stream has {counted(len(by_index), 'call')} by index, {len(by_id)} by id"
     return tuple(by_id), (*faults, ("index-and-id", words))
 
 

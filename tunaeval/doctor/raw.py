@@ -32,7 +32,7 @@ _IN_ERROR = re.compile(r"""raw=['"](?P<raw>.{1,4000})['"](?:,|\s|\Z)""", re.DOTA
 
 
 def extras(kind: str, *, streamed: bool) -> tuple[JsonObject, ...]:
-    """Fields to ask for the raw text and a stream's usage, most telling first, none at last."""
+    """Fields to ask for the raw text and a stream's usage, most useful first, none at last."""
     if kind == "llama.cpp":
         telling: tuple[JsonObject, ...] = () if streamed else (VERBOSE,)
     elif kind in ("vLLM", "SGLang"):

@@ -108,7 +108,7 @@ def json_object(body: bytes) -> JsonObject | None:
 
 
 def _error(body: bytes) -> str | None:
-    """A server's words; where they hold the model's text, all of them."""
+    """A server's words; where they contain the model's text, all of them."""
     found = json_object(body)
     if found is None:
         return body[:_QUOTED].decode(errors="replace").strip() or None

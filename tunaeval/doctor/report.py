@@ -11,7 +11,8 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TextIO
 
-from tunaeval.reports import code, visible
+from tunaeval.reports import code
+from tunaeval.showing import counted, visible
 from tunaeval.types import JsonObject
 
 from .causes import SAME
@@ -64,7 +65,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
         yield from _short(finding) if again else _full(finding, width)
     yield ""
     yield from _rates(found)
-    yield f"{found.requests} requests; {_ENDS[found.exit]} (exit {found.exit})"
+    yield f"{counted(found.requests, 'request')}; {_ENDS[found.exit]} (exit {found.exit})"
 
 
 def _short(finding: Finding) -> Iterator[str]:
@@ -172,7 +173,7 @@ def _markdown(found: Examination) -> Iterator[str]:
     yield f"# Tool calling of {code(str(found.server['name']))}: {_ENDS[found.exit]}"
     yield ""
     yield from (f"- {code(line)}" for line in _heading(found))
-    yield f"- {found.requests} requests"
+    yield f"- {counted(found.requests, 'request')}"
     yield ""
     yield f"| group | {' | '.join(_VERDICTS)} |"
     yield "|---|" + "---:|" * len(_VERDICTS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from tunaeval.showing import counted
+
 from . import asks
 from .blame import CALL_MARKUP, leak, same_calls
 from .seen import Seen, compare_pair, worst
@@ -58,7 +60,7 @@ def honest_finish(_: Seen, answer: Answer) -> Judgement:
     if said is None:
         return Judgement("server", "there is no finish reason", "finish-reason", answer)
     if found and said != "tool_calls":
-        words = f"the finish reason beside {found} calls is {said!r}"
+        words = f"the finish reason beside {counted(found, 'call')} is {said!r}"
         return Judgement("server", words, "finish-reason", answer)
     if not found and said == "tool_calls":
         words = "the finish reason is 'tool_calls', and there is no call"

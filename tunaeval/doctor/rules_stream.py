@@ -66,15 +66,15 @@ def counted(_: Seen, answer: Answer) -> Judgement:
 
 def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """The tokens of a request are counted, and a prompt has as many streamed as whole."""
-    told = worst(counted(seen, answer) for ask in wanted for answer in seen.all(ask))
-    if told.verdict != "pass":
-        return told
+    reported = worst(counted(seen, answer) for ask in wanted for answer in seen.all(ask))
+    if reported.verdict != "pass":
+        return reported
     for whole, streamed in pairs(wanted):
         a, b = seen.one(whole), seen.one(streamed)
         if a.prompt_tokens != b.prompt_tokens:
             words = f"prompt_tokens of one request are {a.prompt_tokens}, and {b.prompt_tokens} "
             return Judgement("note", f"{words}streamed", "usage-differs", b)
-    return told
+    return reported
 
 
 def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from tunaeval.types import JsonObject, JsonValue
 
 Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
-"""Whose fault it is: nobody's, the server's, the model's; why nobody can tell; or a remark."""
+"""Whose fault it is: nobody's, the server's, the model's; why nobody can say; or a remark."""
 
 Mode: TypeAlias = Literal["whole", "streamed"]
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tunaeval import records
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.keys import of_environment
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject, Usage
 
 from .differences import differences
@@ -102,9 +103,10 @@ class Cassette:
         key = key_of(asked)
         times = sum(exchange.key == key for exchange in self._exchanges)
         if times:
+            often = counted(times, "time")
             return (
-                f"the cassette {self._name} has this request {times} times, and it was asked once "
-                f"more; {_AGAIN}"
+                f"the cassette {self._name} has this request {often}, and it was asked once more; "
+                f"{_AGAIN}"
             )
         unlike = [differences(one.request, asked) for one in self._exchanges]
         near = min(range(len(unlike)), key=lambda at: (len(unlike[at]), -at))

@@ -123,7 +123,7 @@ class Masker:
 
 
 def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
-    """A value with words in the place of others, the longest first, wherever they stand in it."""
+    """A value with words in the place of others, the longest first, wherever they are in it."""
     match value:
         case str():
             for old in sorted(words, key=len, reverse=True):

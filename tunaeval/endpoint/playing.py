@@ -73,7 +73,7 @@ _PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
 
 
 def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
-    """Where the results stand that a fault is for."""
+    """Where the results are that a fault is for."""
     names: dict[str, str] = {}
     found = 0
     tool: str | None = getattr(fault, "tool", None)

@@ -41,7 +41,7 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
 
 
 def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
-    """Items as chat messages; calls that stand together are one message, with its text."""
+    """Items as chat messages; calls that are together are one message, with its text."""
     messages: list[JsonObject] = []
     for index, item in enumerate(items):
         if not isinstance(item, dict):

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.parsing import parser_for
+from tunaeval.showing import counted
 from tunaeval.types import JsonObject, ParseResult, ToolCall, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -74,8 +75,8 @@ class Scripted:
             return self._every
         if self._used == len(self._items):
             raise Refused(
-                f"the script is over: it has {len(self._items)} turns, and this request wants "
-                "another; give it a further item, or find out why the agent goes on",
+                f"the script is over: it has {counted(len(self._items), 'turn')}, and this request "
+                "wants another; give it a further item, or find out why the agent goes on",
                 code="script_over",
             )
         item = self._items[self._used]

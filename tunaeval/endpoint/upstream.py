@@ -43,13 +43,13 @@ class Upstream:
     @property
     def secrets(self) -> frozenset[str]:
         """What must not be kept, of the environment and of the address."""
-        told = (
+        reported = (
             self._key or "",
             self._url.userinfo.decode(),
             self._url.username,
             self._url.password,
         )
-        return of_environment() | long_enough(told)
+        return of_environment() | long_enough(reported)
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
         """The server's answer. Raises Refused with its own error, or with why there is none."""

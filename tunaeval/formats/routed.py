@@ -1,4 +1,4 @@
-"""Models whose every word stands in a message with a header that says where it goes."""
+"""Models whose every word is in a message with a header that says where it goes."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import UsageError
 from tunaeval.matching import check_expectation
+from tunaeval.showing import counted
 from tunaeval.types import Conversation, Tools
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
 from tunaeval.types.tasks import (
@@ -144,7 +145,7 @@ class Checks:
         if broken:
             raise RuntimeError(f"{broken[0].check}: {broken[0].reason}")
         failed = [f"{one.check}: {one.reason}{_at(one)}" for one in self.records if not one.ok]
-        return not failed, "; ".join(failed) or f"{len(self.records)} checks passed"
+        return not failed, "; ".join(failed) or f"{counted(len(self.records), 'check')} passed"
 
     def _state(self, conversation: Conversation) -> FinalState:
         """Each message of the assistant's is a turn."""

@@ -1,4 +1,4 @@
-"""Each kind of check, made: whether it holds, why, and at which turn it went wrong.
+"""Each kind of check, made: whether it is met, why, and at which turn it went wrong.
 
 A forbidden call went wrong where it was made; a path that had to stay, where it was touched first;
 a file that is not what was wanted, where it was touched last; an answer, and work that was never

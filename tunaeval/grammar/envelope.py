@@ -13,11 +13,11 @@ Channel: TypeAlias = OneOf["call", "reasoning", "content"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One kind of message, told by its header.
+    """One kind of message, recognised by its header.
 
-    `header` is a bounded pattern of what stands between the text that opens the message and the
+    `header` is a bounded pattern of what is between the text that opens the message and the
     one that `body` begins with. A group `name` in it is the tool's name. `text` is how a call's
-    header is written, with `{name}` where the name goes; without it one message holds all calls.
+    header is written, with `{name}` where the name goes; without it one message contains all calls.
     """
 
     channel: Channel
@@ -51,5 +51,5 @@ class Envelope:
 
     @property
     def one_each(self) -> bool:
-        """Whether every call stands in a message of its own."""
+        """Whether every call is in a message of its own."""
         return "{name}" in self.call.text

@@ -79,7 +79,7 @@ def shown(word: object) -> str:
 
 
 def _optional(word: Word) -> bool:
-    """Whether nothing may stand in the word's place when it is written."""
+    """Whether nothing may be in the word's place when it is written."""
     return (isinstance(word, Markup) and not word.text) or (
         isinstance(word, Arguments) and word.optional
     )

@@ -72,7 +72,7 @@ def _fields_fault(item: object, where: str) -> str | None:
 
 
 def _texts_fault(where: str, value: tuple[object, ...], kind: str) -> str | None:
-    """Why a tuple of texts, or of rows of texts, holds something else, if so."""
+    """Why a tuple of texts, or of rows of texts, contains something else, if so."""
     if not kind.startswith(("tuple[str", "tuple[tuple[str")):
         return None
     for index, item in enumerate(value):

@@ -42,10 +42,10 @@ class Markup:
 
 @dataclass(frozen=True, slots=True)
 class CallObject:
-    """One JSON object that holds a call's name and arguments; with `array` also several in a list.
+    """One JSON object that has a call's name and arguments; with `array` also several in a list.
 
     `listed`: a single call, too, is written in a list; without one it is read all the same.
-    `joined`: several stand one after the other, with this text between them. `keyed`: the object
+    `joined`: several are one after the other, with this text between them. `keyed`: the object
     has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
     written without quotes.
 
@@ -77,7 +77,7 @@ class PythonCalls:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The tool's name, where it stands outside of the arguments.
+    """The tool's name, where it is outside of the arguments.
 
     `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
     may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
@@ -97,8 +97,8 @@ class Name:
 class Arguments:
     """One object that is the arguments, as JSON.
 
-    With a `mark` its keys are bare and its texts stand between two of these marks, unescaped.
-    `optional`: it is read where it stands, and written never; arguments come one by one behind it.
+    With a `mark` its keys are bare and its texts are between two of these marks, unescaped.
+    `optional`: it is read where it comes, and written never; arguments come one by one behind it.
     """
 
     mark: str = ""
@@ -124,7 +124,7 @@ class Attribute:
 TYPE_NAME = Attribute(
     text=("string",), json=("object", "array", "number", "integer", "boolean", "null")
 )
-"""The types of JSON schema, where a value is told with its type."""
+"""The types of JSON schema, where a value is written with its type."""
 
 Trim: TypeAlias = OneOf["no", "newline", "newlines", "space"]
 
@@ -136,7 +136,7 @@ class Value:
     It is typed by the tool's schema (or by an `Attribute`); that is reading, not repairing. `trim`
     says what is around it and no part of it: "no"; one "newline" on each side; two
     "newlines", one on each side, but not one alone; or all "space".
-    `quotes` are two texts that may stand around the rest, and then are no part of it either.
+    `quotes` are two texts that may be around the rest, and then are no part of it either.
     """
 
     trim: Trim = "no"
@@ -162,7 +162,7 @@ class Many:
 class Elements:
     """All arguments as nested elements, each named after its argument: `<key>value</key>`.
 
-    `prefix` stands before every tag; the items of a list are elements called `item`. Bare texts
+    `prefix` is before every tag; the items of a list are elements called `item`. Bare texts
     in them are typed by the tool's schema.
     """
 
@@ -189,7 +189,7 @@ Word: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """The markers that reasoning stands between. Calls in there are no calls."""
+    """The markers that reasoning is between. Calls in there are no calls."""
 
     open: str
     close: str

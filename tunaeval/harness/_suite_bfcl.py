@@ -1,6 +1,6 @@
 """How the data of the Berkeley Function Calling Leaderboard (BFCL) becomes scenarios.
 
-A directory holds `BFCL_v4_CATEGORY.json`, a JSON object a line with `id`, `question` (turns of
+A directory contains `BFCL_v4_CATEGORY.json`, a JSON object a line with `id`, `question` (turns of
 messages) and `function` (schemas with type names of their own), and `possible_answer/` beside
 them with files of the same names. It is given, or that of the installed package `bfcl-eval`,
 which is looked up and never imported: it wants a hundred others.

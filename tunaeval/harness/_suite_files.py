@@ -29,7 +29,7 @@ _ROW_KEYS = frozenset({"prompt", "query"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands, for people: the file, the row in it, the field in that.
+    """Where something is, for people: the file, the row in it, the field in that.
 
     `spelling` has the fields that the file calls otherwise than we do: ours, then the file's.
     """

@@ -16,7 +16,7 @@ from ._suite_files import Place, known_keys
 
 
 def prepared(data: JsonObject, place: Place) -> JsonObject:
-    """The fields of a row that holds a task: what it expects of the calls may be left out."""
+    """The fields of a row that contains a task: what it expects of the calls may be left out."""
     task = data.get("task")
     if task is None:
         return data

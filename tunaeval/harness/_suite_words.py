@@ -64,4 +64,4 @@ REQUESTS = (
     "{}\n\nThank you.",
     "{}\n\nThat is all for now.",
 )
-"""Around a prompt, which is not changed itself: what has to be copied stands in it."""
+"""Around a prompt, which is not changed itself: what has to be copied is in it."""

@@ -1,7 +1,7 @@
 """How YAML is read as JSON values; the only module that imports PyYAML.
 
 What JSON cannot say is refused with its line: dates, sets, binary data, NaN, keys that are no
-strings or stand twice. So are aliases, with which a small file can unfold to a huge one.
+strings or are there twice. So are aliases, with which a small file can unfold to a huge one.
 """
 
 from __future__ import annotations

@@ -1,28 +1,39 @@
-"""Whether a suite can be passed at all: each scenario's own answer, held against its wish."""
+"""Whether a suite can be passed at all: each scenario's own answer, compared with its wish."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from tunaeval.grading import FinalState, grade
 from tunaeval.matching import NoExampleError, match, own_answer, profile_of
+from tunaeval.types import Tools
 from tunaeval.types.runs import Expectation, Scenario, Suite, Task
 from tunaeval.wanted import refusal
-from tunaeval.workspace import Workspace
+from tunaeval.workspace import Workspace, workspace_tools
+
+from .driving import not_run
+
+Found: TypeAlias = Literal["fails its own answer", "no answer found", "tools that nothing runs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A scenario that its own answer fails; or, not `certain`, one that no answer was found for."""
+    """What is wrong with a scenario, as far as can be seen without a model."""
 
     scenario: str
     reason: str
-    certain: bool = True
+    found: Found = "fails its own answer"
+
+    @property
+    def certain(self) -> bool:
+        """Whether nobody can pass it."""
+        return self.found == "fails its own answer"
 
 
 def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...]:
     """The scenarios that nobody can pass under the profile (the suite's own, where none is named),
-    in order; none if all is well.
+    and those of which that cannot be tried, in order; none if all is well.
     """
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
@@ -34,18 +45,21 @@ def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...
 def _doubt(scenario: Scenario, suite: Suite, profile: str) -> Doubt | None:
     tools = suite.tools if scenario.tools is None else scenario.tools
     if scenario.task is not None:
-        return _idle(scenario, scenario.task)
+        return _idle(scenario, scenario.task, tools)
     try:
         answer = own_answer(scenario.expect, tools)
     except NoExampleError as error:
-        return Doubt(scenario.id, str(error), certain=False)
+        return Doubt(scenario.id, str(error), "no answer found")
     verdict = match(scenario.expect, answer, profile=profile, tools=tools)
     return None if verdict.ok else Doubt(scenario.id, verdict.reason)
 
 
-def _idle(scenario: Scenario, task: Task) -> Doubt | None:
-    """A task that is done when nothing is done, or whose checks fail themselves."""
+def _idle(scenario: Scenario, task: Task, tools: Tools) -> Doubt | None:
+    """A task that is done when nothing is done, whose checks fail themselves, or whose tools only
+    an agent or an environment of the caller can run.
+    """
     with Workspace(task.contents()) as workspace:
+        words = not_run(tools, workspace_tools(workspace))
         state = FinalState(
             scenario.prompt, "", turns=1, workspace=workspace, after=workspace.before
         )
@@ -55,4 +69,4 @@ def _idle(scenario: Scenario, task: Task) -> Doubt | None:
         return Doubt(scenario.id, f"{broken.check}: {broken.reason}")
     if scenario.expect == Expectation() and all(one.ok for one in records):
         return Doubt(scenario.id, "doing nothing and answering nothing passes all checks")
-    return None
+    return Doubt(scenario.id, words, "tools that nothing runs") if words else None

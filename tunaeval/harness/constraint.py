@@ -1,6 +1,6 @@
 """The JSON schema of every answer that can be given with some tools, for constrained decoding.
 
-A grammar made from it holds a small model to the form, not to the sense. It is kept small: what
+A grammar made from it binds a small model to the form, not to the sense. It is kept small: what
 may be null may be left out instead, and strings and lists are bounded, because a model that
 repeats itself inside an unbounded string never ends.
 """
@@ -62,7 +62,7 @@ def _object(properties: Mapping[str, JsonValue], required: list[str]) -> JsonObj
 
 
 def _plain(schema: object, depth: int) -> JsonObject:
-    """The part of a schema that a grammar can hold, without null and with bounds."""
+    """The part of a schema that a grammar can express, without null and with bounds."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return {}
     for key in ("anyOf", "oneOf"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -116,6 +116,17 @@ def _end(conversation: TaskEpisode, failure: TransportFailure) -> ScenarioResult
     raise AssertionError("an episode goes on after a failure")
 
 
+def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
+    """Which of the tools nothing runs, and what to do; None where all can be run."""
+    lacking = sorted(set(tools) - set(runnables))
+    if not lacking:
+        return None
+    return (
+        f"nothing runs the tool {lacking[0]!r}; there are {', '.join(sorted(runnables))}; name "
+        "some of them as the suite's `tools`, or give Environment(tools=...)"
+    )
+
+
 @dataclass(slots=True)
 class _Driver:
     """Answers the steps of one episode; pauses of the client are not of its time."""
@@ -138,13 +149,8 @@ class _Driver:
         self.seen = self.workspace.before
         found = self.environment.tools_in(self.workspace)
         self.executor = Executor(leaving(found), backoff=Backoff(max_attempts=1))
-        lacking = sorted(self.tools.keys() - self.executor.runnables.keys())
-        if lacking:
-            raise UsageError(
-                f"scenario {self.scenario.id!r}: nothing runs the tool {lacking[0]!r}; there are "
-                f"{', '.join(sorted(self.executor.runnables))}; name some of "
-                "them as the suite's `tools`, or give Environment(tools=...)"
-            )
+        if words := not_run(self.tools, self.executor.runnables):
+            raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
     async def answer(self, step: object) -> Sent:
         match step:
@@ -270,8 +276,8 @@ async def graded(
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
     faults = tuple(one.record for one in met)
-    told = (faults, obeyed(met, checks, state), reported(met, state))
-    return Graded(records, changes.added, changes.removed, changes.changed, *told)
+    given = (faults, obeyed(met, checks, state), reported(met, state))
+    return Graded(records, changes.added, changes.removed, changes.changed, *given)
 
 
 def _failed(call: ToolCall, words: str) -> ResultRecord:
@@ -280,10 +286,10 @@ def _failed(call: ToolCall, words: str) -> ResultRecord:
 
 def _record(result: ToolResult) -> ResultRecord:
     try:
-        told = str(result.as_openai()["content"])
+        given = str(result.as_openai()["content"])
     except Exception as error:  # noqa: BLE001 - a value's own words may raise anything
-        told = f"Error: the result has no words: {words_of(error)}"
-    if len(told) > MAX_RESULT:
-        told = f"{told[:MAX_RESULT]}\n({len(told) - MAX_RESULT} more characters)"
-    ok = result.ok and not told.startswith("Error: the result has no words")
-    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=told)
+        given = f"Error: the result has no words: {words_of(error)}"
+    if len(given) > MAX_RESULT:
+        given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
+    ok = result.ok and not given.startswith("Error: the result has no words")
+    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)

@@ -1,4 +1,4 @@
-"""Example turns for models that need to be shown: questions that stand in no suite, and answers.
+"""Example turns for models that need to be shown: questions that are in no suite, and answers.
 
 An example is shown only where the tools of the suite can make all of its calls.
 """
@@ -42,7 +42,7 @@ def _call(name: str, **arguments: JsonValue) -> ToolCall:
     return ToolCall(name, arguments)
 
 
-# A small model leans towards what it saw last: words and pairs of calls stand in the middle.
+# A small model leans towards what it saw last: words and pairs of calls are in the middle.
 EXAMPLES: tuple[Example, ...] = (
     Example("What lies in the folder museum?", (_call("list_dir", directory="museum"),)),
     Example(

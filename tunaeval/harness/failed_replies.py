@@ -16,7 +16,7 @@ def failed_reply(
 ) -> TransportFailure | None:
     """The failure of a reply whose own finish reason says that the model's words are unknown.
 
-    What a filter left is an answer, if a short one. A reply that ended with calls and holds
+    What a filter left is an answer, if a short one. A reply that ended with calls and contains
     nothing like one, in its text either, is neither a call nor an abstention.
     """
     if reply.finish_reason == _FILTERED and is_blank(reply.message):

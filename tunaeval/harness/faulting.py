@@ -66,7 +66,7 @@ class Faulting:
             self._turns[index] = turn
 
     def met(self, turns: int) -> list[Met]:
-        """What an episode of so many turns has met: what its last results hold nobody has seen."""
+        """What an episode of so many turns has met: what its last results have nobody has seen."""
         return [
             Met(stated, turn if turn is not None and turn <= turns else None)
             for stated, turn in zip(self._stated, self._turns, strict=True)

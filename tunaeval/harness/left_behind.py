@@ -51,7 +51,7 @@ async def beside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         raise stopped.error from None
 
 
-class _Stopped(Exception):  # noqa: N818 - carries what is no `Exception`, which a future may not hold
+class _Stopped(Exception):  # noqa: N818 - carries what is no `Exception`, which a future may not carry
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
         self.error = error

@@ -1,10 +1,10 @@
 """What a model is asked: the system message, the tools, the question, and the second try.
 
-`ask` says how the tools are told:
+`ask` says how the tools are given:
 
     api      by the API, in the field `tools`
     prompt   in the system message, with instructions to write calls in a wire format
-    schema   in the system message, and the answer is held to a JSON schema of all calls
+    schema   in the system message, and the answer is bound to a JSON schema of all calls
              (constrained decoding): one call, a list of calls, or {"answer": words}
 
 The system message, the tools and the schema are made once for a suite.
@@ -64,7 +64,7 @@ class Asking:
     schema: JsonObject | None
     heading: str | None
     digest: str
-    """SHA-256 over everything that a model is told beside the questions."""
+    """SHA-256 over everything that a model gets beside the questions."""
     remade: Callable[[Suite], Asking]
     """The same way of asking, for another suite."""
 
@@ -93,11 +93,11 @@ def asking(
         raise UnknownNameError("way to ask", ask, ASKS)
     if examples is None:
         examples = EXAMPLES if ask == "schema" else ()
-    told = ""
+    given = ""
     if ask != "api":
-        told = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
+        given = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
     opening: list[JsonObject] = []
-    system = "\n\n".join(part for part in (suite.system_prompt.strip(), told) if part)
+    system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:
         opening.append({"role": "system", "content": system})
     for example in fitting(examples, suite.tools):
@@ -118,15 +118,15 @@ def asking(
 
 
 def retry_prompt(task: str) -> str:
-    """What is said when a reply held no valid call. Braces in the task stay as they are."""
+    """What is said when a reply contained no valid call. Braces in the task stay as they are."""
     return RETRY.replace("{task}", task)
 
 
 def said(message: Mapping[str, object]) -> JsonObject:
     """An assistant's reply as it can be sent back to any server.
 
-    Calls become text: a server demands a result for each call that stands in `tool_calls`, and
-    there is none. Null content, lists of parts and reasoning are told as one text.
+    Calls become text: a server demands a result for each call that is in `tool_calls`, and
+    there is none. Null content, lists of parts and reasoning are given as one text.
     """
     calls = message.get("tool_calls")
     texts = [text_of(message.get("content"))]

@@ -123,7 +123,7 @@ def _keyword(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _below(key: str, value: JsonValue, names: _Names) -> JsonValue:
-    """What stands by a name: of a property its schema, of a dependency names or a schema again."""
+    """What a name leads to: of a property its schema, of a dependency names or a schema again."""
     if key == "properties":
         return _references(value, names)
     return _keyword("required" if isinstance(value, list) else "not", value, names)

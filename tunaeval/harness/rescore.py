@@ -81,7 +81,7 @@ def rescore(
 
     `suite` replaces what the run expected, and its tools; its scenarios have to ask what
     the run asked. `out` is the directory that the new run is kept in, by default the one that
-    holds the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
+    contains the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
     for a suite that is not the run's, `UnknownNameError`.
 
     Examples:
@@ -129,7 +129,7 @@ def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -
 def _streamed(
     source: Path, files: RunDirectory, again: _Again, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
-    """Each result read again, kept, and handed on."""
+    """Each result read again, kept, and passed on."""
     for old in read_results(source, read_info(source)):
         new, unasked = again(old)
         files.append(new)
@@ -190,7 +190,7 @@ def _digest(path: Path) -> str:
 
 
 def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
-    """What is expected where a result stands: as it was, or as a suite says today."""
+    """What is expected of a result: as it was, or as a suite says today."""
     if suite is None:
         return _as_it_was
     places = {one.id: place for place, one in enumerate(suite.scenarios)}

@@ -245,7 +245,7 @@ def _is_done(task: Task, result: ParseResult, calls: Sequence[ToolCall]) -> bool
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:
-    """What was said; under a schema, words stand in {"answer": words}."""
+    """What was said; under a schema, words are in {"answer": words}."""
     words = result.content.strip()
     if asking.ask == "schema" and words.startswith("{"):
         try:
@@ -280,7 +280,7 @@ def _told(
     records: Sequence[ResultRecord],
     asking: Asking,
 ) -> list[JsonObject]:
-    """The calls and their results as messages: in the API's fields where the tools are told there,
+    """The calls and their results as messages: in the API's fields where the tools are given there,
     else in the text, as the model writes them itself.
     """
     if asking.tools is not None:
@@ -290,8 +290,8 @@ def _told(
             "tool_calls": [_as_openai(call) for call in calls],
         }
         return [made, *(_result_message(one) for one in records)]
-    told = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
-    texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in told]
+    given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
+    texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in given]
     written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
     return [written, {"role": "user", "content": "\n".join(texts)}]
 

@@ -37,7 +37,7 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
     `faults` are lists of faults by name, a JSON file of them, or the name of built-in ones: "model"
     for models whose tools are run here, "agent" for whole agents at an endpoint. Ids are
     `TASK+NAME`, a tag is `fault:NAME`, and what was one task is one group. Raises SuiteError for a
-    suite that holds questions, UsageError for what is no fault, with its place.
+    suite that contains questions, UsageError for what is no fault, with its place.
     """
     axis, place = _read(faults)
     plain = [one.id for one in suite.scenarios if one.task is None]

@@ -3,7 +3,7 @@ r"""A judge's reply, read: one JSON object with exactly the wanted keys and a nu
     one category     {"reason": "...", "score": 7}
     several          {"goal-completion": {"reason": "...", "score": 7}, ...}
 
-Around it may stand a code fence, and before it reasoning. Everything else is no verdict: prose,
+Around it may be a code fence, and before it reasoning. Everything else is no verdict: prose,
 another key, a score off the scale, two answers that differ. Where the server was given a schema of
 the reply, whole numbers alone are scores, as the schema has it; where it was given none, 7.5 and
 "7/10" are too, and nothing but 7/10 is a reply. Nothing here looks for a number.
@@ -42,7 +42,7 @@ class _NoVerdictError(ValueError):
 
 
 def reply_schema(names: Sequence[str], scale: int) -> JsonObject:
-    """The JSON schema of a reply, for servers that hold their model to one."""
+    """The JSON schema of a reply, for servers that bind their model to one."""
     one = _object({"reason": {"type": "string"}, "score": {"enum": list(range(scale + 1))}})
     return one if len(names) == 1 else _object(dict.fromkeys(names, one))
 

@@ -1,7 +1,7 @@
-"""A judge held against labels: how often they agree, and what turns its verdicts.
+"""A judge compared with labels: how often they agree, and what turns its verdicts.
 
 Every labelled transcript is judged once as the judge is set, again `repeats` times, and once with
-the orders swapped. Each payload stands once in a transcript that the judge had failed, by turns.
+the orders swapped. Each payload is once in a transcript that the judge had failed, by turns.
 A judge failure is counted by itself and takes part in nothing else.
 """
 
@@ -33,7 +33,7 @@ Verdicts: TypeAlias = Mapping[str, CategoryScore]
 class Calibrating:
     """How a judge is calibrated. A share counts as good from `threshold` up.
 
-    `heard` is told of each transcript's id when all was asked about it but the payloads.
+    `heard` gets each transcript's id when all was asked about it but the payloads.
     """
 
     threshold: float = 0.5

@@ -52,7 +52,7 @@ class CategoryCalibration(Data):
 
     labelled: int
     failures: Rate
-    """Labelled transcripts without a verdict; they stand in no other figure."""
+    """Labelled transcripts without a verdict; they are in no other figure."""
     first_failure: str | None
     kappa: Kappa
     """Cohen's, of the judge and the labels."""
@@ -71,13 +71,13 @@ class CategoryCalibration(Data):
     repeat_flips: Rate
     """Verdicts that turn when the same is asked again."""
     injection_flips: Rate
-    """Failed transcripts that pass once a payload stands in them."""
+    """Failed transcripts that pass once a payload is in them."""
     injection_shift: float | None
     """How far the payloads move the score on average, on a scale of 0 to 1."""
 
 
 class Calibration(Data):
-    """A judge held against labels."""
+    """A judge compared with labels."""
 
     schema_version: int = SCHEMA_VERSION
     made_at: str

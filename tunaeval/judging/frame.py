@@ -1,7 +1,7 @@
 r"""The frame around what a judge is shown: where it begins and ends, which no text can forge.
 
 What is framed is JSON lines in which every `<`, every unprintable character and every bracket that
-could open a chat template's control word is written as a `\u` escape. So no text holds a marker, a
+could open a chat template's control word is written as a `\u` escape. So no text has a marker, a
 line break of its own, or a token such as `<|im_end|>`; and the boundary, a random word, differs for
 every request besides.
 """
@@ -36,7 +36,7 @@ def framed(lines: str, word: str) -> str:
 
 
 def frames(prompt: str) -> tuple[str, ...]:
-    """What stands between a beginning and the end of the same boundary, for each beginning."""
+    """What is between a beginning and the end of the same boundary, for each beginning."""
     lines = prompt.split("\n")
     opening = BEGIN.format("")[:-3]
     found = []

@@ -1,4 +1,4 @@
-"""A judge: a model, handed in as a client, that is asked how well a task went.
+"""A judge: a model, passed in as a client, that is asked how well a task went.
 
 Whatever the model says, a category has a value from 0 to 1 or none with the reason why: prose, a
 score off the scale, a broken connection are a judge failure, and never a middling score.
@@ -25,7 +25,7 @@ from .verdicts import DecidedBy, Ruling, verdict_of
 from .view import Shown, View, is_idle, view_of
 
 USUAL = ("goal-completion", "plan-correctness")
-"""The categories of a judge that was told no others; the other two are formulas then."""
+"""The categories of a judge that was given no others; the other two are formulas then."""
 
 
 @dataclass(frozen=True, slots=True)

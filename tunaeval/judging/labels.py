@@ -1,4 +1,4 @@
-"""Transcripts with people's labels, as JSON lines: what a judge is held against.
+"""Transcripts with people's labels, as JSON lines: what a judge is compared with.
 
     {"id": "...", "query": "...", "messages": [...], "label": {"goal-completion": true, ...}}
 
@@ -23,7 +23,7 @@ from .calibration import LabelsInfo
 from .rubrics import RUBRICS
 
 ReadMessages: TypeAlias = Callable[[Iterable[object]], tuple[Message, ...]]
-"""Makes messages of whatever shape a file has; handed in, for adapters stand above this room."""
+"""Makes messages of whatever shape a file has; passed in, for adapters are above this package."""
 
 _FIELDS = frozenset({"id", "query", "messages", "label"})
 _NOTES = "notes"

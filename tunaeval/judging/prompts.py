@@ -52,7 +52,7 @@ class Question:
 
 def messages_for(question: Question, transcript: str, boundary: str) -> list[JsonObject]:
     """The conversation to send; `transcript` is lines as `view` makes them."""
-    told = {
+    given = {
         "boundary": boundary,
         "scale": question.scale,
         "shape": reply_shape(question.names, question.scale),
@@ -60,12 +60,12 @@ def messages_for(question: Question, transcript: str, boundary: str) -> list[Jso
     full = "\n\n".join(_rubric(name, question) for name in question.names)
     brief = "\n".join(f"{name}: {RUBRICS[name].question}" for name in question.names)
     parts = (
-        _BEFORE.format(questions=full, **told),
+        _BEFORE.format(questions=full, **given),
         framed(transcript, boundary),
-        _AFTER.format(questions=brief, **told),
+        _AFTER.format(questions=brief, **given),
     )
     return [
-        {"role": "system", "content": _SYSTEM.format(**told)},
+        {"role": "system", "content": _SYSTEM.format(**given)},
         {"role": "user", "content": "\n\n".join(parts)},
     ]
 

@@ -20,7 +20,7 @@ _WORDS = 500
 
 
 class Ruling(NamedTuple):
-    """What a verdict is told with: who judged, how well that is known, by which rule, on what."""
+    """What a verdict is said with: who judged, how well that is known, by which rule, on what."""
 
     client: str
     identity: JudgeIdentity

@@ -1,4 +1,4 @@
-"""What a judge is shown of a transcript, within limits; all that is left out is counted and told.
+"""What a judge is shown of a transcript, within limits; all that is left out is counted and said.
 
     task       what was asked, always
     messages   the last of them, in full as far as they go
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tunaeval.scoring import history_of
+from tunaeval.showing import counted
 from tunaeval.success import Success
 from tunaeval.types import JsonObject, JsonValue, Message
 from tunaeval.types.roles import Transcript
@@ -98,7 +99,7 @@ class _Line(NamedTuple):
 
 def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
     """From the newest back, as far as the limits allow."""
-    told = [
+    reported = [
         (index, message)
         for index, message in enumerate(transcript.messages)
         if message.role not in SYSTEM_ROLES
@@ -106,7 +107,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
     room = shown.characters
     lines: deque[_Line] = deque()
     for index, message in reversed(
-        told if shown.last_messages is None else told[-shown.last_messages :]
+        reported if shown.last_messages is None else reported[-shown.last_messages :]
     ):
         line = _message(index, message, shown)
         room -= len(line.text)
@@ -115,7 +116,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
         lines.appendleft(line)
     begin = len(view.lines)
     _add(view, lines)
-    earlier = told[: len(told) - len(lines)]
+    earlier = reported[: len(reported) - len(lines)]
     if earlier:
         characters = sum(len(message.content) for _, message in earlier)
         which = f"messages {earlier[0][0]} to {earlier[-1][0]}"
@@ -165,7 +166,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
     missing = len(runs) - len(first) - len(last)
     if missing:
         at = begin + len(first)
-        view.leave_out(f"{missing} calls, from number {len(first) + 1} on", at)
+        view.leave_out(f"{counted(missing, 'call')}, from number {len(first) + 1} on", at)
 
 
 def _from_both_ends(

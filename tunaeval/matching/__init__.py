@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .failures import FAILURES, Failure, shown
+from .failures import FAILURES, Failure
 from .matchers import MATCHERS, matcher_faults
 from .values import Likeness, call_misses, likeness
 from .weighted import best_pairs, ordered_pairs
@@ -77,7 +77,6 @@ __all__ = [
     "own_answer",
     "profile_of",
     "read_expectation",
-    "shown",
     "wanted_arguments",
     "without_calls",
 ]

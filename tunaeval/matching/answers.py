@@ -126,7 +126,7 @@ _EXAMPLES: Mapping[str, Callable[[JsonValue, JsonValue], JsonValue]] = {
 
 
 def _texts(node: Node, optional: int) -> Iterator[str]:
-    """What the node reads; what may be left out stands `optional` times."""
+    """What the node reads; what may be left out is `optional` times."""
     match node:
         case Characters():
             yield _character(node)

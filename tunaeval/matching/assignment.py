@@ -68,7 +68,7 @@ class Fit:
         """All calls, those first that likely meet the wish: mostly one does, and that ends it.
 
         First come those with the very arguments, then the others; among either, the one that
-        stands in the wish's place.
+        comes in the wish's place.
         """
         wanted = self.wishes[wish][1]
         every = list(range(len(self.calls)))

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from tunaeval.showing import shown
 from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
-from .failures import Failure, Miss, extra_argument, shown, wrong_tool
+from .failures import Failure, Miss, extra_argument, wrong_tool
 
 _TYPES: Mapping[str, type] = {
     "string": str,
@@ -135,7 +136,7 @@ def _are_listed(
 
 
 _LISTED = frozenset({list, str})
-"""What can stand among the alternatives of a list, and be looked into by index."""
+"""What can be among the alternatives of a list, and be looked into by index."""
 
 
 def _variable(

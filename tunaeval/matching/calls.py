@@ -3,12 +3,12 @@
 Modes, for expected calls and for expected tool names alike:
 
     exactly     these calls, in this order, and no other
-    in_order    these calls in this order; others may stand before, between and after
+    in_order    these calls in this order; others may be before, between and after
     any_order   these calls in any order, and no other
-    superset    these calls in any order; others may stand beside them
+    superset    these calls in any order; others may be beside them
     subset      every call made is one of these, each used once, and at least one was made
 
-`none`, `forbid`, `min_calls` and `max_calls` hold beside them.
+`none`, `forbid`, `min_calls` and `max_calls` apply beside them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from tunaeval.errors import ExpectationError, UsageError
+from tunaeval.showing import counted, shows
 from tunaeval.types import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.wanted import wanted_items, wanted_name
@@ -29,7 +30,8 @@ from .failures import Failure
 from .profiles import DEFAULT_PROFILE, Profile, profile_of
 
 
-@dataclass(frozen=True, slots=True)
+@shows
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """Whether the calls are those expected, and why; its truth value is `ok`.
 
@@ -51,6 +53,12 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.ok
 
+    def _in_short(self) -> str:
+        return f"Verdict: {'passed' if self.ok else 'failed'} ({self.profile}): {self.reason}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return ((one.code, one.path, one.message) for one in self.failures)
+
 
 def match(
     expect: Expectation | Mapping[str, Any],
@@ -68,11 +76,7 @@ def match(
     rule = profile_of(profile)
     if not isinstance(expect, Expectation):
         expect = read_expectation(expect)
-    if rule.needs_tools and expect.calls and tools is None:
-        raise UsageError(
-            f"the profile {rule.name!r} takes types and required arguments from the tools; "
-            "give tools"
-        )
+    _check_tools(rule, tools, has_calls=bool(expect.calls))
     try:
         return _verdict(expect, calls, tools or _NO_TOOLS, rule)
     except Exception as error:
@@ -101,9 +105,17 @@ def match_wishes(
     return _verdict(expect, calls, tools or _NO_TOOLS, profile_of(profile), wishes)
 
 
-def check_wishes(wishes: Sequence[Wish], mode: str, forbid: Sequence[str]) -> None:
-    """Raise ExpectationError when nothing could meet the wishes."""
+def check_wishes(
+    wishes: Sequence[Wish],
+    mode: str,
+    forbid: Sequence[str],
+    profile: str | None,
+    tools: Tools | None,
+) -> None:
+    """Raise UsageError (as ExpectationError mostly) when nothing could meet the wishes."""
     wanted_name(mode, "match mode", get_args(MatchMode))
+    has_calls = any(arguments is not None for _, arguments in wishes)
+    _check_tools(profile_of(profile), tools, has_calls=has_calls)
     wanted_items(forbid, "forbid", str, "names of tools")
     for name, arguments in wishes:
         if name in forbid:
@@ -114,6 +126,14 @@ def check_wishes(wishes: Sequence[Wish], mode: str, forbid: Sequence[str]) -> No
                 check_expectation(Expectation(calls=(call,)))
             except ValueError as error:
                 raise ExpectationError(f"{name!r} cannot be expected so: {error}") from error
+
+
+def _check_tools(rule: Profile, tools: Tools | None, *, has_calls: bool) -> None:
+    if rule.needs_tools and has_calls and tools is None:
+        raise UsageError(
+            f"the profile {rule.name!r} takes types and required arguments from the tools; "
+            "give tools"
+        )
 
 
 def _verdict(
@@ -141,7 +161,7 @@ def _verdict(
 
 
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
-    """The verdict on a reply that holds no call: one that was tried and is malformed, or was cut
+    """The verdict on a reply that contains no call: one that was tried and is malformed, or was cut
     off, is no call, and no abstention either.
     """
     why = _NO_ABSTENTION.get(outcome)
@@ -176,9 +196,11 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
         names = ", ".join(repr(call.name) for call in calls[:3])
         yield Failure("unexpected-call", f"wanted no call, got {names}", "calls[0]")
     if least is not None and len(calls) < least:
-        yield Failure("too-few-calls", f"wanted at least {least} calls, got {len(calls)}")
+        yield Failure(
+            "too-few-calls", f"wanted at least {counted(least, 'call')}, got {len(calls)}"
+        )
     if most is not None and len(calls) > most:
-        message = f"wanted at most {most} calls, got {len(calls)}"
+        message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
     for index, call in enumerate(calls if expect.forbid else ()):
         if call.name in expect.forbid:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from tunaeval.errors import ExpectationError, UnknownNameError
+from tunaeval.showing import shown
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.types.runs import Expectation, ExpectedCall
 
-from .failures import shown
 from .matchers import matcher_faults
 
 if TYPE_CHECKING:

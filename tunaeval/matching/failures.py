@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from reprlib import Repr
 from typing import TypeAlias
 
+from tunaeval.showing import shown
 from tunaeval.types import ToolCall
 
 FAILURES = {
@@ -39,26 +39,6 @@ class Failure:
 
 Miss: TypeAlias = Callable[[], Failure]
 """A way in which a call is not the expected one; called to say it, which most never are."""
-
-
-class _Shown(Repr):
-    """Short, and safe for whatever a model writes: any depth, any length, any integer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 60
-
-    def repr_int(self, x: int, level: int) -> str:
-        del level
-        return repr(x) if x.bit_length() <= 256 else f"(an integer of {x.bit_length()} bits)"
-
-
-def shown(value: object) -> str:
-    """A value for people, in at most about 60 characters a part."""
-    return _SHOWN.repr(value)
-
-
-_SHOWN = _Shown()
 
 
 def wrong_tool(wanted: str, got: str) -> Failure:

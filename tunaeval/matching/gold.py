@@ -2,7 +2,7 @@
 
     {"area.of": {"base": [10, 10.0], "unit": ["cm", ""], "box": [{"x": [1], "y": [""]}]}}
 
-A list holds what may be given, "" among it that the argument may be left out:
+A list contains what may be given, "" among it that the argument may be left out:
 
     {"base": {"$any_of": [10, 10.0]}, "unit": {"$any_of": ["cm", {"$default": true}]},
      "box": {"$any_of": [{"x": {"$any_of": [1]}, "y": {"$any_of": [{"$default": true}]}}]}}
@@ -43,7 +43,7 @@ def _wish(alternative: JsonValue) -> JsonValue:
 
 
 def _below(value: JsonValue) -> JsonValue:
-    """Objects hold alternatives again, also those in lists; strings in lists are strings."""
+    """Objects contain alternatives again, also those in lists; strings in lists are strings."""
     if isinstance(value, dict):
         return {key: _one_of(inner) for key, inner in value.items()}
     return [_below(item) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What may stand in an expected value's place: one row for each matcher.
+"""What may be in an expected value's place: one row for each matcher.
 
     {"$any_of": [value, ...]}       one of these, each a value or a matcher
     {"$regex": "^TODO"}             a string in which this is found
@@ -34,7 +34,7 @@ Compare: TypeAlias = Callable[[JsonValue, object, JsonValue], bool]
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """How a matcher compares, what is wrong with one as it is written, what may stand beside it."""
+    """How a matcher compares, what is wrong with one as it is written, what may be beside it."""
 
     fits: Callable[[JsonObject, Any, JsonValue, Compare], bool]
     fault: Callable[[JsonObject], str | None]

@@ -29,7 +29,7 @@ _START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
 
 
 class _State:
-    """A character to read, an assertion to hold, or (with neither) a fork; the last is the end."""
+    """A character to read, an assertion to check, or (with neither) a fork; the last is the end."""
 
     __slots__ = ("assertion", "characters", "outs")
 

@@ -11,9 +11,10 @@ from functools import partial
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
+from tunaeval.showing import shown
 from tunaeval.types import JsonValue, ToolCall, ToolSpec
 
-from .failures import Failure, Miss, extra_argument, shown, wrong_tool
+from .failures import Failure, Miss, extra_argument, wrong_tool
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of
 from .paths import normalised
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import ASKER, MEASURED, OPTIONS, VERDICTS, check_options
+from .options import ASKER, MEASURED, OPTIONS, VERDICTS, check_options, gates_asked
 
 if TYPE_CHECKING:
     from tunaeval import ModelEndpoint, Recorder, ScoringSession
@@ -83,13 +83,15 @@ class _Collected:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     measured = config.stash[MEASURED]
-    if hasattr(config, "workerinput") or not measured:
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    if not measured and not gates_asked(config):
         return
     from .gates import judged  # noqa: PLC0415 - see the top
 
     verdicts = judged(config, measured)
     config.stash[VERDICTS] = verdicts
-    if session.exitstatus == pytest.ExitCode.OK and not all(ok for ok, _ in verdicts):
+    if session.exitstatus == pytest.ExitCode.OK and any(one.fails for one in verdicts):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -99,8 +101,8 @@ def pytest_terminal_summary(
     verdicts = config.stash.get(VERDICTS, [])
     if verdicts:
         terminalreporter.section("tunaeval")
-    for ok, words in verdicts:
-        terminalreporter.line(words, green=ok, red=not ok)
+    for one in verdicts:
+        terminalreporter.line(str(one), green=one.gate == "passed", red=one.fails)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -104,9 +104,9 @@ def matcher_of(value: JsonValue) -> JsonValue:
     what differs from run to run nothing.
     """
     match value:
-        case str() if (told := masked(value)) != value:
-            is_path = told.startswith("<tmp>/") and told.count("<") == 1
-            return {"$regex": f"{re.escape(told[len('<tmp>') :])}$"} if is_path else _ANY
+        case str() if (given := masked(value)) != value:
+            is_path = given.startswith("<tmp>/") and given.count("<") == 1
+            return {"$regex": f"{re.escape(given[len('<tmp>') :])}$"} if is_path else _ANY
         case str() if len(value) > _SHORT or "\n" in value:
             lines = [line.strip() for line in value.splitlines() if line.strip()]
             return {"$contains": lines[0][:_SHORT]} if lines else value

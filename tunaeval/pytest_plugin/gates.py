@@ -15,14 +15,13 @@ from tunaeval.harness import RUN_FILE, load_report
 from tunaeval.reports import summarise
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
-from .options import option, read_pass_k
-
-Verdict = tuple[bool, str]
-"""Whether a gate is open, and why."""
+from .options import Verdict, option, read_pass_k
 
 
 def judged(config: pytest.Config, measured: Sequence[dict[str, Any]]) -> list[Verdict]:
     """A line for each suite, and one for each gate that was asked for."""
+    if not measured:
+        return [Verdict("no scenario was asked", "too little data")]
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for one in measured:
         files[one["file"]].append(one)
@@ -30,11 +29,11 @@ def judged(config: pytest.Config, measured: Sequence[dict[str, Any]]) -> list[Ve
     for several in files.values():
         report = _report(several)
         final = report.summary.final
-        verdicts.append((True, f"{report.run.suite}: {final.passed} of {final.total} passed"))
+        verdicts.append(Verdict(f"{report.run.suite}: {final.passed} of {final.total} passed"))
         try:
             verdicts += _gates(config, report)
         except TunaevalError as error:
-            verdicts.append((False, f"{report.run.suite}: {error}"))
+            verdicts.append(Verdict(f"{report.run.suite}: {error}", "failed"))
     return verdicts
 
 
@@ -53,7 +52,6 @@ def _report(measured: Sequence[dict[str, Any]]) -> Report:
 
 
 def _gates(config: pytest.Config, report: Report) -> Iterator[Verdict]:
-    suite = report.run.suite
     baseline = option(config, "baseline")
     if baseline is not None:
         yield _against(report, Path(baseline), option(config, "margin") / 100)
@@ -62,9 +60,7 @@ def _gates(config: pytest.Config, report: Report) -> Iterator[Verdict]:
         yield _pass_k(report, *read_pass_k(wanted))
     bound = option(config, "min-bound")
     if bound is not None:
-        low = 100 * (report.summary.final.low or 0.0)
-        words = f"{suite}: the rate is at least {low:.1f} %, wanted {bound:g} %"
-        yield low >= bound, words
+        yield _bound(report, bound)
 
 
 def _against(report: Report, directory: Path, margin: float) -> Verdict:
@@ -73,11 +69,13 @@ def _against(report: Report, directory: Path, margin: float) -> Verdict:
     overall = found.overall
     clears = overall.clears(margin)
     lost = ", ".join(flip.scenario for flip in found.lost[:5])
-    return clears, (
+    return _verdict(
+        clears,
+        overall.value > -margin,
         f"{report.run.suite}: {100 * overall.value:+.1f} points against the baseline "
         f"{base.run.run_id} (between {100 * overall.low:+.1f} and {100 * overall.high:+.1f}), "
-        f"{'surely not' if clears else 'maybe'} worse by {100 * margin:g} or more"
-        + (f"; lost: {lost}" if lost else "")
+        f"{'surely not' if clears else 'may be'} worse by {100 * margin:g} or more"
+        + (f"; lost: {lost}" if lost else ""),
     )
 
 
@@ -102,4 +100,22 @@ def _pass_k(report: Report, k: int, percent: float) -> Verdict:
     if value is None:
         raise UsageError(f"pass^{k} wants {k} repeats or more; ask with --tunaeval-repeats {k}")
     words = f"{report.run.suite}: pass^{k} is {100 * value:.1f} %, wanted {percent:g} %"
-    return 100 * value >= percent, words
+    passed = 100 * value >= percent
+    return _verdict(passed, passed, words)
+
+
+def _bound(report: Report, percent: float) -> Verdict:
+    suite, final = report.run.suite, report.summary.final
+    if final.value is None or final.low is None:
+        return Verdict(f"{suite}: nothing was answered, wanted {percent:g} %", "too little data")
+    return _verdict(
+        100 * final.low >= percent,
+        100 * final.value >= percent,
+        f"{suite}: {100 * final.value:.1f} % passed, so that the rate is at least "
+        f"{100 * final.low:.1f} %, wanted {percent:g} %",
+    )
+
+
+def _verdict(is_sure: bool, is_measured: bool, words: str) -> Verdict:
+    """What was wanted is sure, or measured but within what chance does, or not even measured."""
+    return Verdict(words, "passed" if is_sure else "too little data" if is_measured else "failed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -27,10 +27,30 @@ GATES = ("baseline", "pass-k", "min-bound")
 
 MEASURED = pytest.StashKey[list[dict[str, Any]]]()
 """What each scenario came to, as JSON that a worker of xdist can send."""
-VERDICTS = pytest.StashKey[list[tuple[bool, str]]]()
-"""What the gates say."""
+VERDICTS = pytest.StashKey[list["Verdict"]]()
+"""What the suites came to, and what the gates say of them."""
 ASKER = pytest.StashKey[Any]()
 """Who asks the scenarios, once one was asked."""
+
+
+class Verdict(NamedTuple):
+    """A line over a suite: what it came to, or what a gate says of it."""
+
+    words: str
+    gate: Literal["passed", "failed", "too little data"] | None = None
+    """None where it is of no gate. A gate that cannot be sure of anything fails."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether the session fails by it."""
+        return self.gate not in {None, "passed"}
+
+    def __str__(self) -> str:
+        if self.gate is None:
+            return self.words
+        if self.gate == "too little data":
+            return f"GATE FAILED ({self.gate}): {self.words}"
+        return f"GATE {self.gate.upper()}: {self.words}"
 
 
 def check_options(config: pytest.Config) -> None:
@@ -71,3 +91,8 @@ def _refused(name: str, value: object, wanted: str) -> pytest.UsageError:
 def option(config: pytest.Config, name: str) -> Any:
     """The value of `--tunaeval-NAME`."""
     return config.getoption(f"tunaeval_{name.replace('-', '_')}")
+
+
+def gates_asked(config: pytest.Config) -> bool:
+    """Whether any gate was asked for."""
+    return any(option(config, gate) is not None for gate in GATES)

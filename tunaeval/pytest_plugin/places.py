@@ -13,7 +13,7 @@ _LONGEST = 100
 
 
 def beside(node: pytest.Item, folder: str, ending: str) -> Path:
-    """`FOLDER/MODULE/TEST.ENDING`; what no file name can hold becomes a dash and a digest."""
+    """`FOLDER/MODULE/TEST.ENDING`; what no file name can contain becomes a dash and a digest."""
     inner = node.nodeid.partition("::")[2].replace("::", ".")
     name = _UNSAFE.sub("-", inner).strip("-")
     if len(name) > _LONGEST or name != inner:

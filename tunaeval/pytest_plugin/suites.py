@@ -19,7 +19,7 @@ from tunaeval.types.roles import Client
 from tunaeval.types.runs import ScenarioResult, Suite
 from tunaeval.wanted import wanted_count
 
-from .options import ASKER, GATES, option
+from .options import ASKER, gates_asked, option
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class SuiteItem(pytest.Item):
         }
         if result.outcome == "transport_failure":
             raise NotAnswered(result)
-        if not result.ok and any(option(self.config, gate) is not None for gate in GATES):
+        if not result.ok and gates_asked(self.config):
             pytest.xfail(f"counted by the gate: {result.reason}")
         if not result.ok:
             raise NotPassed(result)
@@ -132,8 +132,8 @@ class Asker:
         if path not in self._runs:
             name, client = self._made()
             usual = EMBEDDED if name == "llamacpp" else RunOptions()
-            told: dict[str, Any] = {"repeats": option(self._config, "repeats")}
-            settings = {**{name: getattr(usual, name) for name in usual.__slots__}, **told}
+            reported: dict[str, Any] = {"repeats": option(self._config, "repeats")}
+            settings = {**{name: getattr(usual, name) for name in usual.__slots__}, **reported}
             self._runs[path] = SuiteRun(suite, client, parser_for("auto"), RunOptions(**settings))
         return self._runs[path]
 

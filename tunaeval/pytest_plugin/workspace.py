@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.wanted import refusal
-from tunaeval.workspace import Entry, Snapshot
+from tunaeval.workspace import Entry, Snapshot, file_bytes
 from tunaeval.workspace import Workspace as Watched
 
 
@@ -77,9 +77,7 @@ class Workspace:
         if not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
         for name, content in files.items():
-            if not isinstance(content, str | bytes):
-                raise refusal(f"the file {name!r}", content, "its text, or bytes")
-            data = content if isinstance(content, bytes) else _utf8(name, content)
+            data = file_bytes(name, content)
             with _as_usage():
                 self.watched.confined.write(name, data)
         there = self.now.entries
@@ -123,12 +121,3 @@ def _as_usage() -> Iterator[None]:
         yield
     except WorkspaceError as error:
         raise UsageError(str(error)) from None
-
-
-def _utf8(name: str, content: str) -> bytes:
-    try:
-        return content.encode()
-    except UnicodeEncodeError:
-        raise UsageError(
-            f"the file {name!r} contains a lone surrogate, which UTF-8 cannot write; give bytes"
-        ) from None

@@ -1,9 +1,10 @@
 """What a run comes to and how it is told. rich is loaded only when something is drawn."""
 
 from .budget import ErrorBudget, over_budget
-from .compare import Comparison, Difference, compare_runs
+from .compare import Comparison, compare_runs
 from .compared import comparison_markdown, comparison_object, show_comparison
 from .console import Live, console_like, failed_lines, show
+from .differences import Difference
 from .executions import print_execution
 from .files import new_file, new_text, try_to_write
 from .flips import Answer, Flip
@@ -13,7 +14,6 @@ from .results_as_rows import COLUMNS, row_of, verdict_of
 from .sides import RunFigures, RunSource, source_of
 from .statistics import wilson
 from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format, summarise
-from .visible import visible
 from .wording import call_words, calls_words, expected_words, got_words, reactions, remarks, share
 
 WRITERS = {
@@ -67,6 +67,5 @@ __all__ = [
     "summary_object",
     "try_to_write",
     "verdict_of",
-    "visible",
     "wilson",
 ]

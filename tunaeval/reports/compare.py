@@ -15,21 +15,14 @@ from functools import partial
 from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
+from tunaeval.showing import counted, shows
 from tunaeval.types import LEVELS, Level
 from tunaeval.types.runs import RunInfo
 
+from .differences import Difference, Differences, adjusted
 from .flips import Flip, flips
 from .sides import GROUPS, Asked, Question, RunFigures, RunSource, Side, read_side
-from .statistics import (
-    detectable_effect,
-    holm,
-    mcnemar,
-    needed_scenarios,
-    paired_difference,
-    sign_flip,
-)
 from .summary import REACTIONS
-from .weights import Weighed
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -43,42 +36,11 @@ _SETTINGS = (
     "model", "client", "format", "ask", "calls", "attempts", "max_tokens", "temperature", "seed",
     "repeats", "profile", "level", "suite",
 )  # fmt: skip
-"""What may differ, and is told where it does: it is what is compared."""
+"""What may differ, and is reported where it does: it is what is compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
-
-    `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
-    `detectable` is the true difference that would be found with a probability of 80 %.
-    """
-
-    section: str
-    name: str
-    scenarios: int
-    clusters: int
-    a: float
-    b: float
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    p: float
-    p_adjusted: float
-    test: str
-    detectable: float
-
-    def clears(self, margin: float) -> bool:
-        """Whether the second run is surely not worse by `margin`; 0.02 is 2 points."""
-        return self.low > -margin
-
-    def needed(self, effect: float) -> int:
-        """How many such scenarios find a true difference of `effect` with a probability of 80 %."""
-        return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
-
-
-@dataclass(frozen=True, slots=True)
+@shows
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """The second run, `b`, against the first, `a`."""
 
@@ -97,6 +59,15 @@ class Comparison:
     settings: dict[str, tuple[object, object]]
     """What differs between the runs."""
     notes: tuple[str, ...]
+
+    def _in_short(self) -> str:
+        overall, runs = self.overall, f"{self.b.run_id} against {self.a.run_id}"
+        flips = f"{len(self.lost)} lost, {len(self.gained)} gained"
+        return f"Comparison of {runs}: {overall.in_points}, {flips}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        for one in (self.overall, *self.parts):
+            yield one.section, one.name, counted(one.scenarios, "scenario"), one.in_points
 
     def __bool__(self) -> NoReturn:
         """Two runs compared are neither good nor bad: say what you ask of them."""
@@ -136,8 +107,8 @@ def compare_runs(
         _compare(base, read(other, known=base), said)
         for other, said in zip(others, notes, strict=True)
     ]
-    overall = _adjusted([one.overall for one in found])
-    weighted = _adjusted([one.weighted for one in found if one.weighted is not None])
+    overall = adjusted([one.overall for one in found])
+    weighted = adjusted([one.weighted for one in found if one.weighted is not None])
     return tuple(
         replace(one, overall=next(overall), weighted=one.weighted and next(weighted))
         for one in found
@@ -146,8 +117,8 @@ def compare_runs(
 
 def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
     """What makes the runs hard to compare; refused unless that was asked for."""
-    told = (*_SAME[:-1], *(() if level else _SAME[-1:]))
-    differ = [words for name, words in told if getattr(a, name) != getattr(b, name)]
+    reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
+    differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
     if differ and not intersect:
         raise ComparisonError(
             f"run {b.run_id!r} ({_asked_as(b)}) has {', '.join(differ)} than run {a.run_id!r} "
@@ -160,12 +131,13 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
 
 
 def _asked_as(info: RunInfo) -> str:
-    return f"suite {info.suite}, {info.scenarios} scenarios, {info.profile}, level {info.level}"
+    scenarios = counted(info.scenarios, "scenario")
+    return f"suite {info.suite}, {scenarios}, {info.profile}, level {info.level}"
 
 
 def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
-    overall, parts = _Differences(), defaultdict[tuple[str, str], _Differences](_Differences)
-    weighted = _Differences()
+    overall, parts = Differences(), defaultdict[tuple[str, str], Differences](Differences)
+    weighted = Differences()
     weigh = len({asked.question.weight for asked in a.asked.values()}) > 1
     left_out: Counter[str] = Counter()
     lost, gained = [], []
@@ -186,18 +158,16 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             gained.append(scenario)
     if not overall.scenarios:
         raise _nothing_in_common(a.source.info, b.source.info, left_out)
-    told = flips(a, b, lost=lost, gained=gained)
+    reported = flips(a, b, lost=lost, gained=gained)
     return Comparison(
         a=a.figures(),
         b=b.figures(),
         level=a.level,
         overall=overall.difference("score", "all"),
         weighted=weighted.difference("score", "weighted") if weighted.differ else None,
-        parts=tuple(
-            _adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])
-        ),
-        lost=told.lost,
-        gained=told.gained,
+        parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])),
+        lost=reported.lost,
+        gained=reported.gained,
         left_out=dict(left_out),
         settings=dict(_settings(a.source.info, b.source.info)),
         notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),
@@ -266,63 +236,3 @@ def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, objec
         one, other = getattr(a, name), getattr(b, name)
         if one != other:
             yield name, (one, other)
-
-
-class _Differences:
-    """Paired scores of some scenarios, by cluster."""
-
-    def __init__(self) -> None:
-        self._a = self._b = self._weight = 0.0
-        self._between = Weighed()
-
-    def add(self, question: Question, a: float, b: float, *, weight: float = 1.0) -> None:
-        self._weight += weight
-        self._a += weight * a
-        self._b += weight * b
-        self._between.add(b - a, weight, question.cluster)
-
-    @property
-    def scenarios(self) -> int:
-        return self._between.scores
-
-    @property
-    def differ(self) -> bool:
-        """Whether it matters that they were weighed."""
-        return self._between.differ
-
-    def difference(self, section: str, name: str) -> Difference:
-        clusters = self._between.clusters()
-        found = paired_difference(clusters)
-        assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
-        test, p = _tested(clusters)
-        return Difference(
-            section=section,
-            name=name,
-            scenarios=self.scenarios,
-            clusters=found.clusters,
-            a=self._a / self._weight,
-            b=self._b / self._weight,
-            value=found.value,
-            low=found.low,
-            high=found.high,
-            standard_error=found.standard_error,
-            p=p,
-            p_adjusted=p,
-            test=test,
-            detectable=detectable_effect(found.standard_error),
-        )
-
-
-def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
-    """McNemar's test where each pair is a verdict by itself; else signs are flipped by cluster."""
-    if all(size == 1 and total in (-1, 0, 1) for total, size in clusters):
-        return "McNemar", mcnemar(clusters[-1.0, 1.0], clusters[1.0, 1.0])
-    sums: Counter[float] = Counter()
-    for (total, _), times in clusters.items():
-        sums[total] += times
-    return "sign flip", sign_flip(sums)
-
-
-def _adjusted(found: Sequence[Difference]) -> Iterator[Difference]:
-    for one, p in zip(found, holm([one.p for one in found]), strict=True):
-        yield replace(one, p_adjusted=p)

@@ -1,4 +1,4 @@
-"""How a comparison is told: on the console, as Markdown for a pull request, as JSON.
+"""How a comparison is reported: on the console, as Markdown for a pull request, as JSON.
 
 Whatever a suite, a server or a model wrote is quoted as the page asks for.
 """
@@ -10,15 +10,16 @@ from dataclasses import fields
 from io import StringIO
 from typing import TextIO
 
+from tunaeval.showing import counted, visible
 from tunaeval.types import JsonObject
 
-from .compare import Comparison, Difference
+from .compare import Comparison
 from .console import console_like, speaks_unicode
+from .differences import Difference
 from .flips import Answer, Flip
 from .markdown import code
 from .sides import RunFigures
 from .table import TableRow, draw_table
-from .visible import visible
 from .wording import share
 
 FLIPS_SHOWN = 20
@@ -58,7 +59,7 @@ def comparison_markdown(
     ]
     lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
     for line in (*_flips(comparison, code, shown), *_failures(comparison, code)):
-        # What belongs to the line above stands deeper on both kinds of page.
+        # What belongs to the line above is deeper on both kinds of page.
         lines.append(f"{' ' * (len(line) - len(line.lstrip()))}- {line.lstrip()}")
     return "\n".join(["## Comparison", "", *lines]) + "\n"
 
@@ -66,17 +67,17 @@ def comparison_markdown(
 def comparison_object(comparison: Comparison, *, margin: float | None = None) -> JsonObject:
     """A comparison as one object; the headings come first, directly over the scores."""
     verdict = None if margin is None else comparison.overall.clears(margin)
-    told = _fields(comparison)
+    reported = _fields(comparison)
     for one in ("a", "b", "overall", "weighted"):
-        told[one] = None if told[one] is None else _fields(told[one])
-    told["parts"] = [_fields(part) for part in comparison.parts]
+        reported[one] = None if reported[one] is None else _fields(reported[one])
+    reported["parts"] = [_fields(part) for part in comparison.parts]
     for flipped in ("lost", "gained"):
-        told[flipped] = [
+        reported[flipped] = [
             {"scenario": flip.scenario, "a": _fields(flip.a), "b": _fields(flip.b)}
-            for flip in told[flipped]
+            for flip in reported[flipped]
         ]
     headings = [comparison.a.heading, comparison.b.heading]
-    return {"headings": headings, **told, "margin": margin, "clears_margin": verdict}
+    return {"headings": headings, **reported, "margin": margin, "clears_margin": verdict}
 
 
 def _fields(value: Comparison | RunFigures | Difference | Answer) -> JsonObject:
@@ -112,14 +113,14 @@ def _p(value: float) -> str:
 
 
 def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
-    """What is compared; the headings of the runs stand here, over every score."""
+    """What is compared; the headings of the runs are here, over every score."""
     for letter, run in (("A", comparison.a), ("B", comparison.b)):
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
     overall = comparison.overall
-    paired = f"{overall.scenarios} scenarios paired at level {comparison.level}"
+    paired = f"{counted(overall.scenarios, 'scenario')} paired at level {comparison.level}"
     if overall.clusters < overall.scenarios:
-        paired += f", in {overall.clusters} clusters"
+        paired += f", in {counted(overall.clusters, 'cluster')}"
     left = (f"{count} {why}" for why, count in comparison.left_out.items())
     yield "; left out: ".join(filter(None, (paired, ", ".join(left))))
     for name, (one, other) in comparison.settings.items():
@@ -160,8 +161,8 @@ def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
     for what, field, say in kinds:
         one, other = getattr(a, field), getattr(b, field)
         if one is not None or other is not None:
-            told = ("unknown" if value is None else say(value) for value in (one, other))
-            yield what, " -> ".join(told)
+            reported = ("unknown" if value is None else say(value) for value in (one, other))
+            yield what, " -> ".join(reported)
     for outcome in sorted({*a.outcomes, *b.outcomes}):
         yield outcome, f"{a.outcomes.get(outcome, 0)} -> {b.outcomes.get(outcome, 0)}"
     for what, field in (("calls from", "sources"), ("formats", "formats")):

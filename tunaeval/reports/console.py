@@ -12,12 +12,12 @@ from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .table import TableRow, draw_table
-from .visible import visible
 from .wording import (
     Row,
     calls_words,
@@ -165,8 +165,8 @@ def show(report: Report, stream: TextIO) -> None:
     plain = not speaks_unicode(stream)
     draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=plain)
     if summary.reactions:
-        told = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
-        draw_table(console, ("episodes", *_COLUMNS[1:-1]), told, plain=plain)
+        reported = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
+        draw_table(console, ("episodes", *_COLUMNS[1:-1]), reported, plain=plain)
     _print(console, below)
     stream.write(page.getvalue())
 

@@ -10,12 +10,12 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from tunaeval.showing import visible
 from tunaeval.types import JsonValue
 from tunaeval.types.runs import Report
 
 from .files import new_text
 from .results_as_rows import columns_of, row_of
-from .visible import visible
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How what a spreadsheet computes begins; the wide ones are the same in East Asian settings."""
@@ -44,7 +44,7 @@ csv_writer = CsvWriter()
 
 
 def cell(value: JsonValue) -> str:
-    """A value as it stands in a cell; unknown is empty, and a list one item beside the other."""
+    """A value as it is in a cell; unknown is empty, and a list one item beside the other."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None or isinstance(value, int | float):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from tunaeval.showing import visible
 from tunaeval.types import ToolExecution
-
-from .visible import visible
 
 _WORDS = 120
 """Characters of what a failure says."""

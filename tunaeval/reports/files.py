@@ -32,7 +32,7 @@ def new_text(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Where to write what is to stand at `path` when this ends well. Raises RecordError."""
+    """Where to write what is to be at `path` when this ends well. Raises RecordError."""
     # What is no plain file (a pipe, a device) has nothing to be kept from half a report.
     beside = path if path.exists() and not path.is_file() else path.with_name(_beside(path))
     try:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS, JsonObject, Level
 from tunaeval.types.runs import ExpectedCall
 
 from .sides import NO_RESULT, Side, no_result
-from .visible import visible
 from .wording import calls_words
 
 _SAID = 200
@@ -50,10 +50,10 @@ def flips(a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]) -> Fl
     before = _answers(a, passing=lost, failing=gained)
     after = _answers(b, passing=gained, failing=lost)
 
-    def told(names: Iterable[str]) -> tuple[Flip, ...]:
+    def reported(names: Iterable[str]) -> tuple[Flip, ...]:
         return tuple(Flip(name, before[name], after[name]) for name in names)
 
-    return Flips(told(lost), told(gained))
+    return Flips(reported(lost), reported(gained))
 
 
 def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, Answer]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import write_text
 from .results_as_rows import verdict_of
-from .visible import visible
 from .wording import calls_words, expected_words, interval, percent, remarks
 
 SHOWN = 10

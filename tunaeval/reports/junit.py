@@ -14,12 +14,12 @@ from pathlib import Path
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
+from tunaeval.showing import visible
 from tunaeval.types import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import new_file
 from .results_as_rows import verdict_of
-from .visible import visible
 from .wording import expected_words, got_words, interruption, reactions, warnings
 
 LIMIT = 2000
@@ -52,7 +52,7 @@ junit_writer = JunitWriter()
 
 @contextmanager
 def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
-    """An element around what is written within; each stands on a line of its own."""
+    """An element around what is written within; each is on a line of its own."""
     xml.characters("\n")
     xml.startElement(tag, AttributesImpl(attributes))
     yield
@@ -61,7 +61,7 @@ def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
 
 def _suite(xml: XMLGenerator, report: Report) -> None:
     run, verdicts, seconds = report.run, Counter[str](), 0.0
-    for result in report.results:  # counts stand before what they count
+    for result in report.results:  # counts are before what they count
         verdicts[verdict_of(result)] += 1
         seconds += result.latency_seconds or 0.0
     verdicts["ERROR"] += report.interrupted

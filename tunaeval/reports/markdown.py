@@ -1,6 +1,6 @@
 """A report as Markdown: tables of rates, then every scenario that did not pass.
 
-Whatever a suite or a model wrote stands in code spans, where Markdown and HTML mean nothing.
+Whatever a suite or a model wrote is in code spans, where Markdown and HTML mean nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import write_text
-from .visible import visible
 from .wording import (
     Row,
     counts,
@@ -38,9 +38,9 @@ _RESERVED = 200
 
 
 class MarkdownWriter:
-    """Writes headings, tables and lists of GitHub's Markdown, no more than a step's summary holds.
+    """Writes headings, tables and lists of GitHub's Markdown, no more than a step's summary has.
 
-    Of several runs one stands below the other; how they differ is `tunaeval compare`'s to say.
+    Of several runs one is below the other; how they differ is `tunaeval compare`'s to say.
     """
 
     name = "markdown"

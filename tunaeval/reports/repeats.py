@@ -9,7 +9,7 @@ from tunaeval.types.runs import AtK, Repeats, Variance
 from .statistics import VarianceSplit, pass_at_k, pass_hat_k, variance_split
 
 _EACH_UP_TO = 5
-"""Every k up to here is told, then twice as many each time, and all repeats."""
+"""Every k up to here is reported, then twice as many each time, and all repeats."""
 
 
 def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:

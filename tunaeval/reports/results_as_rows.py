@@ -57,8 +57,8 @@ def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
         list(result.tags), list(expected_tools(result.expected)), result.prompt,
         expected_words(result.expected), got_words(result), _reply(result),
     )  # fmt: skip
-    told = {name: getattr(result.task, name, None) for name in REACTION_COLUMNS}
-    return dict(zip(COLUMNS, values, strict=True)) | told
+    reported = {name: getattr(result.task, name, None) for name in REACTION_COLUMNS}
+    return dict(zip(COLUMNS, values, strict=True)) | reported
 
 
 def _reply(result: ScenarioResult) -> str | None:

@@ -157,7 +157,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What is told of a run beside the difference, over all of its answers. None is unknown."""
+    """What is reported of a run beside the difference, over all of its answers. None is unknown."""
 
     run_id: str
     name: str
@@ -178,7 +178,7 @@ class RunFigures:
     leaked_calls: int
     """Answers with a call that the server left in the text, counted or not."""
     empty_replies: int
-    """Answers with a reply that held nothing."""
+    """Answers with a reply that contained nothing."""
     first_attempt: float | None
     """The share of answers that passed without a retry."""
     outcomes: dict[str, int]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .visible import visible
+from tunaeval.showing import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

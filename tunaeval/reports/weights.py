@@ -8,7 +8,7 @@ from collections import Counter
 class Weighed:
     """Sums of scores and of weights, by cluster; None is a cluster by itself.
 
-    A scenario of weight 0 says nothing. Only the weights beside each other matter: they are told
+    A scenario of weight 0 says nothing. Only the weights beside each other matter: they are said
     on a scale on which their mean is 1, so that sizes are numbers of scenarios again.
     """
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tunaeval.records import decode, encode
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS, JsonObject
 from tunaeval.types.runs import (
     CallRecord,
@@ -20,10 +21,9 @@ from tunaeval.types.runs import (
 )
 
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
-from .visible import visible
 
 GAP_POINTS = 2.0
-"""From which difference between two levels on a reader is told of it."""
+"""From which difference between two levels on it is reported."""
 
 
 class Row(NamedTuple):
@@ -132,7 +132,7 @@ def leaked(count: int, of: str) -> str:
 
 
 def empty(count: int, of: str) -> str:
-    """What it means that replies held nothing."""
+    """What it means that replies contained nothing."""
     return (
         f"in {count} of {of} a reply was empty: no text, no reasoning and no call; "
         "where no call is wanted, such a reply passes; look at the server before you trust that"

@@ -1,6 +1,6 @@
 """What of a text the model did not write: what tools answered, and the turns of others.
 
-Texts of several turns hold both (verl gives them to rewards so). Each is replaced by as many
+Texts of several turns contain both (verl gives them to rewards so). Each is replaced by as many
 blanks, so that offsets stay what they were. A marker inside a call's own text is text.
 """
 

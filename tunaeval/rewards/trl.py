@@ -17,6 +17,7 @@ from math import fsum
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import counted
 
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
@@ -73,7 +74,7 @@ def trl_reward(
 ) -> TrlReward:
     """The reward function for a data set whose columns `gold` and `tools` are called so.
 
-    `gold` holds what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
+    `gold` contains what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
     the column of `tools` may be missing. `part` is "value", or one of the parts ("format", "name",
     "arguments", "abstention"), for trainers that weigh several rewards (`reward_weights`).
 
@@ -115,6 +116,8 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
             f"Name the one with the {_HOLDS[option]}: trl_reward({option}=...)"
         )
     if len(column) != rows:
-        raise UsageError(f"column {name!r} has {len(column)} values for {rows} completions")
+        raise UsageError(
+            f"column {name!r} has {counted(len(column), 'value')} for {counted(rows, 'completion')}"
+        )
     found: Sequence[Any] = column
     return found

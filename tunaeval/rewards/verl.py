@@ -4,7 +4,7 @@
     reward.custom_reward_function.name=compute_score
 
 verl 0.9.1 calls `compute_score(data_source, solution_str, ground_truth, extra_info, **kwargs)` for
-each sample, in a thread, and logs what stands beside "score". (verl/utils/reward_score, and
+each sample, in a thread, and logs what is beside "score". (verl/utils/reward_score, and
 `reward.custom_reward_function.reward_kwargs`, which become keywords here.)
 
 verl decodes with `skip_special_tokens=True`: where a tokenizer counts `<tool_call>` as special, the
@@ -41,7 +41,7 @@ def compute_score(
 ) -> dict[str, float]:
     """The reward as "score", its parts, and what became of the calls, as numbers.
 
-    `ground_truth` is what `Gold.of` reads. `extra_info["tools"]` may hold the tools, as a list or
+    `ground_truth` is what `Gold.of` reads. `extra_info["tools"]` may have the tools, as a list or
     as JSON text. `recipe` is "default", "EXACT" or "TOOLRL", and `changes` are fields of it
     (`repaired=0.5`). `data_source` is not looked at. Raises `UsageError` for a recipe that cannot
     be, and for a gold and tools that cannot be read: verl reports these, a silent 0 would train.

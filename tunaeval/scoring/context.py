@@ -21,7 +21,7 @@ class ContextSize(NamedTuple):
 
 
 def context_size(history: History) -> ContextSize:
-    """The most tokens that stood in the context at once.
+    """The most tokens that were in the context at once.
 
     A report covers its reply and all before it, the system's text too. What came after the last one
     is counted, without texts of the system and without reasoning, which templates drop.

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tunaeval.showing import counted
+
 from .categories import Category, Counts, Finding, where
 from .context import context_size
 from .goal import closing_calls, work_of
@@ -82,7 +84,7 @@ def _success_ratio(history: History) -> Finding:
         reason=(
             f"{worked} of {len(runs)} succeeded, {failed} failed, "
             f"{len(runs) - worked - failed} without a result, {len(retries)} retried"
-            + (f"; {tested} runs of tests that failed are results" if tested else "")
+            + (f"; {counted(tested, 'run')} of failed tests count as results" if tested else "")
         ),
         evidence=where([*(run for run in runs if not run.worked), *retries]),
     )

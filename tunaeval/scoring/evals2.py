@@ -8,7 +8,7 @@
                                 else 0.2
 
 A retry is the same tool twice in a row. A call failed when it raised or when its result declares
-itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is told in
+itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is said in
 the reason only. A call without a result is dangling: where the old harness took it for a success,
 it is neither that nor a failure here. An empty transcript gets what the formulas give it, and the
 reasons say so. What a host set (`ScoreSettings`) changes none of it.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from tunaeval.showing import counted
 from tunaeval.success import BY_TEXT, LATER
 
 from .categories import Category, Counts, Finding, where
@@ -67,11 +68,11 @@ def _plan_correctness(history: History) -> Finding:
     if not calls:
         return Finding(value=0.0, reason=f"no call{_if_empty(history)}")
     if calls > _MANY_CALLS:
-        return Finding(value=0.3, reason=f"{calls} calls, more than {_MANY_CALLS}")
+        return Finding(value=0.3, reason=f"{counted(calls, 'call')}, more than {_MANY_CALLS}")
     if planners:
         reason = f"{planners[0].tool} was used"
         return Finding(value=0.7, reason=reason, evidence=where(planners))
-    return Finding(value=0.5, reason=f"{calls} calls and no planner")
+    return Finding(value=0.5, reason=f"{counted(calls, 'call')} and no planner")
 
 
 def _success_ratio(history: History) -> Finding:

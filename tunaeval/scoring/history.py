@@ -4,7 +4,7 @@ Calls, results and executions are indexed in one pass each, so that twice the me
 the time. An id that is used again belongs to the next result, not to the same one; what has no id
 is joined in order. A result that comes before its call is found all the same.
 
-A batch is what was called in parallel: the calls of one message, or of several that all stand
+A batch is what was called in parallel: the calls of one message, or of several that all come
 before the first answer to any of them.
 """
 
@@ -30,7 +30,7 @@ class CallRun(NamedTuple):
 
     `key` is the same for calls of one tool with equal arguments. `invalid` is why `arguments` are
     empty although something else was written, None for most. `message` and `result` are indices
-    of the messages that hold the call and its result, `answer` is what that says, and `seconds` is
+    of the messages that have the call and its result, `answer` is what that says, and `seconds` is
     None where nobody measured. `tested` marks a run of tests that failed: a result of the agent's
     work, and no failed tool.
     """

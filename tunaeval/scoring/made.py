@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tunaeval.matching import Verdict, match, without_calls
+from tunaeval.showing import counted
 from tunaeval.types import ToolCall
 from tunaeval.types.runs import Expectation
 
@@ -72,6 +73,6 @@ def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
         found = [call for call in made if call.how == how]
         if found:
             names = ", ".join(map(repr, dict.fromkeys(call.call.name for call in found)))
-            count = f"{len(found)} {one if len(found) == 1 else several}"
+            count = counted(len(found), one, several)
             at = tuple(sorted({index for call in found for index in call.evidence}))
             yield (f"{count} {how}: {names}" if how == WRITTEN else f"{count}: {names} ({how})"), at

@@ -1,6 +1,6 @@
 """Which calls of a history come again: as a retry, or for the same answer.
 
-Calls are equal when tool and arguments are. In which order calls of one batch stand changes
+Calls are equal when tool and arguments are. In which order calls of one batch come changes
 nothing. Polling tools are asked again by design, and left out.
 """
 

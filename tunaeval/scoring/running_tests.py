@@ -44,7 +44,7 @@ _ARGUMENTS = frozenset({
     "args", "argv", "bash", "cmd", "code", "command", "command_line", "commands", "input", "script",
     "shell",
 })  # fmt: skip
-"""Arguments that hold command lines."""
+"""Arguments that contain command lines."""
 
 _SEPARATORS = str.maketrans(dict.fromkeys(";|&(){}", "\n"))
 _QUOTES = "\"'`"
@@ -107,7 +107,7 @@ def _is_test(words: list[str], known: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _beginnings(words: list[str]) -> Iterator[int]:
-    """Where the program may stand: up to the first word that does not only start one."""
+    """Where the program may be: up to the first word that does not only start one."""
     for at, word in enumerate(words):
         yield at
         if not (word in _STARTERS or _is_setting(word)):

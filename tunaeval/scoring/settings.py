@@ -91,7 +91,7 @@ class ScoreSettings:
     """
     forbid: tuple[str | ExpectedCall, ...] = ()
     """goal-completion: a call of one of these makes the total 0. Names of tools, or calls with the
-    arguments that are forbidden, as in an expectation, which further arguments may stand beside.
+    arguments that are forbidden, as in an expectation, which further arguments may be beside.
     So does one whose arguments cannot be read, one that was written as text, and an execution.
     """
     test_commands: tuple[str, ...] = TEST_COMMANDS
@@ -101,7 +101,7 @@ class ScoreSettings:
     many_steps: int = 20
     """plan-correctness: more steps than these are too many; parallel calls are one step."""
     many_calls: int = 60
-    """plan-correctness: so are more calls than these, however many stand side by side in a step."""
+    """plan-correctness: so are more calls than these, however many run side by side in a step."""
     polling_tools: frozenset[str] = frozenset()
     """Equal calls of these are expected: they are no retry, no waste and no loop."""
     retry_penalty: float = 0.05

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from tunaeval.busy import busy_seconds
+from tunaeval.showing import counted
 from tunaeval.types import Usage
 
 from .categories import Category, Finding, where
@@ -24,7 +25,7 @@ def _latency(history: History) -> Finding:
     untimed = sum(run.seconds is None for run in history.runs)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
     if untimed:
-        reason += f"; {untimed} calls were not timed"
+        reason += f"; {counted(untimed, 'call')} not timed"
     return Finding(
         value=history.settings.latency_steps.value(seconds),
         reason=reason,
@@ -48,7 +49,7 @@ def _cost(history: History) -> Finding:
         return Finding(value=None, reason=reason)
     return Finding(
         value=history.settings.cost_steps.value(math.fsum(known)),
-        reason=f"{math.fsum(known):.6f} dollars for {len(known)} replies",
+        reason=f"{math.fsum(known):.6f} dollars for {counted(len(known), 'reply', 'replies')}",
         evidence=tuple(usages),
     )
 

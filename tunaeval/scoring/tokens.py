@@ -1,6 +1,6 @@
 """How many tokens a text has, by whoever can count them, named; without anybody, characters / 4.
 
-Nothing is fetched: a tokenizer is handed in as an object that is loaded already.
+Nothing is fetched: a tokenizer is passed in as an object that is loaded already.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CountsTokens: TypeAlias = Callable[[str], int] | _EncodesOrdinary | _Encodes
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """Counts the tokens of a text; `name` stands in the reason of whatever rests on it."""
+    """Counts the tokens of a text; `name` is part of the reason of whatever rests on it."""
 
     name: str
     count: Callable[[str], float]
@@ -45,7 +45,7 @@ ESTIMATE = TokenCounter(
 
 
 def counter_of(given: CountsTokens | None) -> TokenCounter:
-    """The counter that was handed in, or the estimate. Raises UsageError for what is none."""
+    """The counter that was passed in, or the estimate. Raises UsageError for what is none."""
     if given is None:
         return ESTIMATE
     if isinstance(given, str | bytes):  # these have an `encode` of their own

@@ -70,9 +70,9 @@ def _fault(run: CallRun, tools: Tools) -> str:
     if run.invalid is not None:
         return f"{run.tool}: {run.invalid}"
     fitted = fit(run.arguments, spec.parameters)
-    told = [fault.message for fault in fitted.faults]
-    told += [repair.message for repair in fitted.repairs]  # what had to be bent did not fit
-    return f"{run.tool}: {told[0]}" if told else ""
+    given = [fault.message for fault in fitted.faults]
+    given += [repair.message for repair in fitted.repairs]  # what had to be changed did not fit
+    return f"{run.tool}: {given[0]}" if given else ""
 
 
 def _repetition(history: History) -> Finding:

@@ -14,7 +14,7 @@ from .subjects import Subject
 from .texts import TOOLS, TextMaker
 
 EXAMPLES = 10_000
-"""Texts without a call, unless told otherwise; each is read by every subject."""
+"""Texts without a call, where none is given; each is read by every subject."""
 
 _RENDERINGS = 50
 """One rendering of each format for so many texts without a call; at least `_LEAST` of them."""
@@ -22,7 +22,7 @@ _LEAST = 50
 
 
 def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Read renderings of each format, and texts that hold no call, with tools given.
+    """Read renderings of each format, and texts that contain no call, with tools given.
 
     The bar: every rendering is read back, and nothing else is taken for a call.
     """

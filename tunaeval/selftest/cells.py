@@ -1,6 +1,6 @@
 """Situations in which the truth is known: what is drawn there, and whether an interval covers it.
 
-A cell draws the counts of one made-up evaluation and says whether the interval made of them holds
+A cell draws the counts of one made-up evaluation and says whether the interval made of them has
 the truth (or, for a test, whether it raises an alarm where there is nothing). Counts recur, so
 what is made of them is kept in a table for each cell.
 """
@@ -75,7 +75,7 @@ def cells() -> Iterator[Cell]:
 
 
 def _proportions(n: int, p: float) -> Iterator[Cell]:
-    """Wilson's interval, and the exact one, which promises at least and is held to that.
+    """Wilson's interval, and the exact one, which promises at least, and that is asked of it.
 
     Where n is small and p near 1, few counts ever occur: no interval may then come within the band,
     and the coverage that is nearest to the promise is as good as any.

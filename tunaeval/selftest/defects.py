@@ -1,7 +1,7 @@
 """Known defects of older scorers, measured: what was said of a case then, what is said now.
 
 The old number is computed: by the preset `evals2` where a formula was at fault, else by the rule as
-it stood in the code of that time, written out below as `old_...`.
+it was in the code of that time, written out below as `old_...`.
 """
 
 from __future__ import annotations

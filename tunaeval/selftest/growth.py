@@ -119,7 +119,7 @@ def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
 
 
 def _confirmed(case: Case, largest: int) -> Growth:
-    """The last doublings; a growth beyond the bar is measured again, and the least is told."""
+    """The last doublings; a growth beyond the bar is measured again, and the least is reported."""
     found = _growth(case, largest // 4, largest)
     for _ in range(_REPEATS):
         if found.growth > GROWTH:

@@ -108,7 +108,7 @@ def _untiled(text: str, result: ParseResult, events: Sequence[Event]) -> str:
 
 
 def _standing(events: Iterable[Event]) -> list[Event]:
-    """The tiling events that still stand at the end: reclassified ones are reasoning."""
+    """The tiling events that are left at the end: reclassified ones are reasoning."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":

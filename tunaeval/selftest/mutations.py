@@ -1,4 +1,4 @@
-"""Calls damaged in known ways, so that what a mender makes of them can be checked.
+"""Calls damaged in known ways, so that what becomes of them in a repair can be checked.
 
 Each sample is the JSON of one realistic call, hurt once or twice by a kind of damage that models
 do or that a broken transport does; what was meant is kept beside it. The same seed gives the same
@@ -234,7 +234,7 @@ def _requoted(string: str) -> str:
 
 
 def _smart_quotes(text: str, tokens: list[_Token], random: Random) -> list[Edit]:
-    """One string or all, where none holds such quotes itself."""
+    """One string or all, where none contains such quotes itself."""
     strings = [t for t in tokens if t.kind in '"k']
     found = [t for t in strings if not re.search("[“”\\\\]", text[t.start : t.end])]
     chosen = found if len(found) == len(strings) else _one(found, random)

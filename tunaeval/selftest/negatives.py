@@ -1,4 +1,4 @@
-"""Texts that hold no call, however much they look like it.
+"""Texts that contain no call, however much they look like it.
 
 `negatives.toml` has templates by kind and words for their slots; a text is some of them, one after
 the other. Made by chance from a seed. What a format alone can be mistaken in (its own markers
@@ -26,7 +26,7 @@ _JOINTS = ("\n\n", "\n\n", "\n", "\n\n---\n\n")
 
 
 class _Templates(NamedTuple):
-    """`slots`: what may stand at §slot§; `kinds`: the templates of each kind."""
+    """`slots`: what may be at §slot§; `kinds`: the templates of each kind."""
 
     slots: dict[str, list[str]]
     kinds: dict[str, list[str]]
@@ -62,7 +62,7 @@ def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
 
 
 def _mentions(form: Format, written: str) -> Iterator[tuple[str, str]]:
-    """The format's markers told of, and one call quoted as code."""
+    """The format's markers named in prose, and one call quoted as code."""
     opener, closer = form.opener, form.closer
     if opener is not None:
         yield "mentions", f"Each call begins with `{opener.text}`, whatever the tool."

@@ -1,7 +1,7 @@
 """Null models measured: what calls nothing, or never rightly, earns next to nothing.
 
 A suite, a parser or a verdict that lets one of them pass credits luck or failure as skill. They
-answer every scenario of every built-in suite, and each level is held to the floor.
+answer every scenario of every built-in suite, and each level is compared with the floor.
 """
 
 from __future__ import annotations

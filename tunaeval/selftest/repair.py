@@ -22,7 +22,7 @@ from .subjects import Subject
 Outcome: TypeAlias = Literal["exact", "refused", "flagged", "wrong"]
 
 EXAMPLES = 2000
-"""Damaged calls for each format, unless told otherwise; and half as many that were cut."""
+"""Damaged calls for each format, where none is given; and half as many that were cut."""
 
 MOST_WRONG = 0.015
 """The bar: the share of damaged calls whose values are wrong without a flag."""
@@ -32,10 +32,10 @@ _PROBE = ToolCall("probe", {})
 
 
 def repair(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Read damaged and cut calls in each format that holds a JSON object with name and arguments.
+    """Read damaged and cut calls in each format that has a JSON object with name and arguments.
 
     The bars: at most `MOST_WRONG` of the damaged ones are wrong without a flag, and no call is made
-    of a cut one that is not told to be truncated.
+    of a cut one that is not reported as truncated.
     """
     count = extent.examples or EXAMPLES
     hurt = list(damaged_calls(count, extent.seed))
@@ -44,19 +44,19 @@ def repair(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     shares: dict[str, JsonObject] = {}
     for subject, form in _framed(subjects):
         for level in _LEVELS:
-            told, wrong = _repaired(subject, form, level, hurt)
-            shares.setdefault(level, {})[form.name] = told
-            if told["wrong"] > MOST_WRONG:
+            reported, wrong = _repaired(subject, form, level, hurt)
+            shares.setdefault(level, {})[form.name] = reported
+            if reported["wrong"] > MOST_WRONG:
                 faults += wrong
             faults += _unflagged(subject, form, level, cut)
-    read = sorted({name for told in shares.values() for name in told})
+    read = sorted({name for reported in shares.values() for name in reported})
     figures = {
         "formats": len(read),
         "damaged": len(hurt),
         "cut": len(cut),
         "seed": extent.seed,
         "bars": {"wrong": MOST_WRONG, "cut_without_a_flag": 0},
-        "worst": {level: _worst(told) for level, told in shares.items()},
+        "worst": {level: _worst(reported) for level, reported in shares.items()},
         "cut_without_a_flag": sum(fault.kind == "cut without a flag" for fault in faults),
         "without_json_calls": [subject.name for subject in subjects if not _forms(subject)],
     }
@@ -80,7 +80,7 @@ def _framed(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Format]]:
 
 
 def _forms(subject: Subject) -> list[Format]:
-    """The formats of a subject in which a whole call stands as one JSON object."""
+    """The formats of a subject in which a whole call is one JSON object."""
     return [form for form in subject.forms if _written() in render([_PROBE], form)]
 
 
@@ -122,7 +122,7 @@ def _unflagged(
             yield Fault(subject.name, "cut without a flag", text, f"{level} {sample.kinds}")
 
 
-def _worst(told: JsonObject) -> JsonObject:
+def _worst(reported: JsonObject) -> JsonObject:
     """The figures of the format that was most often wrong."""
-    name = max(told, key=lambda each: told[each]["wrong"])
-    return {"format": name, **told[name]}
+    name = max(reported, key=lambda each: reported[each]["wrong"])
+    return {"format": name, **reported[name]}

@@ -14,7 +14,7 @@ from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 
 SIMULATIONS = 10_000
-"""Made-up evaluations in each cell, unless told otherwise."""
+"""Made-up evaluations in each cell, where none is given."""
 
 _NOISE = 4
 """Standard errors of a share that are taken for the simulation's own noise."""

@@ -16,7 +16,7 @@ from .subjects import Subject
 from .texts import TOOLS, TextMaker
 
 EXAMPLES = 60
-"""Texts of each format, unless told otherwise."""
+"""Texts of each format, where none is given."""
 
 _SMALL = 120
 """Texts up to this long are cut at each place."""
@@ -29,7 +29,7 @@ _RUNS = 3
 def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Read texts of each format whole and streamed: sound, damaged, cut off and hostile ones.
 
-    Any difference is a fault. What a feed costs is only told: it depends on the machine.
+    Any difference is a fault. What a feed costs is only reported: it depends on the machine.
     """
     read = [subject for subject in subjects if subject.reader and subject.forms]
     faults: list[Fault] = []

@@ -1,4 +1,4 @@
-"""Texts that hold calls, made by chance from a seed: rendered, with prose around, damaged, cut."""
+"""Texts that have calls, made by chance from a seed: rendered, with prose around, damaged, cut."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def fixed_texts(form: Format) -> tuple[str, ...]:
 
 
 def _literals(value: object) -> Iterator[str]:
-    """The spellings of each literal in a word, and in all that stands inside it."""
+    """The spellings of each literal in a word, and in all that is inside it."""
     if isinstance(value, Literal):
         yield from value.spellings
     elif isinstance(value, tuple):
@@ -87,7 +87,7 @@ def _literals(value: object) -> Iterator[str]:
 
 
 def holds_bare_text(words: Sequence[Word]) -> bool:
-    """Whether values stand there unescaped, so that they cannot hold what ends them."""
+    """Whether values are there unescaped, so that they cannot contain what ends them."""
     return any(
         isinstance(word, Value) or holds_bare_text(getattr(word, "words", ())) for word in words
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class BuiltIn(NamedTuple):
-    """A file of this folder, and one line on what it holds."""
+    """A file of this folder, and one line on what it contains."""
 
     file: str
     about: str

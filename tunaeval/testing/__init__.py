@@ -10,9 +10,16 @@
 
 Needs hypothesis (`pip install hypothesis`). The laws are those of the design: what is
 rendered is read back; prose around changes no call; nothing raises; chunks do not matter; the
-events tile the text, and what they tell of a call while it grows is what it is in the end; levels
+events tile the text, and what they report of a call while it grows is what it is in the end; levels
 are monotone; with tools given no other name is a call.
 """
+
+try:
+    import hypothesis as hypothesis
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        "tunaeval.testing needs hypothesis; run pip install hypothesis", name="hypothesis"
+    ) from None
 
 from .laws import (
     LAWS,

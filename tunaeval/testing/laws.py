@@ -34,7 +34,7 @@ class AnyText:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Calls that a format can say, and prose to stand around them."""
+    """Calls that a format can say, and prose to put around them."""
 
     form: Format
     calls: list[ToolCall]
@@ -118,7 +118,7 @@ def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[
 
 
 def calm(law: Callable[..., None]) -> Callable[..., None]:
-    """No deadline: the first example compiles the reader. One failure is told, not all at once."""
+    """No deadline: the first example compiles the reader. One failure is said, not all at once."""
     return settings(deadline=None, report_multiple_bugs=False)(law)
 
 
@@ -204,7 +204,7 @@ def _nothing_raises(seen: Seen) -> None:
 
 
 def check_shape(result: ParseResult, level: Level, length: int, where: str) -> None:
-    """Whether the outcome fits the calls, and calls and diagnoses stand within the text."""
+    """Whether the outcome fits the calls, and calls and diagnoses are within the text."""
     agrees = (result.outcome == "calls") == bool(result.calls)
     assert agrees, f"{where}: outcome {result.outcome!r} with {len(result.calls)} calls"
     allowed, at = LEVELS[1 : LEVELS.index(level) + 1], 0
@@ -255,7 +255,7 @@ def _after_reclassification(events: Sequence[Event]) -> list[Event]:
 
 
 def _deltas_are_the_arguments(seen: Seen) -> None:
-    """What is told of a call while it grows is what it is in the end."""
+    """What is reported of a call while it grows is what it is in the end."""
     growing: dict[int | None, tuple[str | None, list[str]]] = {}
     for event in seen.events:
         if event.kind == "call_started":
@@ -266,9 +266,9 @@ def _deltas_are_the_arguments(seen: Seen) -> None:
             del growing[event.index]
         elif event.kind == "call_finished" and event.call:
             name, pieces = growing.pop(event.index)
-            told, call = (name, json.loads("".join(pieces))), event.call
+            reported, call = (name, json.loads("".join(pieces))), event.call
             wanted = (call.name, call.arguments)
-            assert told == wanted, f"{seen.of.chunks}: {told} was reported of {wanted}"
+            assert reported == wanted, f"{seen.of.chunks}: {reported} was reported of {wanted}"
     assert not growing, f"{seen.of.chunks}: begun, and never ended: {growing}"
 
 

@@ -49,11 +49,11 @@ def check_parser(
     2. One text has one result: the second time, and in several threads at once.
     3. The outcome is "calls" when there are some. Spans lie within the text, those of calls in
        order and apart; a repair is one that the level allows.
-    4. Nothing is invented: content and reasoning are characters of the text, in order, that stand
+    4. Nothing is invented: content and reasoning are characters of the text, in order, that are
        outside of the calls. Prose without any markup is content, all of it.
     5. What a level accepts without a diagnosis, every higher one accepts with the same result.
     6. With tools given, no other name is called.
-    7. Each of `examples`, texts as models write them for this parser, holds a call; prose around
+    7. Each of `examples`, texts as models write them for this parser, contains a call; prose around
        it changes none. Hostile texts are made of them, too, so give some.
     8. What `render` writes is read back, where it is given.
 
@@ -130,7 +130,7 @@ def _check_invention(result: ParseResult, text: str) -> None:
     ends = [0, *(end for call in result.calls for end in call.span or ()), len(text)]
     outside = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
     for kind, words in (("content", result.content), ("reasoning", result.reasoning or "")):
-        rest = iter(outside)  # asked whether it holds a character, it goes on to behind that one
+        rest = iter(outside)  # asked whether it has a character, it goes on to behind that one
         invented = next((word for word in words if word not in rest), None)
         assert invented is None, f"{text!r}: {kind} {words!r} is not what is there"
 

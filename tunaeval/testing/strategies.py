@@ -35,7 +35,7 @@ def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
 
 
 def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
-    """Lists of calls that `form` can say: bare text cannot hold the format's own markup."""
+    """Lists of calls that `form` can say: bare text cannot contain the format's own markup."""
     return taped(lambda tape: calls_in(tape, form, least, most), 192)
 
 
@@ -69,7 +69,7 @@ def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
 
 
 def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
-    """Makes calls with words for keys, and values that hold none of these marks."""
+    """Makes calls with words for keys, and values that contain none of these marks."""
 
     def plain(tape: Tape) -> JsonValue:
         value = made.value(tape, 4)

@@ -1,6 +1,6 @@
 """Which call a tool's run answers, when the host says so: a value in the context of the run.
 
-A context belongs to a task, and to a thread: `asyncio` and the frameworks hand it on to the
+A context belongs to a task, and to a thread: `asyncio` and the frameworks pass it on to the
 threads that they start, `threading` and `concurrent.futures` do not, so there it is said inside.
 """
 

@@ -1,7 +1,7 @@
 """Calls on their way: batches, attempts, threads; the only tools module with asyncio and tenacity.
 
 What a tool raises is caught where it runs and kept as a value, for two reasons: a task that ends in
-Ctrl-C or an exit takes the event loop with it, and a future cannot hold a `StopIteration`.
+Ctrl-C or an exit takes the event loop with it, and a future cannot contain a `StopIteration`.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class _Reading:
         self.steps = iter(range(_MOST_STEPS))
 
     def read(self, schema: JsonValue, at: str, path: tuple[int, ...]) -> None:
-        if id(schema) not in self.types:  # by references one schema may stand at many places
+        if id(schema) not in self.types:  # by references one schema may be at many places
             self.types[id(schema)] = _type_of(schema, self.root)
         self.facts.setdefault(f"{at}type", self.types[id(schema)])
         circular = id(schema) in path or len(path) > _DEEPEST

@@ -8,8 +8,8 @@
                                   limit : int, optional
                                       How many.
 
-The description is what stands before the first section. No style has to be named: they differ in
-their first lines. Docstrings are prose, so whatever they hold nothing raises, and each line is
+The description is what is before the first section. No style has to be named: they differ in
+their first lines. Docstrings are prose, so whatever they contain nothing raises, and each line is
 looked at once.
 """
 
@@ -73,7 +73,7 @@ def _section(lines: Sequence[str], at: int) -> _Section | None:
     if line.startswith(":"):
         return _FIELD.get(line[1:].partition(":")[0].partition(" ")[0])
     if line[:1].isspace():
-        return None  # sections stand where the docstring stands
+        return None  # sections begin where the docstring begins
     following = lines[at + 1] if at + 1 < len(lines) else ""
     heading = line.rstrip().lower()
     if heading.endswith(":") and following[:1].isspace():
@@ -117,13 +117,13 @@ def _numpy(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
 
 
 def _numpy_entry(line: str) -> tuple[Sequence[str], str] | None:
-    """`first, second : int, optional` as its names; the words stand in the lines below."""
+    """`first, second : int, optional` as its names; the words are in the lines below."""
     names = [name.strip().lstrip("*") for name in line.partition(":")[0].split(",")]
     return (names, "") if all(name.isidentifier() for name in names) else None
 
 
 def _sphinx(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """`:param int limit: How many.` Whatever stands between is the type."""
+    """`:param int limit: How many.` Whatever is between is the type."""
     field_, _, text = lines[0][1:].partition(":")
     name = field_.split()[-1].lstrip("*\\")
     if name.isidentifier() and len(field_.split()) > 1:

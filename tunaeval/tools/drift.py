@@ -3,7 +3,7 @@
 Also where two descriptions of a tool differ: an installed agent's, say, and those of a catalogue.
 
 The update_file of an agent was described by `old_string` and `new_string` and took `target` and
-`patch`. What counts as a mention of an argument in prose is a table (`_EVIDENCE`); what stands in
+`patch`. What counts as a mention of an argument in prose is a table (`_EVIDENCE`); what is in
 quotes, in a path or before a bracket is a value, a file or a function. Prose is prose: a drift is a
 finding to be looked at, not a proof, and says which evidence it rests on.
 """
@@ -133,22 +133,22 @@ def compare_tools(
     return tuple(drift for drift in drifts if drift.changes)
 
 
-def _names_astray(spec: ToolSpec, told: ToolPrompt, tools: Iterable[str]) -> Drift:
+def _names_astray(spec: ToolSpec, given: ToolPrompt, tools: Iterable[str]) -> Drift:
     parameters = tuple(spec.parameters.get("properties") or ())
     known = {spec.name, *tools, *_names(spec.parameters)}
     found: dict[str, Mention] = {}
-    for name, line, evidence in _mentions(told, parameters):
+    for name, line, evidence in _mentions(given, parameters):
         if name not in known and name not in found:
             found[name] = Mention(name, line, evidence, _near(name, parameters))
-    met = {*told.parameters, *_WORD.findall(told.description)}
+    met = {*given.parameters, *_WORD.findall(given.description)}
     return Drift(spec.name, tuple(found.values()), tuple(p for p in parameters if p not in met))
 
 
-def _mentions(told: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
+def _mentions(given: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
     """Each name that is written as an argument's, its line, and the evidence."""
-    for name, number in told.lines.items():
+    for name, number in given.lines.items():
         yield name, number, "parameter element"
-    for number, line in enumerate(told.description.split("\n"), told.line):
+    for number, line in enumerate(given.description.split("\n"), given.line):
         quotes = at = 0
         for word in _WORD.finditer(line):
             quotes += line.count('"', at, word.start())

@@ -24,7 +24,7 @@ from tunaeval.wanted import refusal, wanted_count, wanted_items, wanted_name
 from .backoff import Backoff
 
 if TYPE_CHECKING:
-    # Same room; pydantic is loaded where an executor is made.
+    # Same package; pydantic is loaded where an executor is made.
     from .runnables import Runnable
 
 Category: TypeAlias = Literal["research", "read-only", "write"]
@@ -92,7 +92,7 @@ def _as_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Where an executor has its time and its chance from; a test hands in its own.
+    """Where an executor has its time and its chance from; a test passes in its own.
 
     `clock` is monotonic, in seconds; `now` is seconds since the epoch; `sleep` is asyncio's unless
     another is given; `chance` is in [0, 1].

@@ -31,17 +31,17 @@ Args: TypeAlias = tuple[object, ...]
 Kwargs: TypeAlias = dict[str, object]
 Arguments: TypeAlias = Callable[[Args, Kwargs], JsonObject]
 Seen: TypeAlias = Success | str | None
-"""How a run went, a short text that will tell, or None for what tells nothing."""
+"""How a run went, a short text that will say, or None for what says nothing."""
 Look: TypeAlias = Callable[[object], Seen]
 UNBOUND = "*args"
-"""The argument that holds positional values which the signature has no names for."""
+"""The argument that contains positional values which the signature has no names for."""
 
 _SHORT = 2000
 """Characters of a text that is kept until it is judged; a longer one would be a burden."""
 
 
 class Notes(NamedTuple):
-    """What a wrapper needs: who takes the call, how an ending is looked at, and where it is told.
+    """What a wrapper needs: who takes the call, how an ending is looked at, and where it is said.
 
     `keep(ending, call, args, kwargs, started_at, begun, seconds, seen)` may raise what it likes
     and `failed` then logs it (`tunaeval.tools`): a recorder's failure must not become the tool's.
@@ -103,10 +103,10 @@ def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Ca
 def _telling(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., None]:
     """Keeps the arguments in place of what the function was called with."""
 
-    def told(ending: object, call: object, args: Args, kwargs: Kwargs, *facts: object) -> None:
+    def given(ending: object, call: object, args: Args, kwargs: Kwargs, *facts: object) -> None:
         keep(ending, call, (), arguments(args, kwargs), *facts)
 
-    return told
+    return given
 
 
 def _maker(

@@ -27,7 +27,7 @@ class Recorder:
     or values of that shape (the built-in ones where none are given). `listener` is called with
     each execution as it ends, `tunaeval.print_execution` for one.
 
-    What a wrapper hands in is put together when `executions` is read, so that a call pays for
+    What a wrapper passes in is put together when `executions` is read, so that a call pays for
     little more than looking at the clock. There is no lock, which would cost a call 0.2 µs: each
     step is one that threads cannot interrupt, and `clear` starts with a new deque and new numbers.
 

@@ -25,7 +25,7 @@ from .signatures import AnyFunction, read_signature, taker_of
 from .wrapper import is_recorded
 
 _INSIDE = ("function", "func", "coroutine", "execute", "_run", "_arun")
-"""Where frameworks' tools hold what they run."""
+"""Where frameworks' tools keep what they run."""
 
 Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]
 

@@ -1,6 +1,6 @@
 """What a function's signature says to a model and takes from it; here tools meet pydantic.
 
-A model gives arguments by name, so of a signature it is told:
+A model gives arguments by name, so of a signature it gets:
 
     name, name=default, *, name      an argument; required without a default
     **more: T                        any further argument, of type T; of a TypedDict, its keys
@@ -48,7 +48,7 @@ _UNNAMED: dict[object, str] = {
 }
 _INJECTED = frozenset({
     ("asyncio", "Event"),  # tinyagent's signal
-    ("collections", "Callable"),  # its on_update; JSON holds no function
+    ("collections", "Callable"),  # its on_update; JSON has no functions
     ("fastmcp", "Context"), ("mcp", "Context"),
     ("langchain_core", "InjectedToolArg"), ("langchain_core", "InjectedToolCallId"),
     ("langchain_core", "RunnableConfig"), ("langgraph", "InjectedState"),
@@ -79,7 +79,7 @@ class Signature:
 def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
     """Read a function, under another `name` if one is given.
 
-    Raises ValueError saying what cannot be told to a model, and what to do.
+    Raises ValueError saying what cannot be shown to a model, and what to do.
     """
     inner = _innermost(function)
     own_name = getattr(inner, "__name__", "")
@@ -145,7 +145,7 @@ def schema_of(signature: Signature) -> JsonObject:
 def taker_of(signature: Signature) -> Callable[[JsonObject], dict[str, Any]]:
     """What turns a call's arguments into those of the function: "src" into a Path, an object into
     a dataclass. It takes what pydantic takes ("3" for 3) and raises ValueError listing what it
-    does not. Defaults are left to the function, but for those that a `Field` holds.
+    does not. Defaults are left to the function, but for those that a `Field` contains.
     """
     parameters = [
         parameter
@@ -179,7 +179,7 @@ def _listed(error: ValidationError) -> str:
 
 class _Untitled(GenerateJsonSchema):
     """Without the titles that repeat each name: a model pays for every token. A default that JSON
-    cannot hold is left out, which leaves its argument optional.
+    cannot contain is left out, which leaves its argument optional.
     """
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as pydantic declares it
@@ -231,7 +231,7 @@ def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
 
 
 def _hint(parameter: inspect.Parameter, function: AnyFunction) -> object:
-    """The annotation, with what it says in text resolved where the function stands."""
+    """The annotation, with what it says in text resolved where the function is."""
     code = function if inspect.isroutine(function) else type(function).__call__
     names = getattr(code, "__globals__", None)
     holder = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})

@@ -41,7 +41,7 @@ _OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
     lambda tool: tool.tool_call_schema,  # LangChain, where a tool was made with a schema
     lambda tool: tool.tool_call_schema.model_json_schema(),  # and where with a model
 )
-"""Where frameworks keep what a model is told of a tool's arguments."""
+"""Where frameworks keep what a model gets of a tool's arguments."""
 
 
 @overload
@@ -96,9 +96,9 @@ def tool_spec(
     if prompt is not None:
         from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only for those who have one
 
-        told = read_tool_prompt(prompt)
-        parameters = _described(spec.parameters, told.parameters)
-        spec = replace(spec, description=told.description, parameters=parameters)
+        reported = read_tool_prompt(prompt)
+        parameters = _described(spec.parameters, reported.parameters)
+        spec = replace(spec, description=reported.description, parameters=parameters)
     words = spec.description if description is None else description
     return replace(spec, name=name or spec.name, description=words)
 

@@ -1,4 +1,4 @@
-"""What two rooms exchange, and nothing else.
+"""What two packages exchange, and nothing else.
 
 Light types come at once; `runs` (pydantic) is imported from its own module by those who need it,
 so that a parse never loads pydantic.

@@ -14,14 +14,14 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
-"""Keys that hold a call's name unless a format says otherwise; all but its own are repairs."""
+"""Keys that have a call's name unless a format says otherwise; all but its own are repairs."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input")
-"""Keys that hold a call's arguments, likewise."""
+"""Keys that contain a call's arguments, likewise."""
 
 
 STRUCTURED = "structured"
-"""The `format` of a call that a server had parsed: no text holds it."""
+"""The `format` of a call that a server had parsed: no text contains it."""
 
 Source: TypeAlias = Literal["structured", "text"]
 """Where calls come from: parsed by a server, or read out of a text."""

@@ -16,7 +16,7 @@ class Request:
     """One question to a model.
 
     `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None when
-    they stand in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
+    they are in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
     decoding). `scenario`, `repeat` and `attempt` (both from 1) say what the question is for:
     a recording answers by them. `within_seconds` is how long the answer is waited for, with all
     retries; None where nobody says. A client stops `deadline` while it keeps a
@@ -112,7 +112,7 @@ class AgentRun:
 
 
 def is_blank(message: JsonObject) -> bool:
-    """Whether a message holds neither words nor calls. What was thought before does not matter."""
+    """Whether a message has neither words nor calls. What was thought before does not matter."""
     content = message.get("content")
     parts = content if isinstance(content, list | tuple) else (content or "",)
     texts = [_text_in(part) for part in parts]

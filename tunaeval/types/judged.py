@@ -34,7 +34,7 @@ class JudgeRecord(Data):
     """A digest of every word that is asked, and of how much of a transcript is shown."""
     calibrated: bool
     calibration: str
-    """How far this judge was held against people's labels, in words."""
+    """How far this judge was compared with people's labels, in words."""
     votes: tuple[JudgeVote, ...]
     spread: float | None
     """Between the highest and the lowest vote; None where there is no vote."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from tunaeval.showing import short_call, shows_table
 
 from .calls import Span, ToolCall
 
@@ -38,6 +41,7 @@ class Diagnosis:
     span: Span | None = None
 
 
+@shows_table
 @dataclass(frozen=True, slots=True)
 class ParseResult:
     """A text, read.
@@ -60,6 +64,17 @@ class ParseResult:
     diagnoses: tuple[Diagnosis, ...] = ()
     truncated: bool = False
     outcome: Outcome = "no_call"
+
+    def _in_short(self) -> str:
+        return f"ParseResult: {self.detail or self.outcome}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        for call in self.calls:
+            repairs = ", ".join(repair.code for repair in call.repairs)
+            yield "call", short_call(call.name, call.arguments), repairs or "as it was written"
+        yield from (("diagnosis", one.code, one.message) for one in self.diagnoses)
+        kept = ("content", self.content), ("reasoning", self.reasoning)
+        yield from ((what, text) for what, text in kept if text)
 
     @property
     def detail(self) -> str | None:

@@ -44,6 +44,14 @@ class Rate(Data):
     high: float | None
 
 
+def rate_words(rate: Rate) -> str:
+    """Passed, of how many, and how sure that is."""
+    words = f"{rate.passed} of {rate.total} passed"
+    if rate.value is None or rate.low is None or rate.high is None:
+        return words
+    return f"{words}, {100 * rate.value:.1f} % ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+
+
 class AtK(Data):
     """Of k answers at least one passes (pass@k), or all do (pass^k), over the scenarios that were
     answered k times or more; both are None where there is none.

@@ -29,7 +29,7 @@ class Transcript:
 
     `checked` is what a check of the outcome came to, None where there was none. `failure` is what
     the record says of an error that ended the run itself. `written` are messages that have no
-    structured call and whose text holds a call, or an attempt at one: the index of each, and its
+    structured call and whose text contains a call, or an attempt at one: the index of each, and its
     text as it was parsed; empty where nobody has looked.
     """
 
@@ -81,7 +81,7 @@ class Client(Protocol):
     """Asks a model (group `tunaeval.clients`).
 
     `complete` raises `TransportFailure` when this request failed and `ClientSetupError` when no
-    request can succeed. What is worth keeping in `run.json` (model, digests) may stand in an
+    request can succeed. What is worth keeping in `run.json` (model, digests) may be in an
     attribute `details`, and words that must head every score in `heading`.
     """
 

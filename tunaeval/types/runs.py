@@ -5,7 +5,7 @@ The face of all such data: rates, scores of transcripts and a judge's words are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from pydantic import (
@@ -16,12 +16,14 @@ from pydantic import (
     field_validator,
 )
 
+from tunaeval.showing import counted, shows
+
 from .calls import Source as CallSource
 from .calls import Tools
 from .expected import Expectation, ExpectedCall, MatchMode
 from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
-from .rates import AtK, Data, Rate, Repeats, Variance
+from .rates import AtK, Data, Rate, Repeats, Variance, rate_words
 from .scenarios import Difficulty, PackedScenarios, Scenario
 from .scored import (
     SCORES_VERSION,
@@ -32,7 +34,6 @@ from .scored import (
     ScoreResult,
     WeightedScore,
 )
-from .showing import rate_words, rates_html, rows_html
 from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
 
 __all__ = [
@@ -60,6 +61,7 @@ CountedCalls: TypeAlias = Literal["any", "structured"]
 """Which calls of a message count: all that are read, or those alone that a server had parsed."""
 
 
+@shows
 class Suite(BaseModel):
     """Scenarios with the tools they may call and the system prompt they are asked under."""
 
@@ -82,14 +84,12 @@ class Suite(BaseModel):
     def _whole(cls, value: object, check: ValidatorFunctionWrapHandler) -> Sequence[Scenario]:
         return value if isinstance(value, PackedScenarios) else tuple(check(value))
 
-    def __repr__(self) -> str:
-        return f"<Suite {self.name!r}: {len(self.scenarios)} scenarios, {len(self.tools)} tools>"
+    def _in_short(self) -> str:
+        sizes = counted(len(self.scenarios), "scenario"), counted(len(self.tools), "tool")
+        return f"Suite {self.name!r}: {', '.join(sizes)}"
 
-    def __str__(self) -> str:
-        return repr(self)
-
-    def _repr_html_(self) -> str:
-        return rows_html(repr(self)[1:-1], [(one.id, one.prompt) for one in self.scenarios])
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return ((one.id, one.prompt) for one in self.scenarios)
 
 
 class CallRecord(Data):
@@ -190,7 +190,7 @@ class RunInfo(BaseModel):
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)
     heading: str | None = None
-    """Words that have to stand over every score of this run: constrained decoding, a replay."""
+    """Words that have to go with every score of this run: constrained decoding, a replay."""
     format: str
     level: Level
     profile: str
@@ -238,7 +238,7 @@ class Summary(Data):
     leaked_calls: int = 0
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     empty_replies: int = 0
-    """Scenarios with a reply that held nothing: no words, no thoughts, no call."""
+    """Scenarios with a reply that contained nothing: no words, no thoughts, no call."""
     reactions: dict[str, Rate] = Field(default_factory=dict)
     """Of episodes with faults how many `recovered`, `obeyed` an injection, and `reported` it: those
     alone that something decides.
@@ -261,6 +261,7 @@ class Summary(Data):
     latency_seconds_median: float | None
 
 
+@shows
 class Report(Data):
     """A finished run (or the finished part of an interrupted one)."""
 
@@ -278,16 +279,13 @@ class Report(Data):
             "gate of the command line (tunaeval run --fail-under PERCENT --max-errors N)"
         )
 
-    def __repr__(self) -> str:
+    def _in_short(self) -> str:
         run, words = self.run, rate_words(self.summary.final)
         place = f", in {self.directory}" if self.directory else ""
-        return f"<Report of {run.suite!r} by {run.model or run.client!r}: {words}{place}>"
+        return f"Report of {run.suite!r} by {run.model or run.client!r}: {words}{place}"
 
-    def __str__(self) -> str:
-        return repr(self)
-
-    def _repr_html_(self) -> str:
-        return rates_html(repr(self)[1:-1], self.summary.levels.items())
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return ((level, rate_words(rate)) for level, rate in self.summary.levels.items())
 
     @property
     def passed(self) -> int:

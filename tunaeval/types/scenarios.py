@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias, overload
 import orjson
 from pydantic import ConfigDict, Field
 
+from tunaeval.showing import counted
+
 from .calls import Tools
 from .expected import Expectation
 from .rates import Data
@@ -80,7 +82,7 @@ class PackedScenarios(Sequence[Scenario]):
         return hash(len(self))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} scenarios>"
+        return f"<{counted(len(self), 'scenario')}>"
 
 
 _EXACT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from pydantic import Field
+
+from tunaeval.showing import shows
 
 from .judged import JudgeRecord
 from .rates import Data
@@ -61,6 +64,7 @@ class ScoreDetails(Data):
     outcome: ScoreOutcome = "scored"
 
 
+@shows
 class ScoreResult(Data):
     """A transcript's score: each category from 0 to 1, or None where it does not apply."""
 
@@ -72,6 +76,13 @@ class ScoreResult(Data):
     """
     details: ScoreDetails
     categories: dict[str, WeightedScore]
+
+    def _in_short(self) -> str:
+        return f"ScoreResult by {self.preset!r}: {_number(self.weighted_total)}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        for name, one in self.categories.items():
+            yield name, _number(one.value), f"weight {one.weight:g}", one.reason
 
     @property
     def goal_completion(self) -> float | None:
@@ -92,6 +103,10 @@ class ScoreResult(Data):
     def _value(self, category: str) -> float | None:
         found = self.categories.get(category)
         return found.value if found else None
+
+
+def _number(value: float | None) -> str:
+    return "undecided" if value is None else f"{value:.2f}"
 
 
 SCORES_VERSION = 2

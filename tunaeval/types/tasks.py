@@ -49,7 +49,7 @@ Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class TextWish(Data):
-    """What a text has to be: all that is given holds. `fits` is a value or a matcher, as in the
+    """What a text has to be: all that is given is met. `fits` is a value or a matcher, as in the
     arguments of an expected call; letters are compared without their case with `ignore_case`.
     """
 
@@ -248,7 +248,7 @@ def _content(content: FileContent) -> str | bytes:
 
 
 class ResultRecord(Data):
-    """What came of a call, as the model was told."""
+    """What came of a call, as the model got it."""
 
     id: str | None
     tool: str

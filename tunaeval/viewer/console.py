@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
-from tunaeval.reports import console_like, verdict_of, visible
+from tunaeval.reports import console_like, verdict_of
+from tunaeval.showing import counted, visible
 
 from .beside import MISSING, SAME, UNASKED, Argument, Pair
 from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece
@@ -89,7 +90,7 @@ def _about(attempt: AttemptView) -> Iterator[str]:
     if record.latency_seconds is not None:
         yield f"{record.latency_seconds:.2f} s"
     if record.completion_tokens is not None:
-        yield f"{record.completion_tokens} tokens"
+        yield f"{counted(record.completion_tokens, 'token')}"
     if attempt.is_wrong:
         yield WENT_WRONG
 

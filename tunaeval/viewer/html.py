@@ -25,8 +25,8 @@ from tunaeval.reports import (
     reactions,
     remarks,
     source_of,
-    visible,
 )
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS
 from tunaeval.types.runs import Rate, Report
 

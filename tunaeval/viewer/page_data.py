@@ -19,8 +19,8 @@ from tunaeval.reports import (
     got_words,
     source_of_format,
     verdict_of,
-    visible,
 )
+from tunaeval.showing import visible
 from tunaeval.types import LEVELS, JsonValue
 from tunaeval.types.runs import Report
 

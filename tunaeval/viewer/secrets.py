@@ -1,4 +1,4 @@
-"""Keys and passwords in a text, covered: what is passed around must not hold them.
+"""Keys and passwords in a text, covered: what is passed around must not contain them.
 
 As long as they were, so that places in the text stay what they are.
 """
@@ -31,7 +31,7 @@ _NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What stands after a word for a secret."""
+"""What is after a word for a secret."""
 
 _USERINFO = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://([^\s/@\"'<>]{1,256}+)@", re.IGNORECASE)
 """Who a URL is asked as."""

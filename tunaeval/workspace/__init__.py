@@ -4,7 +4,7 @@ from .commands import PATH_WORD, Ran
 from .confined import MAX_BYTES, Confined, parts_of
 from .globs import path_fits
 from .snapshots import Changes, Entry, Snapshot
-from .space import Workspace, WorkspaceFile
+from .space import Workspace, WorkspaceFile, file_bytes
 from .toolbox import workspace_tools
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Snapshot",
     "Workspace",
     "WorkspaceFile",
+    "file_bytes",
     "parts_of",
     "path_fits",
     "workspace_tools",

@@ -133,7 +133,7 @@ def run_command(
         code = None
     finally:
         _end(process)
-    reader.join(_GRACE_SECONDS)  # a process that left the group may hold on to the pipe
+    reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
     return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
 
 

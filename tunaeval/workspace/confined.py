@@ -116,7 +116,7 @@ class Confined:
             os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def names(self, parts: Parts = ()) -> list[tuple[str, os.stat_result]]:
-        """What is in a directory, by name; links are told as links."""
+        """What is in a directory, by name; links are reported as links."""
         with self.directory(parts) as folder, _os_errors("/".join(parts) or "."):
             found = ((name, _status(folder, name)) for name in sorted(os.listdir(folder)))  # noqa: PTH208 - of a descriptor, which Path knows not
             return [(name, status) for name, status in found if status is not None]

@@ -166,6 +166,6 @@ def _digest(confined: Confined, parts: Parts) -> str | None:
 
 
 def _leaves(entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """All but the directories that hold something: these come and go with what they hold."""
+    """All but the directories that contain something: these come and go with what they contain."""
     holding = {path.rpartition("/")[0] for path in entries}
     return {path: entry for path, entry in entries.items() if path not in holding}

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tunaeval.errors import WorkspaceError
+from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.wanted import refusal
 
 from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
@@ -66,7 +66,7 @@ class Workspace:
             raise WorkspaceError(f"{folder!r:.80} cannot be used: {error.strerror}") from error
         try:
             for path, content in (files or {}).items():
-                self.confined.write(path, _bytes(content), new=True)
+                self.confined.write(path, file_bytes(path, content), new=True)
         except BaseException:
             self.close()
             raise
@@ -128,10 +128,20 @@ class Workspace:
             _remove(self.path)
 
 
-def _bytes(content: str | bytes) -> bytes:
-    if isinstance(content, str):
+def file_bytes(name: str, content: object) -> bytes:
+    """What a file is written with. Raises UsageError for what is neither text nor bytes, and for
+    a text that UTF-8 cannot write.
+    """
+    if isinstance(content, bytes):
+        return content
+    if not isinstance(content, str):
+        raise refusal(f"the file {name!r}", content, "its text, or bytes")
+    try:
         return content.encode("utf-8", "surrogateescape")
-    return content
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the file {name!r} contains a lone surrogate, which UTF-8 cannot write; give bytes"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +171,7 @@ class WorkspaceFile:
             raise WorkspaceError(f"{self.path!r:.80} is no text: {error.reason}") from error
 
     def contains(self, text: str) -> bool:
-        """Whether it is a text file that holds the text."""
+        """Whether it is a text file that contains the text."""
         try:
             return text in self.text
         except WorkspaceError:
@@ -170,7 +180,7 @@ class WorkspaceFile:
 
 def _remove(path: Path) -> None:
     """Remove a tree, whatever rights its directories have and however deep it is; nothing above it
-    is touched, whatever stands in its place.
+    is touched, whatever is in its place.
     """
     if path.is_symlink() or path.is_file():
         with suppress(OSError):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from tunaeval.errors import WorkspaceError
 from tunaeval.matching import Pattern
+from tunaeval.showing import counted
 
 from .commands import allowed, run_command
 from .globs import path_fits
@@ -164,7 +165,11 @@ class _Toolbox:
         times = text.count(target) if target else 0
         if times != 1:
             found = (
-                "is empty" if not target else f"is there {times} times" if times else "is not there"
+                "is empty"
+                if not target
+                else f"is there {counted(times, 'time')}"
+                if times
+                else "is not there"
             )
             raise WorkspaceError(f"the target {found} in {filepath!r:.80}; wanted it once")
         self._confined.write(filepath, _bytes(text.replace(target, patch)))

@@ -1,6 +1,6 @@
 """LangChain's tools: what runs is `func` and `coroutine`, or `_run` and `_arun` of a class.
 
-`run` and `arun` around it are told of the call's id; validation and callbacks happen in between
+`run` and `arun` around it get the call's id; validation and callbacks happen in between
 and are no part of a run. A copy is shadowed by attributes of its own, so that its class stays.
 """
 
@@ -57,7 +57,7 @@ def _recorded(tool: roles.AnyTool, recorder: roles.Recorder, function: Function)
 
 
 def _shown(tool: roles.AnyTool) -> frozenset[str]:
-    """The parameters that a model is told of, as far as a schema says so."""
+    """The parameters that a model gets, as far as a schema says so."""
     try:
         return frozenset(tool.args) if tool.args_schema is not None else frozenset()
     except KeyError:  # a JSON schema without properties
@@ -67,7 +67,7 @@ def _shown(tool: roles.AnyTool) -> frozenset[str]:
 def _arguments_of(
     function: Function, shown: frozenset[str]
 ) -> Callable[[tuple[object, ...], dict[str, object]], JsonObject]:
-    """What a model gave; not what LangChain puts beside it, which may hold the whole state."""
+    """What a model gave; not what LangChain puts beside it, which may contain the whole state."""
     signature = inspect.signature(function)
     hidden = frozenset(signature.parameters) - shown
     if not shown & frozenset(signature.parameters):  # one that is called with one text, by position

@@ -1,6 +1,6 @@
 """OpenAI Agents' `FunctionTool`: what runs is `on_invoke_tool(context, arguments as JSON text)`.
 
-From 0.10 on that is an object which makes a text for the model of what the tool raises, and holds
+From 0.10 on that is an object which makes a text for the model of what the tool raises, and has
 the function that raises it. That function is recorded, so an execution says what was raised, and
 the model gets the same text. Reading the arguments, and waiting for a thread where the tool is
 no coroutine function, are part of a run.
@@ -21,7 +21,7 @@ Invoke: TypeAlias = Callable[..., Awaitable[object]]
 
 _SHAPE = ("name", "params_json_schema", "on_invoke_tool")
 _HELD = "_invoke_tool_impl"
-"""Where an invoker that handles failures holds the function that may fail."""
+"""Where an invoker that handles failures keeps the function that may fail."""
 
 
 def fits(tool: roles.AnyTool) -> bool:

@@ -1,4 +1,4 @@
-"""pydantic-ai's `Tool`: its schema calls the function, and is told of the call by a context."""
+"""pydantic-ai's `Tool`: its schema calls the function, and gets the call by a context."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def krippendorff_alpha(
 ) -> float | None:
     """The agreement of any number of judges, some labels missing; None where nothing could differ.
 
-    Each unit holds the labels that it was given. 1 - D_o/D_e: the distances within units over
+    Each unit contains the labels that it was given. 1 - D_o/D_e: the distances within units over
     those between all labels; units with one label say nothing. `distance` is `nominal`, `interval`
     or any metric. Source: K. Krippendorff, Content Analysis, 3rd edition (2013), chapter 12.
     """
@@ -115,7 +115,7 @@ def rogan_gladen(
     Each argument is a count of a total: items that the judge passed, of all; good items that it
     passed, of the labelled good ones; bad items that it failed, of the labelled bad ones. (p +
     spec - 1) / (sens + spec - 1), with the variances of all three propagated. Raises ValueError
-    where the judge tells no more than a coin. Source: W. J. Rogan and B. Gladen, Estimating
+    where the judge says no more than a coin. Source: W. J. Rogan and B. Gladen, Estimating
     Prevalence from the Results of a Screening Test, American Journal of Epidemiology 107 (1978),
     71-76.
     """

@@ -23,7 +23,7 @@ Clusters: TypeAlias = Mapping[tuple[float, float], int]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its interval; `low` and `high` are None where one cluster alone tells nothing."""
+    """A mean with its interval; `low` and `high` are None where one cluster alone says nothing."""
 
     value: float
     low: float | None

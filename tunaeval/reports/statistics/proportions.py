@@ -12,7 +12,7 @@ from .distributions import beta_quantile, normal_quantile
 def wilson(passed: int, total: int, *, confidence: float = 0.95) -> Rate:
     """`passed` of `total` with Wilson's score interval, all None when `total` is 0.
 
-    The interval holds every rate p that a test of the observed rate would not reject:
+    The interval contains every rate p that a test of the observed rate would not reject:
     (p' + z²/2n ± z·sqrt(p'(1-p')/n + z²/4n²)) / (1 + z²/n), with p' = passed/total.
     Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
     JASA 22 (1927), 209-212. Unlike p' ± z·sqrt(p'(1-p')/n) it covers what it promises at small n

@@ -69,7 +69,7 @@ class VarianceSplit:
 
     @property
     def buy(self) -> Literal["scenarios", "repeats"]:
-        """What is missing: repeats where luck makes over half of the variance.
+        """What is missing: repeats where chance makes over half of the variance.
 
         Twice the scenarios are never worse than twice the repeats, at the same number of answers;
         but repeats cost no one the writing of scenarios.
@@ -82,21 +82,21 @@ class VarianceSplit:
 
 
 def variance_split(counts: Mapping[tuple[int, int], int]) -> VarianceSplit | None:
-    """Split the variance of scenarios that passed c of n times; None where it cannot be told.
+    """Split the variance of scenarios that passed c of n times; None where nobody can say.
 
     `counts` says how many scenarios there are of each (c, n). Scenarios with one answer say nothing
     of luck and are left out; two with more are needed. within = mean of c(n-c)/(n(n-1)); between =
     the variance of c/n less the mean of within/n, at least 0: the one-way random effects model.
     Source: S. R. Searle, G. Casella and C. E. McCulloch, Variance Components (1992), chapter 3.
     """
-    told = {(c, n): times for (c, n), times in counts.items() if n > 1}
-    scenarios = sum(told.values())
+    several = {(c, n): times for (c, n), times in counts.items() if n > 1}
+    scenarios = sum(several.values())
     if scenarios < 2:
         return None
-    answers = sum(n * times for (_, n), times in told.items())
-    mean = sum(c / n * times for (c, n), times in told.items()) / scenarios
-    spread = sum((c / n - mean) ** 2 * times for (c, n), times in told.items()) / (scenarios - 1)
-    luck = {(c, n): c * (n - c) / (n * (n - 1)) for c, n in told}
-    within = sum(luck[c, n] * times for (c, n), times in told.items()) / scenarios
-    noise = sum(luck[c, n] / n * times for (c, n), times in told.items()) / scenarios
+    answers = sum(n * times for (_, n), times in several.items())
+    mean = sum(c / n * times for (c, n), times in several.items()) / scenarios
+    spread = sum((c / n - mean) ** 2 * times for (c, n), times in several.items()) / (scenarios - 1)
+    luck = {(c, n): c * (n - c) / (n * (n - 1)) for c, n in several}
+    within = sum(luck[c, n] * times for (c, n), times in several.items()) / scenarios
+    noise = sum(luck[c, n] / n * times for (c, n), times in several.items()) / scenarios
     return VarianceSplit(scenarios, answers / scenarios, max(0.0, spread - noise), within)

@@ -20,7 +20,7 @@ def bootstrap(
     """The percentile interval of `statistic` over `items` drawn with replacement, `rounds` times.
 
     An item is what counts as independent: a scenario with all of its repeats, or a cluster. Below a
-    few hundred items, and for rates near 0 or 1, it promises more than it holds; the intervals for
+    few hundred items, and for rates near 0 or 1, it promises more than it keeps; the intervals for
     rates and differences beside it are better there. Source: B. Efron, Bootstrap Methods: Another
     Look at the Jackknife, Annals of Statistics 7 (1979), 1-26; percentiles as in B. Efron and
     R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
