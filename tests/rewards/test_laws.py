@@ -247,10 +247,15 @@ def test_the_pairs_are_the_best_there_are(first: int, second: int, data: st.Data
 
 @given(texts(), golds())
 def test_what_was_parsed_already_earns_as_its_text(text: str, gold: Gold) -> None:
+    """But where each call has its place: without the text nobody knows that of a broken one."""
     if "```" in text or "<tool_response>" in text or "<|im_start|>" in text:
         return
     found = reward(parse(text, tools=TOOLS), gold)
-    assert found == replace(reward(text, gold), broken_spans=found.broken_spans)
+    whole = reward(text, gold)
+    if gold.match == "exactly" and whole.broken:
+        assert found.value <= whole.value
+    else:
+        assert found == replace(whole, broken_spans=found.broken_spans)
 
 
 @given(texts(), golds())

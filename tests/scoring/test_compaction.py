@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import tunaeval
@@ -139,6 +139,7 @@ def test_in_any_shape_the_task_is_found_behind_what_was_said_last(
 
 
 @given(conversations(), st.sampled_from(sorted(WRITERS)))
+@example([Asked("x"), Asked("")], "tau2")
 def test_a_dumped_conversation_is_the_same_one(before: list[Step], shape: str) -> None:
     """Held as objects when the block begins, and as dictionaries when it ends."""
     history = WRITERS[shape](before)

@@ -12,8 +12,9 @@ writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what tr
 
 from __future__ import annotations
 
+from .attempts import BrokenSpan
 from .gold import AnyTools, Gold, GoldMatch, tools_of
-from .reading import BrokenSpan, attempts_of
+from .reading import attempts_of
 from .recipe import EXACT, TOOLRL, Parts, Recipe, recipe_of
 from .scored import Golds, Reward, reward, rewards
 

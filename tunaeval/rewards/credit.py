@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from math import fsum
+from math import fsum, log
+from typing import NamedTuple
 
 from tunaeval.matching import (
     Failure,
-    Likeness,
     best_pairs,
     call_misses,
     likeness,
@@ -18,17 +17,32 @@ from tunaeval.matching import (
 from tunaeval.parsing import fits
 from tunaeval.types import ToolCall, Tools
 
+from .attempts import Attempts
 from .gold import Gold, Wanted
-from .reading import Attempts
 from .recipe import Parts, Recipe
 
-_SAME = Likeness(0, 0, 0, 0)
 _MOST_FAILURES = 8
 _LITTLE = 1e-9
 """What decides between pairs that a recipe makes worth the same."""
 
+_ALONE = ((0, 0),)
+"""The pairs of one call and one that is wanted."""
+
 _HALF = 0.5
 """A factor of up to a half never costs less than one more call among those made."""
+
+
+class Pair(NamedTuple):
+    """A wanted call and one that was made of the same tool.
+
+    `quality` are the factors of the call: it was repaired, or does not fit its schema. `worth` is
+    what its arguments earn, `pull` what the pair is worth to the assignment.
+    """
+
+    quality: float
+    worth: float
+    whole: bool
+    pull: float
 
 
 class Credit:
@@ -36,11 +50,9 @@ class Credit:
 
     def __init__(self, gold: Gold, tried: Attempts, tools: Tools | None, recipe: Recipe) -> None:
         self._gold, self._tried, self._tools, self._recipe = gold, tried, tools, recipe
-        self._likenesses: dict[tuple[int, int], Likeness | None] = {}
+        self._known: dict[tuple[int, int], Pair | None] = {}
         self._soundness = [self._sound(index) for index in range(len(tried.calls))]
-        grade = {"arguments": self._share, "whole": self._whole, "toolrl": self._counts}
-        self._grade: Callable[[int, int], float] = grade[recipe.grading]
-        self.pairs = self._paired()
+        self.pairs = self._paired() if tried.calls else ()
 
     def parts(self) -> Parts:
         """What is earned, from 0 to 1 each.
@@ -52,12 +64,14 @@ class Credit:
         if not tried.calls:
             return Parts()
         made, broken = len(tried.calls), tried.broken
+        if not broken:
+            return Parts(fsum(self._soundness) / made, *self._earner()(made))
         lost = factor**broken
         written = lost * fsum(self._soundness) / (made + broken)
         earned = self._earner()
         name, arguments = (lost * share for share in earned(made))
         if factor > _HALF and self._recipe.grading != "whole":
-            for more in range(1, broken + 1):
+            for more in _ways(factor, broken, len(self._gold.calls)):
                 less = factor ** (broken - more)
                 one, other = earned(made + more)
                 name, arguments = min(name, less * one), min(arguments, less * other)
@@ -70,22 +84,23 @@ class Credit:
     # --- pairs -------------------------------------------------------------------------------
 
     def _paired(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of wanted and made calls that are worth most in all."""
+        """The pairs of wanted and made calls that are worth most in all.
+
+        Where each has its place, nobody knows the place of a call behind a broken one.
+        """
         wanted, made = len(self._gold.calls), len(self._tried.calls)
+        if wanted == made == 1 and not self._tried.broken:
+            return _ALONE if self._pair(0, 0) is not None else ()
         if self._gold.match == "exactly":
-            both = range(min(wanted, made))
-            return tuple((one, one) for one in both if self._likeness(one, one) is not None)
+            placed = made if self._tried.placed is None else self._tried.placed
+            both = range(min(wanted, placed))
+            return tuple((one, one) for one in both if self._pair(one, one) is not None)
         pairing = ordered_pairs if self._gold.match == "in_order" else best_pairs
         return pairing(wanted, made, self._pull)
 
     def _pull(self, one: int, other: int) -> float:
-        """What a pair is worth to the assignment; a pair of one name is worth something."""
-        if self._likeness(one, other) is None:
-            return 0.0
-        recipe = self._recipe
-        size = 1 + len(self._gold.calls[one].arguments) if recipe.grading == "toolrl" else 1
-        worth = (recipe.arguments or _LITTLE) * self._worth(one, other) * size
-        return worth + (recipe.name or _LITTLE) * self._quality(one, other) + _LITTLE
+        pair = self._pair(one, other)
+        return 0.0 if pair is None else pair.pull
 
     def _counted(self, made: int) -> int:
         """How many calls a share is of: those wanted, and those that nobody wanted."""
@@ -94,43 +109,39 @@ class Credit:
 
     # --- one pair ----------------------------------------------------------------------------
 
-    def _likeness(self, one: int, other: int) -> Likeness | None:
-        """How alike two calls are; None where they are of different tools."""
+    def _pair(self, one: int, other: int) -> Pair | None:
+        """How two calls go together; None where they are of different tools."""
         key = (one, other)
-        if key not in self._likenesses:
+        if key not in self._known:
             wanted, call = self._gold.calls[one], self._tried.calls[other]
-            found = None
-            if wanted.name == call.name:
-                spec = self._tools.get(call.name) if self._tools is not None else None
-                literal = self._gold.literal
-                found = likeness(wanted.arguments, call.arguments, spec, literal=literal)
-            self._likenesses[key] = found
-        return self._likenesses[key]
+            same = wanted.name == call.name
+            self._known[key] = self._made(wanted, call, self._soundness[other]) if same else None
+        return self._known[key]
 
-    def _worth(self, one: int, other: int) -> float:
-        return self._quality(one, other) * self._grade(one, other)
+    def _made(self, wanted: Wanted, call: ToolCall, sound: float) -> Pair:
+        recipe, quality = self._recipe, sound
+        whole, grade = (True, 1.0) if wanted.is_met_by(call) else self._graded(wanted, call)
+        if not whole and self._tools is not None:
+            quality *= 1.0 if fits(call.name, call.arguments, self._tools) else recipe.misfit
+        worth = quality * grade
+        size = 1 + len(wanted.arguments) if recipe.grading == "toolrl" else 1
+        pull = (recipe.arguments or _LITTLE) * worth * size
+        pull += (recipe.name or _LITTLE) * quality + _LITTLE
+        return Pair(quality, worth, whole, pull)
 
-    def _share(self, one: int, other: int) -> float:
-        """The share of arguments that are right, of all that are wanted or there."""
-        right, _, _, every = self._likeness(one, other) or _SAME
-        return right / every if every else 1.0
-
-    def _whole(self, one: int, other: int) -> float:
-        return float(self._share(one, other) == 1.0)
-
-    def _counts(self, one: int, other: int) -> float:
-        """ToolRL's r_param and r_value of a pair, as a share of the most that they can be."""
-        right, named, wanted, every = self._likeness(one, other) or _SAME
-        return ((named / every if every else 1.0) + right) / (1 + wanted)
-
-    def _quality(self, one: int, other: int) -> float:
-        """The factors of a call: it was repaired, or does not fit its schema."""
-        sound = self._soundness[other]
-        if self._tools is None or self._whole(one, other):
-            return sound
-        call = self._tried.calls[other]
-        fitting = fits(call.name, call.arguments, self._tools)
-        return sound if fitting else sound * self._recipe.misfit
+    def _graded(self, wanted: Wanted, call: ToolCall) -> tuple[bool, float]:
+        """Whether the arguments are those wanted, and what they are worth by the grading."""
+        spec = self._tools.get(call.name) if self._tools is not None else None
+        literal = self._gold.literal
+        right, named, most, every = likeness(
+            wanted.arguments, call.arguments, spec, literal=literal
+        )
+        whole, grading = right == every, self._recipe.grading
+        if grading == "whole":
+            return whole, float(whole)
+        if grading == "arguments":
+            return whole, right / every if every else 1.0
+        return whole, ((named / every if every else 1.0) + right) / (1 + most)  # r_param, r_value
 
     def _sound(self, index: int) -> float:
         tried = self._tried
@@ -141,14 +152,18 @@ class Credit:
 
     def _earner(self) -> Callable[[int], tuple[float, float]]:
         """The shares of names and of arguments."""
+        pairs = [pair for key in self.pairs if (pair := self._known[key]) is not None]
         if self._recipe.grading == "toolrl":
-            return self._toolrl()
-        worths = [self._worth(*pair) for pair in self.pairs]
+            return self._toolrl(pairs)
         if self._recipe.grading == "whole":
-            whole = self._counted(len(self._tried.calls)) == len(self.pairs) > 0
-            least = min(worths) if whole and not self._tried.broken else 0.0
+            whole = self._counted(len(self._tried.calls)) == len(pairs) > 0
+            sound = whole and not self._tried.broken
+            least = min(pair.worth for pair in pairs) if sound else 0.0
             return lambda _: (least, least)
-        name, arguments = fsum(self._quality(*pair) for pair in self.pairs), fsum(worths)
+        if len(pairs) == 1:
+            name, arguments = pairs[0].quality, pairs[0].worth
+        else:
+            name, arguments = fsum(one.quality for one in pairs), fsum(one.worth for one in pairs)
 
         def shares(made: int) -> tuple[float, float]:
             every = self._counted(made) or 1
@@ -156,22 +171,19 @@ class Credit:
 
         return shares
 
-    def _toolrl(self) -> Callable[[int], tuple[float, float]]:
+    def _toolrl(self, pairs: Sequence[Pair]) -> Callable[[int], tuple[float, float]]:
         """Names, and arguments, as shares of S = 1 + |G| + all wanted arguments."""
-        gold = [wanted.name for wanted in self._gold.calls]
-        names = [call.name for call in self._tried.calls]
-        both = sum((Counter(gold) & Counter(names)).values())
-        most = self._gold.size
-        quality = min((self._quality(*pair) for pair in self.pairs), default=0.0)
+        gold, most, both = len(self._gold.calls), self._gold.size, len(pairs)
+        named = fsum(pair.quality for pair in pairs)
         matched = fsum(
-            self._worth(one, other) * (1 + len(self._gold.calls[one].arguments))
-            for one, other in self.pairs
+            pair.worth * (1 + len(self._gold.calls[one].arguments))
+            for pair, (one, _) in zip(pairs, self.pairs, strict=True)
         )
 
         def shares(made: int) -> tuple[float, float]:
             every = self._counted(made)
-            either = every + min(len(gold), made) - both
-            return quality * both / either / most, len(gold) / every * matched / most
+            either = every + min(gold, made) - both
+            return named / either / most, gold / every * matched / most
 
         return shares
 
@@ -183,13 +195,15 @@ class Credit:
         for index, call in enumerate(self._tried.calls):
             codes = sorted({repair.code for repair in call.repairs})
             codes += ["in a code fence"] * (index in self._tried.fenced)
-            codes += ["a key twice"] * (index in self._tried.hedged)
+            codes += ["a key twice, or two for one thing"] * (index in self._tried.hedged)
             if codes:
                 yield Failure("repaired", ", ".join(codes), f"calls[{index}]")
         for one, other in self.pairs:
-            if not self._whole(one, other):
+            pair = self._known[one, other]
+            if pair is not None and not pair.whole:
                 yield from self._misses(self._gold.calls[one], self._tried.calls[other], other)
-        yield from self._alone()
+        if not len(self.pairs) == len(self._gold.calls) == len(self._tried.calls):
+            yield from self._alone()
 
     def _alone(self) -> Iterator[Failure]:
         """Calls that are wanted and not made, and made and not wanted."""
@@ -210,6 +224,16 @@ class Credit:
         ):
             failure = miss()
             yield Failure(failure.code, failure.message, f"calls[{index}].{failure.path}")
+
+
+def _ways(factor: float, broken: int, wanted: int) -> Iterable[int]:
+    """How many of the broken attempts may count as calls where that costs most.
+
+    What is left, `factor**(broken - more) / (made + more)`, only grows from `-1 / log(factor)` on.
+    """
+    if factor == 1.0:
+        return (broken,)
+    return range(1, min(broken, int(-1 / log(factor)) + 1 + wanted) + 1)
 
 
 def unwanted(tried: Attempts) -> tuple[Failure, ...]:

@@ -53,6 +53,14 @@ class Wanted(NamedTuple):
     canonical: bytes | None
     is_flat: bool = False
 
+    def is_met_by(self, call: ToolCall) -> bool:
+        """Whether this is the very call; surely so, or false."""
+        if call.name != self.name or self.canonical is None or call.arguments != self.arguments:
+            return False
+        if self.is_flat:
+            return _same_types(self.arguments, call.arguments)
+        return _canonical(call.arguments) == self.canonical
+
 
 @dataclass(frozen=True, slots=True)
 class Gold:
@@ -124,14 +132,8 @@ class Gold:
         """Whether these are the very calls, each in its place; surely so, or false."""
         if len(calls) != len(self.calls):
             return False
-        for call, (name, arguments, canonical, is_flat) in zip(calls, self.calls, strict=True):
-            if call.name != name or canonical is None or call.arguments != arguments:
-                return False
-            if not (
-                _same_types(arguments, call.arguments)
-                if is_flat
-                else _canonical(call.arguments) == canonical
-            ):
+        for call, wanted in zip(calls, self.calls, strict=True):  # noqa: SIM110 - as below
+            if not wanted.is_met_by(call):
                 return False
         return True
 

@@ -9,15 +9,26 @@ None, or anything else                 no completion
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
-from tunaeval.parsing import parse, parse_message
-from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, foreign_calls, text_of
+from tunaeval.parsing import parse
+from tunaeval.types import (
+    Diagnosis,
+    Level,
+    ParseResult,
+    Span,
+    ToolCall,
+    Tools,
+    foreign_calls,
+    text_of,
+)
 
-from .leftovers import openers_apart, openers_left
+from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
+from .fences import fenced, has_fences
+from .gold import Gold
+from .hedges import has_two_keys, keys_twice, two_guesses, two_keys
+from .leftovers import apart, most_tries, tries_inside, tries_left
 from .observed import has_observations, observations, without
 from .recipe import Recipe
 from .words import has_words
@@ -28,52 +39,6 @@ _ODD = frozenset({
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip
 """Diagnoses that are of no attempt at a call."""
-
-NO_COMPLETION = "no_completion"
-TOO_LONG = "too_long"
-NOT_A_CALL = "not-a-call"
-
-
-class BrokenSpan(NamedTuple):
-    """Characters `start` to `end` of a broken attempt, in the text of that message of several.
-
-    `message` is None where the completion is one text or one message.
-    """
-
-    start: int
-    end: int
-    message: int | None = None
-
-
-@dataclass(slots=True)
-class Attempts:
-    """What a completion holds: sound calls, which of them are in a fence or have a key twice, and
-    broken attempts.
-    """
-
-    calls: list[ToolCall]
-    fenced: set[int]
-    hedged: set[int] = field(default_factory=set)
-    broken: int = 0
-    spans: tuple[BrokenSpan, ...] = ()
-    diagnoses: tuple[Diagnosis, ...] = ()
-    outcome: str = "no_call"
-    speaks: bool = False
-    """It says something besides its calls, and at its end."""
-
-    def add(self, other: Attempts, message: int) -> None:
-        """What the next message of the model holds."""
-        self.fenced |= {index + len(self.calls) for index in other.fenced}
-        self.hedged |= {index + len(self.calls) for index in other.hedged}
-        self.calls += other.calls
-        self.broken += other.broken
-        self.spans += tuple(span._replace(message=message) for span in other.spans)
-        self.diagnoses += other.diagnoses
-        self.speaks = other.speaks
-        self.outcome = max(self.outcome, other.outcome, key=_WEIGHT.__getitem__)
-
-
-_WEIGHT = {NO_COMPLETION: -1, "no_call": 0, "truncated": 1, "malformed": 2, "calls": 3, TOO_LONG: 4}
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
@@ -105,9 +70,11 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
             result = parse(text, recipe.reader, tools, recipe.level)
             forged = [] if recipe.observations else others
     found = of_result(result, recipe, text, tools)
-    found.broken += len(forged)
-    found.spans += tuple(BrokenSpan(*span) for span in forged)
-    found.diagnoses += (_FORGED,) * len(forged)
+    if forged:
+        found.broken += len(forged)
+        found.spans += tuple(BrokenSpan(*span) for span in forged)
+        found.diagnoses += (_FORGED,) * len(forged)
+        found.placed = _placed(found)
     return found
 
 
@@ -116,7 +83,7 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 def has_others(text: str) -> bool:
     """Whether a text may hold more than a result says: turns of others, or code fences."""
-    return "```" in text or "~~~" in text or has_observations(text)
+    return has_fences(text) or has_observations(text)
 
 
 def of_result(
@@ -132,38 +99,42 @@ def of_result(
     found = Attempts(calls, set(), outcome=result.outcome, speaks=has_words(result.content))
     if result.diagnoses:
         found.diagnoses = result.diagnoses
-        found.hedged = {*_hedged(result.diagnoses, calls)}
+        found.hedged = {*keys_twice(result.diagnoses, calls)}
         spans = [*_broken(result.diagnoses, calls)]
         found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
+    if has_two_keys(text):
+        found.hedged |= {*two_keys(text, calls)}
     _add_leftovers(found, result, recipe, text, tools)
+    if found.broken:
+        found.placed = _placed(found)
     if message is not None:
         found.spans = tuple(span._replace(message=message) for span in found.spans)
-    for mark in _FENCES:
-        if mark not in text:
-            continue
-        inside = [*_fences(text, mark, [call.span for call in calls if call.span])]
-        found.fenced |= {
-            index
-            for index, call in enumerate(calls)
-            if call.span and not (call.format == recipe.reader and call.format in _OF_A_FENCE)
-            if any(start < call.span.start < end for start, end in inside)
-        }
+    if has_fences(text):
+        found.fenced = {*fenced(text, calls, recipe.reader)}
     return found
+
+
+def _placed(found: Attempts) -> int:
+    """How many calls come before all that is broken: none, where that has no place."""
+    first = min((span.start for span in found.spans), default=0)
+    return sum(call.span is not None and call.span.end <= first for call in found.calls)
 
 
 def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
-    """Openers in what is said: each begins an attempt, those with a diagnosis among them."""
-    left = openers_left(result.content, recipe.reader, tools)
+    """Calls that begin in what is said: attempts, those with a diagnosis among them."""
+    if found.broken and most_tries(result.content, tools) <= found.broken:
+        return
+    left = tries_left(result.content, recipe.reader, tools)
     more = len(left) - found.broken
     if more <= 0:
         return
     start, end = left[0]
-    note = f"{result.content[start:end]!r} opens a call, and none follows"
+    note = f"{result.content[start:end]!r} begins a call, and none follows"
     found.diagnoses += (Diagnosis(NOT_A_CALL, note),)
     found.broken = len(left)
     if found.outcome == "no_call":
@@ -171,19 +142,24 @@ def _add_leftovers(
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
-        every = left if text == result.content else openers_left(text, recipe.reader, tools)
-        apart = openers_apart(text, every, known)[-more:]
-        found.spans = tuple(sorted((*found.spans, *(BrokenSpan(*span) for span in apart))))
+        every = left if text == result.content else tries_left(text, recipe.reader, tools)
+        new = (BrokenSpan(*span) for span in apart(text, every, known)[-more:])
+        found.spans = tuple(sorted((*found.spans, *new)))
 
 
-def _hedged(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Calls with a key twice: the last one counts, and the first was a guess, too."""
-    twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
-    for index, call in enumerate(calls if twice else ()):
-        if call.span is not None:
-            at = bisect_left(twice, call.span)
-            if at < len(twice) and twice[at].start < call.span.end:
-                yield index
+def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
+    """Calls that another one holds in its arguments, as one that lacks its end does.
+
+    Where these are the arguments that are wanted, nothing is swallowed.
+    """
+    for index, call in enumerate(found.calls):
+        more = tries_inside(call, reader, tools)
+        if not more or any(wanted[:2] == (call.name, call.arguments) for wanted in gold.calls):
+            continue
+        note = f"another call is in the arguments of the call of {call.name!r:.60}"
+        found.diagnoses += (Diagnosis(NOT_A_CALL, note, call.span),)
+        found.broken += more
+        found.placed = index if found.placed is None else min(index, found.placed)
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
@@ -201,33 +177,6 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
             continue
         last = span
         yield span
-
-
-_FENCES = ("```", "~~~")
-_OF_A_FENCE = frozenset({"fence", "tool-code"})
-"""Formats that are a code fence themselves: nothing is lost by it where they are asked for."""
-
-
-def _fences(text: str, mark: str, calls: Sequence[Span]) -> Iterator[Span]:
-    """Code fences: from a line that begins with such a mark to the next one."""
-    start, at = -1, 0
-    inside = sorted(calls)
-    call = 0
-    while (found := text.find(mark, at)) >= 0:
-        at = found + 3
-        while call < len(inside) and inside[call].end <= found:
-            call += 1
-        if call < len(inside) and inside[call].start <= found:
-            continue
-        if text[text.rfind("\n", 0, found) + 1 : found].strip(" \t>"):
-            continue
-        if start < 0:
-            start = found
-        else:
-            yield Span(start, found)
-            start = -1
-    if start >= 0:
-        yield Span(start, len(text))
 
 
 # --- messages ------------------------------------------------------------------------------------
@@ -271,8 +220,10 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
     if not items:
         return _with_foreign(text, foreign)
-    result = parse_message({"tool_calls": items}, recipe.reader, tools, recipe.level)
+    result = structured(items, tools, recipe)
     found = of_result(result, recipe)
+    if len(items) == len(result.calls):
+        found.hedged |= {at for at, item in enumerate(items) if two_guesses(_inside(item))}
     beside = [call for call in text.calls if not _among(call, result.calls)]
     found.broken = len(items) - len(result.calls) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
@@ -284,6 +235,19 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     )
     found.speaks = has_words(said)
     return _with_foreign(found, foreign)
+
+
+def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
+    """What structured calls are, read as those of a message."""
+    return _reader_of_messages()({"tool_calls": items}, recipe.reader, tools, recipe.level)
+
+
+@cache
+def _reader_of_messages() -> Callable[[object, str, Tools | None, Level], ParseResult]:
+    """Imported for the first message: it takes as long as all that a text needs."""
+    from tunaeval.parsing import parse_message  # noqa: PLC0415 - see above
+
+    return parse_message
 
 
 def _is_odd(items: object) -> bool:
@@ -306,6 +270,11 @@ def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
 
 def _among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
     return any(call.name == one.name and call.arguments == one.arguments for one in calls)
+
+
+def _inside(item: object) -> object:
+    inner = _get(item, "function")
+    return inner if isinstance(inner, Mapping) else item
 
 
 def _size(message: object) -> int:

@@ -15,7 +15,7 @@ Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
 
 GRADINGS: tuple[Grading, ...] = ("arguments", "whole", "toolrl")
 
-_RULES = 2
+_RULES = 3
 """Goes up when the same recipe begins to give other values; part of every digest."""
 
 
@@ -40,11 +40,13 @@ class Recipe:
     is.
 
     Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, is in
-    a code fence, or has a key twice; `misfit` those of a call that does not fit its tool's schema
-    and is not the very call that is wanted; `broken` all parts, once for each attempt at a call
-    that cannot be read, and by no less than a call too many costs (with "whole", by all there is).
-    An opener of the reader's formats that no call follows is such an attempt, unless it is in
-    `code`.
+    a code fence, or has a key twice or two keys for one thing; `misfit` those of a call that does
+    not fit its tool's schema and is not the very call that is wanted; `broken` all parts, once for
+    each attempt at a call that cannot be read, and by no less than a call too many costs (with
+    "whole", by all there is).
+    Where a call begins, as the reader's formats write it, and none follows, is such an attempt,
+    unless it is in `code`: an opener, or the name of a tool behind what is written before one. So
+    are the calls that a broken one swallows, and those in another call's arguments.
 
     `grading` says how calls are compared with those wanted: "arguments" by the share of arguments
     that are right, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).

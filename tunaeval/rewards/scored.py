@@ -12,20 +12,20 @@ from functools import lru_cache
 
 from tunaeval.errors import UsageError
 from tunaeval.matching import Failure
-from tunaeval.parsing import parse, parse_message
+from tunaeval.parsing import parse
 from tunaeval.types import ParseResult, Tools
 
+from .attempts import NO_COMPLETION, TOO_LONG, Attempts, BrokenSpan
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
-from .leftovers import openers_left
+from .hedges import has_two_keys, two_guesses
+from .leftovers import tries_left
 from .reading import (
-    NO_COMPLETION,
-    TOO_LONG,
-    Attempts,
-    BrokenSpan,
+    add_swallowed,
     attempts_of,
     has_others,
     of_result,
+    structured,
 )
 from .recipe import Parts, Recipe, recipe_of
 
@@ -87,13 +87,13 @@ def reward(
         result = parse(text, recipe.reader, known, recipe.level)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             said = result.content
-            if not said or not openers_left(said, recipe.reader, known):
+            if not (has_two_keys(text) or (said and tries_left(said, recipe.reader, known))):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         tried = of_result(result, recipe, text, known, message=message)
         return _taken_apart(tried, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
-        result = parse_message({"tool_calls": items}, recipe.reader, known, recipe.level)
+        result = structured(items, known, recipe)
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
@@ -124,7 +124,7 @@ def _are_short(items: list[object]) -> bool:
         return False
     for item in items:
         inner = item.get("function") if type(item) is dict else None
-        if type(inner) is not dict:
+        if type(inner) is not dict or (len(inner) > len(_OF_A_CALL) and two_guesses(inner)):
             return False
         arguments = inner.get("arguments")
         if type(arguments) is not dict and not (
@@ -135,6 +135,7 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
+_OF_A_CALL = ("name", "arguments")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
@@ -191,19 +192,22 @@ class Golds:
     """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str | bytes | None, int], tuple[Gold, AnyTools]] = {}
+        self._known: dict[int, tuple[dict[str | bytes | None, Gold], AnyTools]] = {}
+        self._tools: AnyTools = None
+        self._golds: dict[str | bytes | None, Gold] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
         """The gold of a row. Raises as `Gold.of`."""
-        if type(gold) is str and (made := self._known.get((gold, id(tools)))) is not None:
-            return made[0]
+        if tools is self._tools and type(gold) is str and (made := self._golds.get(gold)):
+            return made
         if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
+        if tools is not self._tools:  # which stay themselves while they are kept here
+            self._golds, self._tools = self._known.setdefault(id(tools), ({}, tools))
         text = gold.key if isinstance(gold, Gold) else gold
-        key = (text, id(tools))  # which stays its own while it is kept here
-        if key not in self._known:
-            self._known[key] = (gold_of(gold, tools), tools)
-        return self._known[key][0]
+        if text not in self._golds:
+            self._golds[text] = gold_of(gold, tools)
+        return self._golds[text]
 
 
 @lru_cache(maxsize=4096)
@@ -222,6 +226,8 @@ def _whole(recipe: Recipe, calls: int, size: int) -> Reward:
 
 def _taken_apart(tried: Attempts, gold: Gold, tools: Tools | None, recipe: Recipe) -> Reward:
     failures: tuple[Failure, ...] = ()
+    if tried.calls:
+        add_swallowed(tried, gold, recipe.reader, tools)
     if tried.outcome in {NO_COMPLETION, TOO_LONG}:
         parts, failures = Parts(), (_NOTHING[tried.outcome],)
     elif gold.wants_none:

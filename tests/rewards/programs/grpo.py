@@ -1,5 +1,7 @@
 """GRPO by TRL on this CPU: a tiny random model, a tokenizer trained in place, our reward.
 
+    python grpo.py STEPS SEED
+
 Prints one line of JSON: the metrics that TRL logged at each step.
 """
 
@@ -49,8 +51,8 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return made
 
 
-def main() -> None:
-    set_seed(7)  # the model's first weights, too
+def main(steps: int, seed: int) -> None:
+    set_seed(seed)  # the model's first weights, too
     known = tokenizer()
     config = Qwen2Config(
         vocab_size=len(known), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
@@ -68,9 +70,9 @@ def main() -> None:
             reward_funcs=[trl_reward(tools="tools_json", part=one) for one in ("value", "format")],
             train_dataset=Dataset.from_list(rows),
             args=GRPOConfig(
-                output_dir=folder, max_steps=int(sys.argv[1]), per_device_train_batch_size=32,
-                num_generations=16, max_completion_length=24, logging_steps=1, learning_rate=3e-2,
-                report_to="none", save_strategy="no", use_cpu=True, bf16=False, seed=7, beta=0.0,
+                output_dir=folder, max_steps=steps, per_device_train_batch_size=32,
+                num_generations=16, max_completion_length=24, logging_steps=1, learning_rate=1e-2,
+                report_to="none", save_strategy="no", use_cpu=True, bf16=False, seed=seed, beta=0.0,
                 disable_tqdm=True, temperature=1.0,
             ),
         )  # fmt: skip
@@ -79,4 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), int(sys.argv[2]))

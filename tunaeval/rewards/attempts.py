@@ -1,0 +1,58 @@
+"""The attempts that a model made: calls, and what is broken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tunaeval.types import Diagnosis, ToolCall
+
+NO_COMPLETION = "no_completion"
+TOO_LONG = "too_long"
+NOT_A_CALL = "not-a-call"
+
+
+class BrokenSpan(NamedTuple):
+    """Characters `start` to `end` of a broken attempt, in the text of that message of several.
+
+    `message` is None where the completion is one text or one message.
+    """
+
+    start: int
+    end: int
+    message: int | None = None
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What a completion holds: sound calls, which of them are in a fence or have a key twice, and
+    broken attempts.
+    """
+
+    calls: list[ToolCall]
+    fenced: set[int]
+    hedged: set[int] = field(default_factory=set)
+    broken: int = 0
+    spans: tuple[BrokenSpan, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    outcome: str = "no_call"
+    speaks: bool = False
+    """It says something besides its calls, and at its end."""
+    placed: int | None = None
+    """How many calls come before all that is broken; None where nothing is."""
+
+    def add(self, other: Attempts, message: int) -> None:
+        """What the next message of the model holds."""
+        if self.placed is None and other.placed is not None:
+            self.placed = len(self.calls) + other.placed
+        self.fenced |= {index + len(self.calls) for index in other.fenced}
+        self.hedged |= {index + len(self.calls) for index in other.hedged}
+        self.calls += other.calls
+        self.broken += other.broken
+        self.spans += tuple(span._replace(message=message) for span in other.spans)
+        self.diagnoses += other.diagnoses
+        self.speaks = other.speaks
+        self.outcome = max(self.outcome, other.outcome, key=_WEIGHT.__getitem__)
+
+
+_WEIGHT = {NO_COMPLETION: -1, "no_call": 0, "truncated": 1, "malformed": 2, "calls": 3, TOO_LONG: 4}
