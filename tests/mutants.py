@@ -5,11 +5,12 @@
     python -m tests.mutants --sample 400 --seed 7 --json     the same for machines
     python -m tests.mutants --sample 400 --seed 7 --again    those that survived, after a new test
 
-`mutants_drawn.py` says what is changed. Each mutant is made in a copy of the checkout, and tests
-run in stages, for most die in the first second: all mutants go through a stage before those that
-survived go through the next. Tests that measure time are left out, for a busy machine fails them
-too; a mutant that is only slower survives. One that takes ten times the processor time of the sound
-code, or 2 GB, counts as killed. Exit code 1 when one survives.
+`mutants_drawn.py` says what is changed, `mutants_loaded.py` how most mutants are tried: by the
+shortest tests, loaded once. Those that survive are made in a copy of the checkout, where all
+fixtures are read and longer tests run; all mutants go through a stage before any goes through the
+next. Tests that measure time are left out, for a busy machine fails them too; a mutant that is only
+slower survives. One that takes ten times the processor time of the sound code, or 2 GB, has timed
+out, which counts as killed. Exit code 1 when one survives.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from tempfile import TemporaryDirectory
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from tests.breakages import ROOT, copy_checkout
 from tests.mutants_drawn import Mutant, drawn
+from tests.mutants_loaded import DESCRIPTORS, TESTS, UNMEASURED
 
 PACKAGES = ("parsing", "repair", "matching")
 Verdict = Literal["killed", "timed out", "survived"]
@@ -42,31 +44,22 @@ MOST_BYTES = 2 << 30
 MOST_SECONDS = 1200
 """By the clock, for one that only waits."""
 
-_MEASURED = ("twice_the_text", "linear", "memory", "cost_what", "growth_of_streams", "spawn")
 _PYTEST = (
-    *("-m", "pytest", "-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
-    *("-k", " and ".join(f"not {word}" for word in _MEASURED)),
-)
-_LONGER = tuple(
-    f"tests/parsing/test_{name}.py"
-    for name in ("rendering", "fast", "fast_formats", "growth", "many", "levels_together")
+    *("-m", "pytest", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider"),
+    *("-k", UNMEASURED),
 )
 _FIXTURES = ("-m", "tests.formats.at_once")
-_PARSING = (*_PYTEST, "tests/parsing", *(f"--ignore={path}" for path in _LONGER))
-_REPAIR = (*_PYTEST, "tests/repair")
-_CUT = (*_PYTEST[:-1], _PYTEST[-1] + " and not laws_hold", "tests/test_formats.py")
-_MATCHED = ("api/test_match.py", "api/test_expect.py", "rewards/test_laws.py")
 
-STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "parsing": (_FIXTURES, _PARSING, (*_PYTEST, *_LONGER, "tests/repair"), _CUT),
-    "repair": (_FIXTURES, _REPAIR, _PARSING, (*_PYTEST, *_LONGER), _CUT),
-    "matching": ((*_PYTEST, "tests/matching"), (*_PYTEST, *(f"tests/{at}" for at in _MATCHED))),
+AFRESH: dict[str, tuple[tuple[str, ...], ...]] = {
+    "parsing": (_FIXTURES, (*_PYTEST, "-x", *TESTS["parsing"])),
+    "repair": (_FIXTURES, (*_PYTEST, "-x", *TESTS["repair"])),
+    "matching": ((*_PYTEST, "-x", *TESTS["matching"]),),
 }
-"""What Python is asked for each package, the shortest first."""
+"""What Python is asked in the copy, the shortest first, after the stage of the loaded tests."""
 
 
 class Tried(NamedTuple):
-    """How a mutant did in one stage (from 0), and the last line that was printed."""
+    """How a mutant did in one stage (0 is that of the loaded tests), and the test that failed."""
 
     key: str
     stage: int
@@ -96,9 +89,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def tries(mutants: Sequence[Mutant], known: dict[str, Tried], copy: Copy) -> Iterator[Tried]:
     """Whatever is not known yet, stage by stage; the caller adds it to what is known."""
-    for stage in range(max(len(stages) for stages in STAGES.values())):
+    for stage in range(1 + max(len(stages) for stages in AFRESH.values())):
         for mutant in mutants:
-            if stage == _next(known.get(mutant.key)) and stage < len(STAGES[package_of(mutant)]):
+            if stage == _next(known.get(mutant.key)) and stage <= len(AFRESH[package_of(mutant)]):
                 verdict, by = copy.tried(mutant, stage)
                 print(f"{stage}  {verdict:9}  {mutant.path}:{mutant.line}  {by}", file=sys.stderr)
                 yield Tried(mutant.key, stage, verdict, by)
@@ -126,10 +119,13 @@ class Copy:
             tree / "tunaeval", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH
         )
         self._needed: dict[tuple[str, ...], float] = {}
+        self._loaded: tuple[IO[str], IO[str]] | None = None
 
     def tried(self, mutant: Mutant, stage: int) -> tuple[Verdict, str]:
         """What the tests of a stage say of it."""
-        asked = STAGES[package_of(mutant)][stage]
+        if not stage:
+            return self._tried_by_the_loaded(mutant)
+        asked = AFRESH[package_of(mutant)][stage - 1]
         if asked not in self._needed:
             self._needed[asked] = self._sound(asked)
         path = self._tree / mutant.path
@@ -143,6 +139,37 @@ class Copy:
         if code in {-signal.SIGXCPU, -signal.SIGKILL}:
             return "timed out", line
         return ("killed" if code else "survived"), line
+
+    def _tried_by_the_loaded(self, mutant: Mutant) -> tuple[Verdict, str]:
+        """One that they cannot try has survived so far."""
+        if not self._loaded:
+            self._loaded = self._load()
+        ask, answers = self._loaded
+        told = {"path": str(self._tree / mutant.path), "package": package_of(mutant)}
+        ask.write(json.dumps(told | {"text": mutant.text}) + "\n")
+        ask.flush()
+        line = answers.readline()
+        if not line:
+            raise SystemExit("the loaded tests have ended; what they printed says why")
+        answer: tuple[Verdict, str] | None = json.loads(line)
+        return (answer[0], answer[1]) if answer else ("survived", "not tried")
+
+    def _load(self) -> tuple[IO[str], IO[str]]:
+        """Where to ask the loaded tests, and where they answer; they end with this process."""
+        asked, ask = os.pipe()
+        answers, answer = os.pipe()
+        everything = dict.fromkeys(test for tests in TESTS.values() for test in tests)
+        subprocess.Popen(
+            [sys.executable, *_PYTEST, "-s", "-p", "tests.mutants_loaded", *everything],
+            cwd=self._tree, pass_fds=(asked, answer), stdin=subprocess.DEVNULL, stdout=sys.stderr,
+            env=self._environment() | {DESCRIPTORS: f"{asked},{answer}"},
+        )  # fmt: skip
+        os.close(asked)
+        os.close(answer)
+        return os.fdopen(ask, "w"), os.fdopen(answers)
+
+    def _environment(self) -> dict[str, str]:
+        return os.environ | _SETTINGS | {"PYTHONPATH": str(self._tree)}
 
     def _sound(self, asked: tuple[str, ...]) -> float:
         """The processor time of the tests on the sound code, which they have to pass; twice, for
@@ -159,7 +186,7 @@ class Copy:
             [sys.executable, *asked],
             cwd=self._tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=os.environ | _SETTINGS | {"PYTHONPATH": str(self._tree)} | settings,
+            env=self._environment() | settings,
         )  # fmt: skip
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
@@ -192,10 +219,8 @@ def report(mutants: Sequence[Mutant], known: dict[str, Tried], *, as_json: bool)
     }
     survivors = [one for one in mutants if known[one.key].verdict == "survived"]
     if as_json:
-        told = [one._asdict() | {"diff": one.diff(ROOT), "key": one.key} for one in survivors]
-        for row in told:
-            del row["text"]
-        print(json.dumps({"packages": verdicts, "survivors": told}, indent=1))
+        rows = [{**one._asdict(), "text": one.diff(ROOT), "key": one.key} for one in survivors]
+        print(json.dumps({"packages": verdicts, "survivors": rows}, indent=1))
         return
     for one in survivors:
         print(f"{one.path}:{one.line}  {one.operator}  {one.key}\n{one.diff(ROOT)}\n")

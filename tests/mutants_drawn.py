@@ -2,9 +2,9 @@
 
 Places are drawn, not changes: of a `+`, which can become ten other operators, one is made, so that
 arithmetic does not crowd out conditions. A change that cannot matter is not drawn: in an
-annotation, under `if TYPE_CHECKING`, in `__slots__`, in what `@dataclass` is given (slots and frozen
-are there for speed and for readers), one that leaves the syntax tree as it was, or one that is no
-Python. Nor is one that puts `is` for `==` or the reverse: whether it matters is up to the
+annotation, under `if TYPE_CHECKING`, in `__slots__`, in what `@dataclass` is given (slots and
+frozen are there for speed and for readers), one that leaves the syntax tree as it was, or one that
+is no Python. Nor is one that puts `is` for `==` or the reverse: whether it matters is up to the
 interpreter.
 """
 
