@@ -80,6 +80,13 @@ def test_a_failure_says_where_and_what() -> None:
     assert failure.message == "wanted x=1, got 2"
 
 
+def test_a_reason_names_three_failures_and_counts_the_others() -> None:
+    verdict = match({"calls": [{"name": name} for name in "abcde"]}, [])
+    assert len(verdict.failures) == 5
+    messages = [failure.message for failure in verdict.failures]
+    assert verdict.reason == "; ".join(messages[:3]) + "; and 2 more"
+
+
 def test_the_best_assignment_is_found_where_greed_fails() -> None:
     expect = {
         "calls": [

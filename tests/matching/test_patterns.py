@@ -42,6 +42,13 @@ def test_a_pattern_is_found_where_re_finds_it(flag: str, pattern: str, text: str
     assert ours.found_in(text) == bool(re.search(flag + pattern, text))
 
 
+@pytest.mark.parametrize("pattern", ["[b-d]", "[^b-d]", "[b-d0-2]", "(?i)[B-D]", "[ac-]", "."])
+def test_a_set_has_the_characters_that_it_has_for_re(pattern: str) -> None:
+    ours = Pattern(pattern)
+    for character in "aAbBcCdDeE0123-é\n":
+        assert ours.found_in(character) == bool(re.search(pattern, character)), character
+
+
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
