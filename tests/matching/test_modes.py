@@ -130,6 +130,10 @@ def test_an_impossible_expectation_is_refused(expect: dict[str, Any], words: str
     [
         ([{"$like": "y"}], r"\[0\]: there is no matcher '\$like'; supported are \$any_of, \$app"),
         ({"$ignore": True, "y": 1}, r"\$ignore has to be alone in its object, not with y"),
+        (
+            {"$regex": "a", "$contains": 1},
+            r"\$regex has to be alone in its object, not with \$contains",
+        ),
         ({"a": {"$any_of": 1}}, r"\.a: \$any_of wants a list"),
         ({"$any_of": []}, "at least one value"),
         ({"$regex": "a("}, r": \$regex: '\(' at character 1 is a group that is not closed"),
