@@ -25,6 +25,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from tempfile import TemporaryDirectory
@@ -77,8 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     mutants = list(drawn(ROOT, files, number=arguments.sample, seed=arguments.seed))
     known = _known(arguments.results, again=arguments.again)
-    with TemporaryDirectory() as folder, arguments.results.open("a", encoding="utf-8") as results:
-        copy = Copy(Path(folder))
+    with (
+        TemporaryDirectory() as folder,
+        closing(Copy(Path(folder))) as copy,
+        arguments.results.open("a", encoding="utf-8") as results,
+    ):
         for tried in tries(mutants, known, copy):
             results.write(json.dumps(tried._asdict()) + "\n")
             results.flush()
@@ -120,6 +124,14 @@ class Copy:
         )
         self._needed: dict[tuple[str, ...], float] = {}
         self._loaded: tuple[IO[str], IO[str]] | None = None
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
+        """End the loaded tests."""
+        for end in self._loaded or ():
+            end.close()
+        if self._server:
+            self._server.wait()
 
     def tried(self, mutant: Mutant, stage: int) -> tuple[Verdict, str]:
         """What the tests of a stage say of it."""
@@ -159,9 +171,10 @@ class Copy:
         asked, ask = os.pipe()
         answers, answer = os.pipe()
         everything = dict.fromkeys(test for tests in TESTS.values() for test in tests)
-        subprocess.Popen(
+        self._server = subprocess.Popen(
             [sys.executable, *_PYTEST, "-s", "-p", "tests.mutants_loaded", *everything],
-            cwd=self._tree, pass_fds=(asked, answer), stdin=subprocess.DEVNULL, stdout=sys.stderr,
+            cwd=self._tree, pass_fds=(asked, answer),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             env=self._environment() | {DESCRIPTORS: f"{asked},{answer}"},
         )  # fmt: skip
         os.close(asked)

@@ -124,7 +124,7 @@ def _measure(session: pytest.Session, answer: Answer) -> None:
 def _try(
     session: pytest.Session, tests: list[Timed], path: Path, text: str, answer: Answer
 ) -> None:
-    if not _take(path, text):
+    if not take(path, text):
         answer.write("null")
         return
     for seconds, at in tests:
@@ -138,7 +138,7 @@ def _try(
     answer.write(json.dumps(["survived", ""]))
 
 
-def _take(path: Path, text: str) -> bool:
+def take(path: Path, text: str) -> bool:
     """Whether all that is changed are functions, which now have their new code."""
     sound = compile(path.read_text("utf-8"), str(path), "exec", dont_inherit=True)
     changed = compile(text, str(path), "exec", dont_inherit=True)

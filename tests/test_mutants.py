@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,6 +12,7 @@ pytest.importorskip("cosmic_ray", reason="cosmic-ray is not installed; pip insta
 
 from tests.mutants import Copy, Tried, Verdict, tries
 from tests.mutants_drawn import drawn
+from tests.mutants_loaded import take
 
 ROOT = Path(__file__).parent.parent
 STEPS = "tunaeval/parsing/steps.py"
@@ -35,6 +36,19 @@ class C:
 
 def f(é: int | None, *, b: int | str) -> int | None: return 7 if é == b else None
 '''
+
+LOADED = """
+LIMIT = 5
+
+def over(n):
+    return [n + 1 for _ in range(1)][0]
+
+class Box:
+    size = 7
+
+    def twice(self, n):
+        return n * 2
+"""
 
 
 def test_a_seed_draws_the_same_sample_and_a_larger_one_goes_on() -> None:
@@ -60,9 +74,8 @@ def test_a_mutant_is_made_and_killed_and_the_copy_is_sound_again(tmp_path: Path)
     sound = (ROOT / STEPS).read_text("utf-8")
     mutants = list(drawn(ROOT, [STEPS], number=99, seed=7))
     deadly = next(mutant for mutant in mutants if NEXT_CHAR not in mutant.text)
-    copy = Copy(tmp_path)
-    [tried] = itertools.islice(tries([deadly], {}, copy), 1)
-    assert (tried.key, tried.stage, tried.verdict) == (deadly.key, 0, "killed")
+    verdict, _ = Copy(tmp_path).tried(deadly, 1)
+    assert verdict == "killed"
     assert (tmp_path / STEPS).read_text("utf-8") == sound == (ROOT / STEPS).read_text("utf-8")
 
 
@@ -73,3 +86,16 @@ def test_what_is_known_is_not_tried_again(tmp_path: Path) -> None:
     for verdict, stage in ends:
         known = {mutant.key: Tried(mutant.key, stage, verdict, "")}
         assert list(tries([mutant], known, copy)) == []
+
+
+def test_loaded_functions_take_the_code_of_a_mutant_and_what_is_made_at_import_does_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "one.py"
+    path.write_text(LOADED, "utf-8")
+    module = ModuleType("one")
+    exec(compile(LOADED, str(path), "exec"), module.__dict__)  # noqa: S102 - it stands below
+    assert not take(path, LOADED.replace("LIMIT = 5", "LIMIT = 6"))
+    assert not take(path, LOADED.replace("size = 7", "size = 8"))
+    assert take(path, LOADED.replace("n + 1", "n - 1").replace("n * 2", "n * 3"))
+    assert (module.over(1), module.Box().twice(1)) == (0, 3)
