@@ -207,8 +207,7 @@ def main(words: Sequence[str]) -> int:
     faults = 0
     with TemporaryDirectory() as folder:
         tree = Path(folder)
-        for name in COPIED:
-            _copy(ROOT / name, tree / name)
+        copy_checkout(tree)
         for breakage in chosen:
             verdict, how = _try(breakage, tree)
             faults += verdict != "caught"
@@ -227,11 +226,14 @@ def places(breakage: Breakage, tree: Path) -> list[Path]:
     return [path for path in files if breakage.line in path.read_text("utf-8")]
 
 
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-    else:
-        shutil.copy(source, target)
+def copy_checkout(tree: Path) -> None:
+    """What tests of the library need, in a directory that may be broken."""
+    for name in COPIED:
+        source, target = ROOT / name, tree / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
 
 
 def _try(breakage: Breakage, tree: Path) -> tuple[str, str]:

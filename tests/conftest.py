@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # Both of these measure the machine, which may be busy, and not the code.
 _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,6 +21,9 @@ settings.register_profile("default", _CALM, max_examples=100)
 _STEADY = settings(_CALM, derandomize=True, print_blob=True)
 settings.register_profile("ci", _STEADY, max_examples=60)
 settings.register_profile("ci-laws", _STEADY, max_examples=300)
+# For `mutants.py`, which runs the tests for each of hundreds of mutants: that one fails is enough.
+_FOUND = (Phase.explicit, Phase.generate)
+settings.register_profile("few", _STEADY, max_examples=15, phases=_FOUND)
 settings.register_profile("nightly", _CALM, max_examples=10_000, print_blob=True)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")

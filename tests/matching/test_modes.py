@@ -80,6 +80,13 @@ def test_a_failure_says_where_and_what() -> None:
     assert failure.message == "wanted x=1, got 2"
 
 
+def test_a_reason_names_three_failures_and_counts_the_others() -> None:
+    verdict = match({"calls": [{"name": name} for name in "abcde"]}, [])
+    assert len(verdict.failures) == 5
+    messages = [failure.message for failure in verdict.failures]
+    assert verdict.reason == "; ".join(messages[:3]) + "; and 2 more"
+
+
 def test_the_best_assignment_is_found_where_greed_fails() -> None:
     expect = {
         "calls": [
@@ -123,6 +130,10 @@ def test_an_impossible_expectation_is_refused(expect: dict[str, Any], words: str
     [
         ([{"$like": "y"}], r"\[0\]: there is no matcher '\$like'; supported are \$any_of, \$app"),
         ({"$ignore": True, "y": 1}, r"\$ignore has to be alone in its object, not with y"),
+        (
+            {"$regex": "a", "$contains": 1},
+            r"\$regex has to be alone in its object, not with \$contains",
+        ),
         ({"a": {"$any_of": 1}}, r"\.a: \$any_of wants a list"),
         ({"$any_of": []}, "at least one value"),
         ({"$regex": "a("}, r": \$regex: '\(' at character 1 is a group that is not closed"),

@@ -42,6 +42,20 @@ def test_a_pattern_is_found_where_re_finds_it(flag: str, pattern: str, text: str
     assert ours.found_in(text) == bool(re.search(flag + pattern, text))
 
 
+def test_a_group_may_have_a_name() -> None:
+    assert Pattern("^(?P<all>ab)$").found_in("ab")
+    for pattern in ("(?P<a", "(?P<1>a)", "(?P<>a)"):
+        with pytest.raises(ValueError, match="with a name that is none"):
+            Pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["[b-d]", "[^b-d]", "[b-d0-2]", "(?i)[B-D]", "[ac-]", "."])
+def test_a_set_has_the_characters_that_it_has_for_re(pattern: str) -> None:
+    ours = Pattern(pattern)
+    for character in "aAbBcCdDeE0123-é\n":
+        assert ours.found_in(character) == bool(re.search(pattern, character)), character
+
+
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [

@@ -158,6 +158,10 @@ STRUCTURED = [
         (LS, XML),
         ({"text": LS, "id": 1}, {"text": XML, "id": 1}),
         ({"prompt": LS, "completion": LS}, {"prompt": LS, "completion": XML}),
+        (
+            {"prompt": [ASKED], "completion": [CALLED]},
+            {"prompt": [ASKED], "completion": [{**CALLED, "content": f"Sure.\n{XML}"}]},
+        ),
         ({"role": "assistant", "content": LS}, {"role": "assistant", "content": XML}),
         (ASKED, ASKED),
         (

@@ -44,6 +44,13 @@ def test_a_call_that_nothing_follows_is_read(name: str, call: str, thought: str)
         assert (strict.outcome, codes(strict)) == ("no_call", ["unclosed-reasoning"])
 
 
+def test_the_repair_is_where_the_reasoning_was_opened() -> None:
+    text = f"Well.\n<think>I need {tagged(LS)}"
+    (repair,) = read(text, "hermes", TOOLS).calls[0].repairs
+    assert repair.span is not None
+    assert text[repair.span.start : repair.span.end] == "<think>"
+
+
 def test_all_of_several_calls_are_read() -> None:
     result = read(f"<think>both{_KIMI}\n{_KIMI}", "kimi-k2", TOOLS)
     assert said(result) == CALLED * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import pytest
@@ -97,6 +98,28 @@ def test_a_mend_around_the_json_is_one_of_standard(code: str) -> None:
     strict = parse(text, tools=TOOLS, level="strict")
     assert strict != standard
     assert strict.diagnoses
+
+
+@pytest.mark.parametrize(
+    ("arguments", "certain"),
+    [
+        ('{"a": 1}', True),
+        ('{"a": {"b": {}}}', True),
+        ('{"a": [1], "b": {}, "c": 2}', True),
+        ('{"a": 1, "b": 2, "c": {"d": {}}}', True),
+        ('{"a": {"b": {}}, "c": 1}', False),
+        ('{"a": 1, "b": {"c": {}}, "d": 2}', False),
+        ('{"a": [1, [], [[]], 2]}', False),
+    ],
+)
+def test_a_closer_too_many_is_lenient_where_one_before_it_may_be_the_wrong_one(
+    arguments: str, certain: bool
+) -> None:
+    text = call_with(arguments + "}")
+    assert bool(parse(text).calls) == certain
+    lenient = parse(text, level="lenient")
+    assert said(lenient) == [("bash", json.loads(arguments))]
+    assert [repair.code for repair in lenient.calls[0].repairs] == ["extra-closer"]
 
 
 @pytest.mark.parametrize("code", [code for code in AROUND_IT if code != "type"])

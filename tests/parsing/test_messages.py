@@ -142,6 +142,14 @@ def test_when_no_structured_call_stands_the_text_counts() -> None:
     assert codes(result) == ["unknown-tool"]
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_text_that_was_cut_beside_a_structured_call_is_told(cut: bool) -> None:
+    called = [{"function": {"name": "bash", "arguments": '{"command": "ls"}'}}]
+    text = tagged(LS)[:30] if cut else "Here."
+    result = parse_message({"content": text, "tool_calls": called}, "hermes")
+    assert (result.outcome, len(result.calls), result.truncated) == ("calls", 1, cut)
+
+
 def test_reasoning_beside_the_content_is_reasoning() -> None:
     beside = {"content": "Done.", "reasoning_content": f"Perhaps {LS}?"}
     result = parse_message(beside)

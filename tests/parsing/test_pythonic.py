@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.reading import read
 from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import check_floods
 from tunaeval import ToolCall, parse, render
@@ -239,6 +240,24 @@ FLOODS = (
 )
 def test_twice_the_text_takes_about_twice_the_time(reader: Reader, prefix: str) -> None:
     check_floods(reader, prefix, FLOODS)
+
+
+@pytest.mark.parametrize(
+    "escape",
+    ["\\x41", "\\101", "\\u00e9", "\\U0001F600", "\\N{BULLET}", "\\N{LATIN SMALL LETTER A}"],
+)
+def test_a_character_by_its_number_or_name_is_the_one_that_python_reads(escape: str) -> None:
+    text = f"[f(a='<{escape}>1')]"
+    result = read(text, "pythonic")
+    assert result.calls[0].arguments == as_python_reads(text)
+    assert not result.calls[0].repairs
+
+
+@pytest.mark.parametrize("escape", ["\\", "\\x4", "\\u00", "\\U0001F6", "\\N{", "\\N{BUL"])
+def test_an_escape_that_was_cut_is_left_out(escape: str) -> None:
+    result = read(f"[f(a='<{escape}", "pythonic", level="lenient")
+    assert result.truncated
+    assert result.calls[0].arguments == {"a": "<"}
 
 
 @pytest.mark.parametrize("bracket", ["[", "(", "{'k': "])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.reading import read
 from tests.parsing.samples import said
 from tunaeval import parse, render
 from tunaeval.errors import UsageError
@@ -184,3 +185,9 @@ def test_muse_is_read_in_either_quotes(quote: str) -> None:
         result = parse(text, "muse", level=level)
         assert said(result) == [("f", {"title": "x"})]
         assert not result.content.strip()
+
+
+def test_names_of_arguments_in_entities_are_read_in_pieces_too() -> None:
+    arguments: JsonObject = {"a&b": 1, 'c"d': "x", "e&amp;f": 2}
+    text = render([ToolCall("f", arguments)], "kimi-k3")
+    assert said(read(text, "kimi-k3")) == [("f", arguments)]

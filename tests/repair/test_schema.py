@@ -207,6 +207,8 @@ def test_of_several_schemas_the_one_that_fits_wins(keyword: str) -> None:
         ({"b": 1}, {"additionalProperties": False}, "unknown-argument"),
         ("c", {"enum": ["a", "b"]}, "not-allowed"),
         ("a", {"const": "b"}, "not-allowed"),
+        ({"a": "c"}, {"properties": {"a": {"type": "string", "enum": ["a"]}}}, "not-allowed"),
+        ([1, 2], {"items": {"type": "integer", "const": 1}}, "not-allowed"),
         (True, {"enum": [1]}, "not-allowed"),
         (1.5, {"enum": [1]}, "not-allowed"),
     ],
