@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -93,8 +93,11 @@ def test_loaded_functions_take_the_code_of_a_mutant_and_what_is_made_at_import_d
 ) -> None:
     path = tmp_path / "one.py"
     path.write_text(LOADED, "utf-8")
-    module = ModuleType("one")
-    exec(compile(LOADED, str(path), "exec"), module.__dict__)  # noqa: S102 - it stands below
+    spec = spec_from_file_location("one", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
     assert not take(path, LOADED.replace("LIMIT = 5", "LIMIT = 6"))
     assert not take(path, LOADED.replace("size = 7", "size = 8"))
     assert take(path, LOADED.replace("n + 1", "n - 1").replace("n * 2", "n * 3"))
