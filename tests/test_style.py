@@ -178,7 +178,7 @@ def test_text_is_never_run() -> None:
     faults = [
         f"{place(path, getattr(node, 'lineno', 1))} {ast.unparse(node)[:60]}"
         for path in sources()
-        if place(path) not in MUTATING
+        if not place(path).startswith(MUTATING)
         for node in ast.walk(tree(path))
         if _runs_text(node) or _loads_any_yaml(node)
     ]
