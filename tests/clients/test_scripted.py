@@ -42,11 +42,11 @@ def test_an_exception_is_raised() -> None:
 def test_a_script_that_is_over_says_so() -> None:
     client = ScriptedClient(["1"])
     ask(client)
-    with pytest.raises(ClientSetupError, match=r"has 1 replies, and request 2 came \(scenario 's'"):
+    with pytest.raises(ClientSetupError, match=r"has 1 reply, and request 2 came \(scenario 's'"):
         ask(client)
 
 
-def test_the_room_imports_nothing_until_it_is_asked() -> None:
+def test_the_package_imports_nothing_until_it_is_asked() -> None:
     code = (
         "import tunaeval.clients, sys\n"
         "print({'httpx', 'pydantic', 'tenacity', 'asyncio', 'xllamacpp'} & set(sys.modules))\n"
