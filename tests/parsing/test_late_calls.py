@@ -15,7 +15,7 @@ from tunaeval import parse, parse_levels, stream
 from tunaeval.formats import FORMATS
 from tunaeval.parsing import auto, reader_of
 from tunaeval.testing import check_text
-from tunaeval.types import LEVELS
+from tunaeval.types import LEVELS, Level
 
 _KIMI = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>"
@@ -84,6 +84,19 @@ def test_what_is_odd_about_such_a_call_is_told() -> None:
     result = read(f"<think>so {tagged(odd)}", "hermes", TOOLS)
     assert said(result) == [("bash", {"comand": "ls"})]
     assert {*codes(result)} == {"missing-argument", "unknown-argument"}
+
+
+DAMAGED = LS.replace('"arguments"', 'rguments"')
+
+
+@pytest.mark.parametrize("opener", ["<think>", "<thinking>\n", "<|begin_of_thought|>next: "])
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_refused_before_such_calls_is_told(opener: str, level: Level) -> None:
+    """What a higher level reads as one more call is no silence at a lower one."""
+    text = f"{opener}{tagged(DAMAGED)}\n{tagged(LS)}"
+    result = read(text, "auto", None, level)
+    assert result.diagnoses or result == parse(text, level="lenient")
+    check_text(auto, text)
 
 
 def test_levels_together_say_the_same() -> None:

@@ -87,6 +87,7 @@ def only_calls(
     start = tail[0][1]
     calls = [call for call in found.calls if call.span and call.span.start >= start]
     notes = [note for note in found.diagnoses if note.span and note.span.end > start]
+    before = [note for note in found.diagnoses if note.span and note.span.end <= start]
     spans = {call.span for call in calls}
     sound = all(call.format in marked for call in calls)
     if not (calls and sound and all(note.span in spans for note in notes)):
@@ -94,6 +95,8 @@ def only_calls(
     if len(collector.calls) + len(calls) > MAX_CALLS:
         return False
     collector.piece("reasoning", late.start, start)
+    for note in before:  # at another level it may be one more call
+        collector.note(note)
     for kind, begins, ends in tail:
         if kind == "call":
             call = calls.pop(0)
@@ -101,7 +104,7 @@ def only_calls(
         else:
             collector.piece("markup", begins, ends)
     for note in notes:
-        collector.diagnose(note.code, note.message, *(note.span or Span(start, start)))
+        collector.note(note)
     collector.truncated = collector.truncated or found.truncated
     return True
 
