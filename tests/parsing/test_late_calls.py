@@ -96,7 +96,7 @@ def test_what_is_refused_before_such_calls_is_told(opener: str, level: Level) ->
     text = f"{opener}{tagged(DAMAGED)}\n{tagged(LS)}"
     result = read(text, "auto", None, level)
     assert result.diagnoses or result == parse(text, level="lenient")
-    check_text(auto, text)
+    check_text(text, auto)
 
 
 def test_levels_together_say_the_same() -> None:
@@ -122,7 +122,7 @@ def test_reasoning_is_told_as_it_comes_until_a_call_may_begin() -> None:
     parts=st.lists(
         st.sampled_from([
             "<think>", "</think>", " so ", "\n", *CALLS.values(), "<tool_call>", "`", LS,
-            "<|tool_calls_section_begin|>",
+            "<|tool_calls_section_begin|>", tagged(DAMAGED),
         ]),
         max_size=7,
     ),
