@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tunaeval.types import Diagnosis, Span
+
 from .collect import Collector
 
 ELLIPSES = ("...", "…")
@@ -32,4 +34,9 @@ def tell_end(
         collector.attempt(end - len(cut), cut=True)
     elif trails_off:
         collector.truncated = True
-        collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
+        collector.note(trailing_ellipsis(end))
+
+
+def trailing_ellipsis(end: int) -> Diagnosis:
+    """What there is to say of a text that ends in dots at `end`."""
+    return Diagnosis("trailing-ellipsis", "the text ends in an ellipsis", Span(end, end))

@@ -25,7 +25,7 @@ from tunaeval.repair import (
     repair_of,
     scan,
 )
-from tunaeval.types import Diagnosis, Level, ParseResult, Repair, Span, ToolCall, Tools
+from tunaeval.types import Diagnosis, Level, Outcome, ParseResult, Repair, Span, ToolCall, Tools
 from tunaeval.window import Window
 
 from .chains import missing_closer, stops_of
@@ -259,9 +259,15 @@ def repaired(judged: Judged, repair: Repair) -> Judged:
 
 
 def judged_result(
-    calls: tuple[ToolCall, ...], content: str, judged: Sequence[Judged]
+    calls: tuple[ToolCall, ...],
+    content: str,
+    judged: Sequence[Judged],
+    ending: tuple[Diagnosis, ...] = (),
 ) -> ParseResult:
-    """The result of a text in which objects were judged; `calls` are theirs, and any others."""
+    """The result of a text in which objects were judged; `calls` are theirs, and any others.
+
+    `ending` is what the end of the text says: that it was cut off there.
+    """
     said: list[Diagnosis] = []
     attempted = False
     for each in judged:
@@ -270,7 +276,8 @@ def judged_result(
             said += verdict.diagnoses(each.span)
         attempted = attempted or verdict.attempt
     refused = attempted and not calls
-    return result_of(calls, content, None, (*said,), "malformed" if refused else None)
+    outcome: Outcome | None = "malformed" if refused else None
+    return result_of(calls, content, None, (*said, *ending), outcome, truncated=bool(ending))
 
 
 def object_at(

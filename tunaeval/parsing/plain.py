@@ -11,7 +11,7 @@ from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
 
 from .collect import JOINTS, Collector
-from .ending import ELLIPSES
+from .ending import ELLIPSES, trailing_ellipsis
 from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
@@ -106,7 +106,9 @@ class Plain:
                 return False
             judged, end = ended.found, ended.end
             found = [each.verdict.call for each in judged if each.verdict.call]
-        if not self._holds(found, judged):
+        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE):
+            return False  # a block is added that has calls alone, or none
+        if not (found or judged) or len(self.calls) + len(found) > MAX_CALLS:
             return False
         if choice.wordy and given.tools is None and not found[0].arguments:
             return False  # perhaps the name is only a word
@@ -157,12 +159,6 @@ class Plain:
         self.channel = header.route.channel
         return True
 
-    def _holds(self, found: list[ToolCall], judged: list[Judged]) -> bool:
-        """Whether a block may be added: one with calls alone, or none, and not too many of all."""
-        if judged and (len(found) not in (0, len(judged)) or len(self.judged) > JUDGED_AT_ONCE):
-            return False
-        return bool(found or judged) and len(self.calls) + len(found) <= MAX_CALLS
-
     def _add(self, gap: str, *, content: bool) -> None:
         """What is between blocks; white space between calls is no content."""
         blank = not content and (gap.isspace() or (self._bare and JOINTS.fullmatch(gap)))
@@ -174,16 +170,17 @@ class Plain:
         text, at = self.text, self.at
         rest = text[at:] if at else text
         line = rest[-KEPT:]
-        trails_off = line.rstrip().endswith(ELLIPSES)
-        if trails_off or self.announced is not None or line[-SHORTEST_CUT:] in finder.cut_ends:
+        if self.announced is not None or line[-SHORTEST_CUT:] in finder.cut_ends:
             return None
+        trails_off = line.rstrip().endswith(ELLIPSES)
+        ending = (trailing_ellipsis(len(text)),) if trails_off else ()
         if not at:
-            return result_of((), text, None)
+            return result_of((), text, None, ending, truncated=trails_off)
         self._add(rest, content=self._refused)
         content, calls = "".join(self._gaps), tuple(self.calls)
         if not self.judged:
-            return result_of(calls, content, None)
-        return judged_result(calls, content, self.judged)
+            return result_of(calls, content, None, ending, truncated=trails_off)
+        return judged_result(calls, content, self.judged, ending)
 
     def hand_to(self, collector: Collector) -> None:
         """Give a collector all that was read."""
