@@ -23,6 +23,9 @@ class Found(NamedTuple):
 
 
 FOUND = {
+    "an opener within an opener, in reasoning that is never closed": Found(
+        "auto", f'<think>\n{_M3}<invoke name="f">{_M3}</invoke>', "calls", ("f",)
+    ),
     "an element closed by another's closer at the end of the text": Found(
         "minimax-m3", f'{_M3}<invoke name="h">{_M3}<a>{_M3}</t>', "malformed"
     ),

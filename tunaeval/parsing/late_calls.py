@@ -40,7 +40,8 @@ def think_until(
     late = Late()
     while (end := window.text.find(closer, window.pos)) < 0:
         stop = len(window.text) if window.final else _decided(window, finder, closer)
-        if late.start < 0 and (hit := finder.announcing.search(window.text, window.pos)):
+        hit = finder.announcing.search(window.text, window.pos) if late.start < 0 else None
+        if hit and hit.start() < stop:  # else it may be the end of a longer one
             _reason(window, collector, hit.start())
             late.start = window.offset
         if late.start < 0:
