@@ -25,7 +25,7 @@ from typing import NamedTuple
 from measuring import Aim, Rounds, options, print_results, ratio
 
 ROOT = Path(__file__).parent.parent
-MOST_TIMES, MOST_DISTRIBUTIONS, MOST_MB = 3.0, 20, 40.0
+MOST_TIMES, MOST_DISTRIBUTIONS, MOST_MB = 3.0, 18, 40.0
 
 TEXT = '<tool_call>\n{"name": "read_file", "arguments": {"filepath": "a.py"}}\n</tool_call>'
 BARE, HELP, PARSE = "python, import argparse, json", "tunaeval --help", "import tunaeval; parse"

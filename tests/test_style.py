@@ -171,16 +171,16 @@ def test_every_lint_rule_that_is_off_has_a_reason() -> None:
 
 
 _OF_MUTANTS = {"mutants_drawn.py", "mutants_loaded.py"}
-"""They run our own code with one change in it."""
+"""They may compile, and nothing else of it: our own code with one change in it."""
 
 
 def test_text_is_never_run() -> None:
     faults = [
         f"{place(path, getattr(node, 'lineno', 1))} {ast.unparse(node)[:60]}"
         for path in sources()
-        if path.name not in _OF_MUTANTS
         for node in ast.walk(tree(path))
         if _runs_text(node) or _loads_any_yaml(node)
+        if not (path.name in _OF_MUTANTS and ast.unparse(node).startswith("compile("))
     ]
     assert not faults, listed(faults)
 

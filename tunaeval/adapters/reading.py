@@ -49,11 +49,11 @@ NOTICES = {
 
 @dataclass(slots=True)
 class _Open:
-    """A message that is being read; `told` is how many messages came before it."""
+    """A message that is being read; `before` is how many messages came before it."""
 
     source: int
     role: str
-    told: int
+    before: int
     usage: Usage | None = None
     at: float | None = None
     tool_call_id: str | None = None
@@ -89,8 +89,8 @@ class Reading:
         """A new message; it is in the conversation even when nothing is put into it."""
         self.close()
         self.reply = None
-        told = len(self._messages)
-        self._open = _Open(self.source, role, told, usage, at, tool_call_id, is_error)
+        before = len(self._messages)
+        self._open = _Open(self.source, role, before, usage, at, tool_call_id, is_error)
 
     @property
     def thinking(self) -> bool:
@@ -124,7 +124,7 @@ class Reading:
         return (
             one is not None
             and not (one.texts or one.thoughts or one.calls)
-            and one.told == len(self._messages)
+            and one.before == len(self._messages)
         )
 
     def proceed(self) -> None:
@@ -188,7 +188,7 @@ class Reading:
     def close(self) -> None:
         """End the open message."""
         one, self._open = self._open, None
-        if one is not None and (not self._flush(one) and one.told == len(self._messages)):
+        if one is not None and (not self._flush(one) and one.before == len(self._messages)):
             self._append(one.source, _message(one))
 
     def conversation(self, shape: str, length: int) -> Conversation:

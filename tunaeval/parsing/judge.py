@@ -79,7 +79,7 @@ def judge(
     level: Level,
     frame: tuple[Repair, ...] = (),
 ) -> Verdict:
-    """Whether what was read at `span` is a call. `frame` are repairs of what stands around it."""
+    """Whether what was read at `span` is a call. `frame` are repairs of what is around it."""
     value = read.value
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")

@@ -37,10 +37,10 @@ def fit_types(
     asked: Mapping[str, Callable[[JsonValue], bool]],
     span: Span,
 ) -> tuple[JsonObject, list[Repair]] | None:
-    """An object of whose members to be bent only a type is asked, and the repairs, as of `fit`.
+    """An object and the repairs, as of `fit`, where only the type of members has to change.
 
-    `accepted` has the Python types of each; `asked` tells whether one that is asked for more fits
-    as it is. None where a member is neither, or cannot be bent.
+    `accepted` has the Python types of each; `asked` says whether one that is asked for more fits
+    as it is. None where a member is neither, or cannot become that type.
     """
     fitted, repairs = value.copy(), []
     for name, inner in value.items():

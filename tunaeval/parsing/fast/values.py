@@ -11,7 +11,7 @@ from ..fitting import Signature
 from ..typing import typed
 
 ODD = object()
-"""Instead of a value: something had to be repaired in it, or is to be told of it."""
+"""Instead of a value: something had to be repaired in it, or needs a diagnosis."""
 
 _STARTS = frozenset("-0123456789{[tfnNI")
 """What anything but a text begins with, white space in front of it apart."""
