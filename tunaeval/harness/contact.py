@@ -82,9 +82,9 @@ class Contact:
             return result
         for advice in self._advice:
             if result.error.endswith(advice):
-                counts = {
+                shorter = {
                     "error": result.error.removesuffix(advice),
                     "reason": result.reason.removesuffix(advice),
                 }
-                return result.model_copy(update=counts)
+                return result.model_copy(update=shorter)
         return result
