@@ -32,7 +32,7 @@ LAYERS = (
      "repair", "matching", "faults", "keys"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
     ("parsing", "judging", "grading"),
-    ("adapters", "harness", "rewards", "doctor"),
+    ("convert", "adapters", "harness", "rewards", "doctor"),
     ("viewer", "columns", "data", "endpoint"),
     ("api",),
     ("tunaeval",),

@@ -30,8 +30,8 @@ def import_all(*packages: str) -> None:
 
     For a run: when a reply needs a module, there may be no descriptor left to read its file with.
     """
-    from pkgutil import iter_modules  # noqa: PLC0415 - a parse alone does without it
+    from pkgutil import walk_packages  # noqa: PLC0415 - a parse alone does without it
 
     for package in packages:
-        for module in iter_modules(import_module(package).__path__, f"{package}."):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)

@@ -19,7 +19,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time it is imported when there is something to convert, not for --help.
-    from tunaeval.parsing import Unconvertible
+    from tunaeval.convert import Unconvertible
     from tunaeval.types import JsonObject, JsonValue
 
 _NOT_CONVERTED = 1
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.parsing import convert_row, route_between  # noqa: PLC0415 - not for --help
+    from tunaeval.convert import convert_row, route_between  # noqa: PLC0415 - not for --help
 
     from .foreign import convert_foreign  # noqa: PLC0415 - as above
     from .tools import read_tools  # noqa: PLC0415 - as above
@@ -81,7 +81,7 @@ def _convert_lines(
     output: Output,
 ) -> dict[str, int]:
     """Write each line, converted where it can be; tells how many of which kind there were."""
-    from tunaeval.parsing import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.convert import Unconvertible  # noqa: PLC0415 - as above
 
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
     for number, line in enumerate(lines, 1):
@@ -101,7 +101,7 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
     """The JSON of a line, if it can be written again without losing anything."""
     import json  # noqa: PLC0415 - as above
 
-    from tunaeval.parsing import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.convert import Unconvertible  # noqa: PLC0415 - as above
 
     if not line.strip():
         return ""

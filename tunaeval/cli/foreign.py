@@ -6,8 +6,8 @@ calls as `tool_calls`, or as text in a wire format.
 
 from __future__ import annotations
 
+from tunaeval.convert import Route, Unconvertible, convert_row
 from tunaeval.data import Fault, Raw, as_openai, read_row, shape_of
-from tunaeval.parsing import Route, Unconvertible, convert_row
 from tunaeval.types import JsonObject, JsonValue
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})

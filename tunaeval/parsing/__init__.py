@@ -12,8 +12,10 @@ from tunaeval.later import imported_later
 if TYPE_CHECKING:
     # For type checkers; at run time each is imported when it is asked for.
     from .by_name import (
+        AnyTools,
         auto,
         formats,
+        known_tools,
         lfm2,
         parse,
         parse_levels,
@@ -21,71 +23,86 @@ if TYPE_CHECKING:
         qwen25,
         sole_parser_for,
     )
-    from .convert import Route, Unconvertible, convert_text
-    from .events import TILES, Event
     from .fitting import fits
-    from .message import structured_only
+    from .message import read_message, structured_only
     from .reader import Reader, reader_of
-    from .rows import TEXT_KEYS, convert_row
-    from .streaming import Stream
-    from .uses import instructions, parse_many, parse_message, render, route_between, stream
-    from .writing import render_calls
+    from .streaming.events import TILES, Event
+    from .streaming.live import arguments_text
+    from .streaming.stream import Stream
+    from .tiling import Kind
+    from .uses import (
+        format_named,
+        instructions,
+        parse_many,
+        parse_message,
+        reader_named,
+        render,
+        stream,
+    )
+    from .writing.calls import render_calls
+    from .writing.readback import lost_call, misread
 
 _HOMES = {
-    "Event": "events",
+    "AnyTools": "by_name",
+    "Event": "streaming.events",
+    "Kind": "tiling",
     "Reader": "reader",
-    "Route": "convert",
-    "Stream": "streaming",
-    "TEXT_KEYS": "rows",
-    "TILES": "events",
-    "Unconvertible": "convert",
+    "Stream": "streaming.stream",
+    "TILES": "streaming.events",
+    "arguments_text": "streaming.live",
     "auto": "by_name",
-    "convert_row": "rows",
-    "convert_text": "convert",
     "fits": "fitting",
+    "format_named": "uses",
     "formats": "by_name",
     "instructions": "uses",
+    "known_tools": "by_name",
     "lfm2": "by_name",
+    "lost_call": "writing.readback",
+    "misread": "writing.readback",
     "parse": "by_name",
     "parse_levels": "by_name",
     "parse_many": "uses",
     "parse_message": "uses",
     "parser_for": "by_name",
     "qwen25": "by_name",
+    "read_message": "message",
+    "reader_named": "uses",
     "reader_of": "reader",
     "render": "uses",
-    "render_calls": "writing",
-    "route_between": "uses",
+    "render_calls": "writing.calls",
     "sole_parser_for": "by_name",
     "stream": "uses",
     "structured_only": "message",
 }
 
 __all__ = [
-    "TEXT_KEYS",
     "TILES",
+    "AnyTools",
     "Event",
+    "Kind",
     "Reader",
-    "Route",
     "Stream",
-    "Unconvertible",
+    "arguments_text",
     "auto",
-    "convert_row",
-    "convert_text",
     "fits",
+    "format_named",
     "formats",
     "instructions",
+    "known_tools",
     "lfm2",
+    "lost_call",
+    "misread",
     "parse",
     "parse_levels",
     "parse_many",
     "parse_message",
     "parser_for",
     "qwen25",
+    "read_message",
+    "reader_named",
     "reader_of",
     "render",
     "render_calls",
-    "route_between",
     "sole_parser_for",
     "stream",
     "structured_only",

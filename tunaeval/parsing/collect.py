@@ -14,12 +14,12 @@ from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
 
-from .events import Event, event
 from .fast.made import result_of
 from .judge import Verdict
 from .judged import Judged
-from .live import LiveCall
-from .live_objects import LiveObject
+from .streaming.events import Event, event
+from .streaming.live import LiveCall
+from .streaming.live_objects import LiveObject
 from .tiling import Kind, Tiling
 
 JOINTS = re.compile(r"[\s;]*+")

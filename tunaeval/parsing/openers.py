@@ -13,17 +13,17 @@ from tunaeval.limits import MAX_CALLS
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
-from .block import Block
-from .closers import another
+from .blocks.closers import another
+from .blocks.objects import Block
+from .blocks.python import PythonBlock
+from .blocks.recovering import Setting
+from .blocks.tagged import TaggedBlock
 from .fast import FENCE, REFUSED
 from .fast.made import moved
 from .judged import Ended, Given, Refused, refused
 from .mention import Mention
 from .passage import Passage
-from .python_block import PythonBlock
 from .quoting import in_ticks
-from .recovering import Setting
-from .tagged import TaggedBlock
 from .tokens import Choice, Token, choices_of, chosen, undecided
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")

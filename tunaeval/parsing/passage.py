@@ -10,13 +10,13 @@ from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
 from tunaeval.window import Window
 
+from .blocks.recovering import Setting
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .judged import Ended, Objects, Refused
 from .mention import Mention
 from .quoting import closes_code, is_quote
-from .recovering import Setting
 from .tokens import Token
 
 

@@ -19,7 +19,7 @@ from .finder import Finder
 
 if TYPE_CHECKING:
     from .judged import Objects
-    from .streaming import Stream
+    from .streaming.stream import Stream
     from .tiling import Tiling
 
 
@@ -92,7 +92,7 @@ class Reader:
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
         """A reader for a text that arrives in pieces."""
-        from .streaming import Stream  # noqa: PLC0415 - see the module's first words
+        from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
         return Stream(self._compile(), tools=tools, level=level)
 

@@ -11,13 +11,12 @@ from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
 from .by_name import AnyTools, formats, known_tools, parser_for
-from .convert import Route
 from .many import Setting, read_many
 from .message import read_message, served
-from .readback import written_calls
 from .reader import Reader, reader_of
-from .streaming import Stream
-from .writing import instructions_for
+from .streaming.stream import Stream
+from .writing.calls import instructions_for
+from .writing.readback import written_calls
 
 
 def parse_message(
@@ -88,7 +87,7 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return _reader(format).stream(tools=known_tools(tools), level=level)
+    return reader_named(format).stream(tools=known_tools(tools), level=level)
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
@@ -101,7 +100,7 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
         >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
         '[TOOL_CALLS]ls[ARGS]{"path": "."}'
     """
-    return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), _format(format))
+    return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), format_named(format))
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
@@ -112,34 +111,10 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
         >>> "<tool_call>" in text
         True
     """
-    return instructions_for(known_tools(tools) or Tools(), _format(format))
+    return instructions_for(known_tools(tools) or Tools(), format_named(format))
 
 
-def route_between(
-    source: str | Format | Reader,
-    target: str | Format,
-    tools: AnyTools = None,
-    level: Level = "standard",
-) -> Route:
-    """From one format to another, for `convert_text` and `convert_row`.
-
-    "structured" (or its alias "openai") on either side means structured calls, which stand in
-    messages. The wire format that vLLM calls "openai" is "harmony" here.
-    """
-    if isinstance(source, str):
-        formats.refuse_clash(source)
-    target_format = None if target in _STRUCTURED else _format(target)
-    reader = None if source in _STRUCTURED else _reader(source)
-    if target_format is None and reader is None:
-        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
-    return Route(reader, target_format, known_tools(tools), level)
-
-
-_STRUCTURED = (STRUCTURED, "openai")
-"""What `route_between` calls structured calls."""
-
-
-def _reader(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `parse`
+def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `parse`
     """The reader of that name; what only parses whole texts does not say what is what in them."""
     parser = parser_for(format)
     if isinstance(parser, Format):
@@ -149,7 +124,7 @@ def _reader(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `par
     raise UsageError(f"{format!r} is a parser of whole texts; it cannot be streamed or converted")
 
 
-def _format(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
+def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
     """The format value of that name; one format, for several cannot be written at once."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):

@@ -20,10 +20,10 @@ from tunaeval.sse import Delta
 from tunaeval.types import Diagnosis, JsonValue, Level, ParseResult, Tools
 from tunaeval.window import Window
 
+from ..message import REASONING_KEYS, joined, reasoned, structured
 from .events import Event, event
 from .live import LiveCall
 from .live_objects import LiveObject
-from .message import REASONING_KEYS, joined, reasoned, structured
 
 
 class _Fragments:

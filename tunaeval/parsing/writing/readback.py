@@ -28,10 +28,10 @@ from tunaeval.types import (
     ToolSpec,
 )
 
-from .live import arguments_text
-from .reader import reader_of
-from .typing import as_json, escaped, typed
-from .writing import render_calls
+from ..reader import reader_of
+from ..streaming.live import arguments_text
+from ..typing import as_json, escaped, typed
+from .calls import render_calls
 
 _HARMLESS = frozenset({
     "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",

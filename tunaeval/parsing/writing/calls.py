@@ -25,9 +25,9 @@ from tunaeval.grammar import (
 )
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 
-from .elements_writing import written_elements
+from ..typing import as_json, escaped
+from .elements import written_elements
 from .notations import braces, python_call, python_calls
-from .typing import as_json, escaped
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 _NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tunaeval.grammar import Elements
 from tunaeval.types import JsonObject, JsonValue
 
-from .elements import TAG
-from .typing import as_json, typed
+from ..blocks.elements import TAG
+from ..typing import as_json, typed
 
 
 def written_elements(arguments: JsonObject, word: Elements) -> str:

@@ -16,12 +16,20 @@ from typing import NamedTuple
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import THINK, Format, Reasoning
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
-
-from .readback import lost_call, misread
-from .reader import Reader, reader_of
-from .tiling import Kind
-from .writing import render_calls
+from tunaeval.parsing import (
+    AnyTools,
+    Kind,
+    Reader,
+    format_named,
+    formats,
+    known_tools,
+    lost_call,
+    misread,
+    reader_named,
+    reader_of,
+    render_calls,
+)
+from tunaeval.types import STRUCTURED, Level, ParseResult, ToolCall, Tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,30 @@ class Route:
     target: Format | None
     tools: Tools | None = None
     level: Level = "standard"
+
+
+def route_between(
+    source: str | Format | Reader,
+    target: str | Format,
+    tools: AnyTools = None,
+    level: Level = "standard",
+) -> Route:
+    """From one format to another, for `convert_text` and `convert_row`.
+
+    "structured" (or its alias "openai") on either side means structured calls, which stand in
+    messages. The wire format that vLLM calls "openai" is "harmony" here.
+    """
+    if isinstance(source, str):
+        formats.refuse_clash(source)
+    target_format = None if target in _STRUCTURED else format_named(target)
+    reader = None if source in _STRUCTURED else reader_named(source)
+    if target_format is None and reader is None:
+        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
+    return Route(reader, target_format, known_tools(tools), level)
+
+
+_STRUCTURED = (STRUCTURED, "openai")
+"""What `route_between` calls structured calls."""
 
 
 def convert_text(text: str, route: Route) -> str | Unconvertible:

@@ -12,12 +12,12 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
-from .collect import Collector
+from ..collect import Collector
+from ..finder import Finder
+from ..scanner import Scanner
+from ..tiling import Kind
 from .deltas import Deltas
 from .events import TEXTS, Event
-from .finder import Finder
-from .scanner import Scanner
-from .tiling import Kind
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tunaeval.repair import Note
 from tunaeval.types import Repair, Span
 
-from .chains import Closing
+from ..chains import Closing
 
 
 class Piece(NamedTuple):

@@ -17,7 +17,7 @@ from tunaeval.repair import ANY, Note, Unreadable, admitted, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
-from .typing import typed
+from ..typing import typed
 
 TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from tunaeval.types import LEVELS, Level, Repair, Span, ToolCall
 from tunaeval.window import Window
 
-from .collect import Collector
+from ..collect import Collector
 
 
 class Ledger:

@@ -8,18 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunaeval.convert import Unconvertible, convert_row, convert_text, route_between
 from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS
 from tunaeval.grammar import Format
-from tunaeval.parsing import (
-    Unconvertible,
-    convert_row,
-    convert_text,
-    parse,
-    parse_message,
-    render,
-    route_between,
-)
+from tunaeval.parsing import parse, parse_message, render
 from tunaeval.testing import damaged, json_values, prose, tools_for, writable
 from tunaeval.types import JsonObject, JsonValue, ToolCall
 

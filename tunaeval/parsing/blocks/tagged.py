@@ -31,18 +31,18 @@ from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
+from ..chains import closing_of, shows_end, stops_of
+from ..judge import judge_named, only_a_word
+from ..judged import refusal
+from ..streaming.live import LiveCall, LiveText
+from ..streaming.live_objects import LiveObject
+from ..typing import stays_text, trimmed, typed, undoubled, unescaped
 from .bare import Forgotten, Unclosed, bare_text
-from .chains import closing_of, shows_end, stops_of
 from .closers import closers, missing
 from .elements import ElementsReader
-from .judge import judge_named, only_a_word
-from .judged import refusal
-from .live import LiveCall, LiveText
-from .live_objects import LiveObject
 from .recovering import Begun, Setting
 from .siblings import Piece, never_closed, pieces_of, swallowed
 from .steps import bounded, literal, next_char, nothing, skip_space
-from .typing import stays_text, trimmed, typed, undoubled, unescaped
 
 _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")

@@ -15,11 +15,11 @@ from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span
 from tunaeval.window import Reading
 
-from .chains import missing_closer, stops_of
-from .fast import FENCE
-from .judge import Verdict, judge, may_have_ended_early, unreadable
-from .judged import object_at
-from .live_objects import LiveObject
+from ..chains import missing_closer, stops_of
+from ..fast import FENCE
+from ..judge import Verdict, judge, may_have_ended_early, unreadable
+from ..judged import object_at
+from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 

@@ -20,19 +20,17 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.errors import ToolsError
+from tunaeval.parsing import arguments_text, lost_call, read_message
 from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall
 
-from .convert import (
+from .replies import (
     Route,
     Unconvertible,
     calls_put_in,
     calls_taken_out,
     convert_text,
 )
-from .live import arguments_text
-from .message import read_message
-from .readback import lost_call
 
 TEXT_KEYS = ("content", "text", "completion", "response", "output", "value")
 """The fields that may hold a reply."""

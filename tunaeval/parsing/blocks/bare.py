@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tunaeval.limits import VALUE_AHEAD
 from tunaeval.window import Window
 
-from .chains import Closing
-from .live import LiveText
+from ..chains import Closing
+from ..streaming.live import LiveText
 
 
 class Forgotten:

@@ -9,8 +9,8 @@ from tunaeval.grammar import Format
 from tunaeval.types import JsonValue, Level, Tools
 from tunaeval.window import Window
 
-from .collect import Collector
-from .judged import Judged, Objects
+from ..collect import Collector
+from ..judged import Judged, Objects
 from .ledger import Ledger
 
 

@@ -1,0 +1,1 @@
+"""Calls as the text that a model would write, and whether that is read back."""
