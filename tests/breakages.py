@@ -202,8 +202,11 @@ BREAKAGES = (
 
 
 def main(words: Sequence[str]) -> int:
-    """Print a row for each; 1 if one was not noticed or could not be done."""
+    """Print a row for each; 1 if one was not noticed or could not be done, 2 if none was meant."""
     chosen = [one for one in BREAKAGES if all(word in one.what for word in words)]
+    if not chosen:
+        print(f"nothing is broken by the words {' '.join(words)!r}; without words all are tried")
+        return 2
     faults = 0
     with TemporaryDirectory() as folder:
         tree = Path(folder)

@@ -27,7 +27,7 @@ FACE = frozenset({"__init__", "_version"})
 LAYERS = (
     ("limits", "later", "showing"),
     ("errors", "types", "turns"),
-    ("window", "wanted", "plugins", "waits"),
+    ("window", "wanted", "plugins"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
      "repair", "matching", "faults", "keys"),
     ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.breakages import BREAKAGES, Breakage, places
+from tests.breakages import BREAKAGES, Breakage, main, places
 
 HERE = Path(__file__).parent
 
@@ -24,3 +24,7 @@ def test_the_readme_lists_every_breakage() -> None:
     text = (HERE / "README.md").read_text("utf-8").partition("| broken |")[2]
     rows = re.findall(r"^\| ([^|]+) \| [`(]", text, re.MULTILINE)
     assert rows == [breakage.what for breakage in BREAKAGES]
+
+
+def test_words_that_mean_no_breakage_are_no_success() -> None:
+    assert main(["no such breakage"]) == 2

@@ -15,7 +15,7 @@ from tests.mutants_drawn import drawn
 from tests.mutants_loaded import take
 
 ROOT = Path(__file__).parent.parent
-STEPS = "tunaeval/parsing/steps.py"
+STEPS = "tunaeval/parsing/blocks/steps.py"
 NEXT_CHAR = "return window.text[pos : pos + 1]"
 SOURCE = '''from __future__ import annotations
 
