@@ -9,9 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.repair import JsonReader, Read, Unreadable, read_json
+from tunaeval.repair.strings import StringReader
 from tunaeval.window import Window
 
 ODD = ("\x00", "\n", "\\u", "\\q", "\\b", "\\ba", '"', "\\'", "é\\x", "\\n")
+QUOTES = (
+    '"',
+    '{"',
+    '"a" ',
+    '",',
+    '", "',
+    '"a"=',
+    '": ',
+    '[ "',
+    '"/',
+    '"\n',
+    "</a>",
+    "```",
+    "\\",
+    "{",
+    "x",
+)
+"""What may be before and behind quotes, where it says whether they end a string."""
 SIZE = 65536
 
 
@@ -89,3 +108,22 @@ def test_what_never_ends_is_refused_after_a_bounded_look(start: str, flood: str)
 def test_a_long_key_of_escapes_ends_the_string_before_it_in_pieces_too(escapes: int) -> None:
     text = '{"s": "x","' + "\\'" * escapes + '": 1}'
     assert in_pieces(text, 1) == in_pieces(text, len(text))
+
+
+@given(
+    pieces=st.lists(st.sampled_from(QUOTES), min_size=1, max_size=6),
+    before=st.sampled_from(["", "\n", "</b>\n", '"x y" ' * 9]),
+    element=st.booleans(),
+    step=st.integers(1, 90),
+)
+def test_a_flood_of_quotes_is_passed_over_as_each_of_them(
+    pieces: list[str], before: str, element: bool, step: int
+) -> None:
+    """At once where no more repairs are listed; without that, and in pieces, nothing changes."""
+    flood = before + "".join(pieces) * 80
+    text = f'["{flood}", 1]' if element else f'{{"s": "{flood}", "t": 1}}'
+    at_once = in_pieces(text, len(text)), in_pieces(text, step)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(StringReader, "_flood", lambda _: None)
+        one_by_one = in_pieces(text, len(text)), in_pieces(text, step)
+    assert at_once == one_by_one

@@ -93,7 +93,7 @@ def parse(
         return parser_for(format).parse(text, tools=tools, level=level)
     known: Objects = {}
     result = reader.at_once(text, tools, level, known)
-    return result or reader.read(text, tools, level, known or None)
+    return result or reader.read(text, tools, level, known)
 
 
 def _text(text: object) -> str:

@@ -53,7 +53,7 @@ class Reader:
             wanted_name(level, "level", LEVELS)
         known: Objects = {}
         result = self.at_once(text, tools, level, known)
-        return result or self.read(text, tools, level, known or None)
+        return result or self.read(text, tools, level, known)
 
     def read(
         self, text: str, tools: Tools | None, level: Level, known: Objects | None

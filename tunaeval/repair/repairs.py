@@ -160,13 +160,19 @@ class Draft:
 
     def repair(self, code: str, at: int | None = None) -> None:
         """Note a repair, at the window's position unless said otherwise."""
+        if self.lists_no_more(code):
+            return
         if len(self._noted) >= MAX_REPAIRS:
-            if not self._levels:
-                self._levels = frozenset(REPAIRS[listed][0] for listed, _ in self._noted)
-            if REPAIRS[code][0] in self._levels:
-                return
             self._levels |= {REPAIRS[code][0]}
         self._noted.append((code, self._window.offset if at is None else at))
+
+    def lists_no_more(self, code: str) -> bool:
+        """Whether so many repairs are noted that one more of this kind is not."""
+        if len(self._noted) < MAX_REPAIRS:
+            return False
+        if not self._levels:
+            self._levels = frozenset(REPAIRS[listed][0] for listed, _ in self._noted)
+        return REPAIRS[code][0] in self._levels
 
     @property
     def repairs(self) -> tuple[Repair, ...]:

@@ -15,7 +15,16 @@ from tunaeval.limits import STRING_PIECES
 from tunaeval.window import Window
 
 from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escape
-from .quotes import no_call_within, no_stop_within, quote_ends, text_ends
+from .quotes import (
+    WITHOUT_BRACE,
+    WITHOUT_RESTART,
+    inner_quotes,
+    may_restart,
+    no_call_within,
+    no_stop_within,
+    quote_ends,
+    text_ends,
+)
 from .repairs import CutError, Draft, controls_escaped, escaped
 
 Ends: TypeAlias = Callable[[Window, str, tuple[str, ...]], bool | None]
@@ -153,8 +162,7 @@ class StringReader:
                 continue
             if char in self._style.closing and (ended := self._quote_ended()) is not False:
                 return bool(ended)
-            self._out.append(escaped(char))
-            window.pos += 1
+            self._pass(char)
 
     def take(self, chunk: str) -> str | None:
         """Read on in a chunk, if no character of it needs thought; a last backslash may wait.
@@ -175,6 +183,29 @@ class StringReader:
             written = controls_escaped(written)
         self._out.append(written)
         return written
+
+    def _pass(self, quote: str) -> None:
+        """Pass over a quote that ends nothing; over a flood of them once all repairs are listed."""
+        window = self._window
+        flood = self._flood() if self._draft.lists_no_more("inner-quote") else None
+        if flood is None:
+            self._out.append(escaped(quote))
+            window.pos += 1
+            return
+        written = flood.group().replace('"', '\\"')
+        self._out.append(controls_escaped(written) if self._controls else written)
+        window.pos = flood.end()
+
+    def _flood(self) -> re.Match[str] | None:
+        """Quotes from the one here on that end nothing, as it does, with what is between them."""
+        window = self._window
+        if self._style is not JSON_STYLES['"'] or self._role == "key":
+            return None
+        behind = may_restart(window, self._began)
+        if behind and (behind.rstrip()[-1:] == "{" or not self._controls):
+            return None
+        between = WITHOUT_BRACE if behind else WITHOUT_RESTART
+        return inner_quotes(self._role, self._stops, between).match(window.text, window.pos)
 
     def _quote_ended(self) -> bool | None:
         """Whether the quote here has ended the string; None to wait."""
