@@ -14,7 +14,8 @@ from time import process_time
 import pytest
 
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
-from tunaeval import parse, parse_message, stream
+from tunaeval import ToolCall, parse, parse_message, render, stream
+from tunaeval.formats import FORMATS
 from tunaeval.parsing import Reader
 from tunaeval.testing import stream_of
 from tunaeval.types import LEVELS, Level, ParseResult
@@ -25,6 +26,12 @@ BOUND = 3.0
 WHOLE = 8 * 1024
 STREAMED = 4 * 1024
 """Characters of the smaller of two texts."""
+
+FAR = 200_000
+"""The same where what is repeated may be a search, which takes a nanosecond a character."""
+
+ADDRESSED = [name for name, form in FORMATS.items() if form.addressed and form.envelope]
+"""Formats with a tool's name in the header of a message."""
 
 FLOODS = (
     "{", "[", "[{", "[{'a':", '{"', '{"a":', "{a:", '{"name": "x", "arguments": {', "<tool_call>",
@@ -103,6 +110,13 @@ def test_twice_the_text_takes_about_twice_the_time(
     for flood in FLOODS:
         if growth(read, prefix, flood, size, runs=1) > BOUND:
             assert_linear(read, prefix, flood, 4 * size)
+
+
+@pytest.mark.parametrize("name", ADDRESSED)
+def test_a_flood_of_headers_is_not_searched_for_the_end_of_each(name: str) -> None:
+    """To find nothing in all that follows is fast, so only long texts show that it is repeated."""
+    written = render([ToolCall("f", {})], name)
+    assert_linear(lambda text: parse(text, name, TOOLS), "", written[: written.index("{")], FAR)
 
 
 def test_many_small_calls_cost_what_they_are_long() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tunaeval.grammar import Format
 
@@ -36,3 +37,13 @@ class Mention:
             message = f"nothing readable between {self.token.text!r} and {closer!r}"
             collector.diagnose("invalid-json", message, self.start, end)
             collector.attempt(self.start)
+
+
+class Mentioned(NamedTuple):
+    """An opener of so many characters with what was passed over behind it, and what follows.
+
+    Where the same text is, it is only mentioned again.
+    """
+
+    text: str
+    size: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
-from tunaeval.limits import MAX_CALLS
+from tunaeval.limits import BLOCK_AHEAD, MAX_CALLS
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
@@ -21,7 +21,7 @@ from .blocks.tagged import TaggedBlock
 from .fast import FENCE, REFUSED
 from .fast.made import moved
 from .judged import Ended, Given, Refused, refused
-from .mention import Mention
+from .mention import Mention, Mentioned
 from .passage import Passage
 from .quoting import in_ticks
 from .tokens import Choice, Token, choices_of, chosen, undecided
@@ -104,7 +104,11 @@ class Blocks(Passage):
         window, ended = self.window, self._ended
         known = self._seen.get((token.text, doubtful))
         if known is not None and window.text.startswith(known.text, start):
-            return self._repeated(start, known, token, bare=choice.bare, doubtful=doubtful)
+            if isinstance(known, Refused):
+                return self._repeated(start, known, token, bare=choice.bare, doubtful=doubtful)
+            self._pass(start + known.size, bare=choice.bare)
+            self._mentioned(window.base + start, token, choice.form)
+            return True
         if start != self._unsure:
             calls: list[ToolCall] = []
             end = choice.fast(window.text, start, body, self.tools, calls)
@@ -137,6 +141,12 @@ class Blocks(Passage):
         same = refused(self.window.text, start, ended)
         if same is not None:
             self._seen[opener] = same
+
+    def _remember_mention(self, opener: tuple[str, bool], start: int) -> None:
+        """The same of an opener that is only mentioned."""
+        text, end = self.window.text, self.window.pos + BLOCK_AHEAD
+        if end <= min(len(text), start + 2 * BLOCK_AHEAD):
+            self._seen[opener] = Mentioned(text[start:end], self.window.pos - start)
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
         """Hand on the calls of a block from `start` to `end`, unless there are too many."""
@@ -216,18 +226,24 @@ class Blocks(Passage):
                 break
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
-        collector, end = self.collector, self.window.offset
-        collector.bare, self._line_at = form.opener is None, end
-        alone = block is first and name is None
-        if block.refused and alone and self._fast and self.window.final:
-            ended = Ended([block.refused], self.window.pos, closed=False)
-            self._remember((token.text, doubtful), start - self.window.base, ended)
+        self.collector.bare, self._line_at = form.opener is None, self.window.offset
+        alone = block is first and name is None and not quoted and self._fast and self.window.final
         if block.had_body:
+            if block.refused and alone:
+                ended = Ended([block.refused], self.window.pos, closed=False)
+                self._remember((token.text, doubtful), start - self.window.base, ended)
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return
+        if alone and form.python is None:
+            self._remember_mention((token.text, doubtful), start - self.window.base)
+        self._mentioned(start, token, form, quoted=quoted)
+
+    def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool = False) -> None:
+        """An opener at offset `start` that nothing like a call followed, up to the position."""
+        collector, end = self.collector, self.window.offset
         collector.piece("content", max(start, collector.end), end)
-        if fence:
+        if token.text == FENCE:
             self._in_code = True
         elif not quoted:
             self._mention = Mention(start, token, form, len(collector.calls))

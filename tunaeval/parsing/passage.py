@@ -15,7 +15,7 @@ from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .judged import Ended, Objects, Refused
-from .mention import Mention
+from .mention import Mention, Mentioned
 from .quoting import closes_code, is_quote
 from .tokens import Token
 
@@ -68,7 +68,7 @@ class Passage:
         self._thought_marker = self._line_at = 0
         self._unsure = -1
         self._ended: Ended | None = None
-        self._seen: dict[tuple[str, bool], Refused] = {}
+        self._seen: dict[tuple[str, bool], Refused | Mentioned] = {}
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
 
     def _say(self, end: int) -> None:

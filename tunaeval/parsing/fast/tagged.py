@@ -22,7 +22,7 @@ from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.window import Window
 
 from ..chains import stops_of
-from ..patterns import matcher, row
+from ..patterns import SPACE, matcher, row
 from .claims import scanned
 from .made import call_of
 from .pairs import Pairs, meaning, pairs_of
@@ -138,6 +138,10 @@ def _found(text: str, mark: str, at: int) -> int:
     return stop if stop >= 0 else min(len(text), at + MAX_FAST + 1)
 
 
+_may_hold = re.compile(rf"{SPACE}\{{").match
+"""Whether an object may begin at an index: a cheap look before anything is sought."""
+
+
 def json_behind_header(form: Format) -> AddressedReader | None:
     """JSON behind a header that has the name, up to what closes the message."""
     words = [word for word in form.words[1:] if not isinstance(word, Space)]
@@ -146,8 +150,9 @@ def json_behind_header(form: Format) -> AddressedReader | None:
         return None
 
     def read(text: str, body: int, name: str, tools: Tools | None) -> tuple[JsonObject, int] | None:
-        found = [stop for end in ends if (stop := text.find(end, body)) >= 0]
-        piece = text[body : min(found, default=len(text))]
+        if not _may_hold(text, body):
+            return None
+        piece = text[body : min(_found(text, end, body) for end in ends)]
         try:
             arguments = _decoded(piece)
         except ValueError:
