@@ -244,6 +244,8 @@ REPEATED = (
     "{'name': 1}",
     '<tool_call>{"name": "f", "arguments": {"s": "', "<tool_call>[{", "[TOOL_CALLS]f[ARGS]{", "[f(",
     '<tool_call>{"name": "unheard", "arguments": {}}</tool_call>',
+    ">>>", ">>>all ", "<|tool_call>", "<|tool_call>call:", "<invoke name=", "Action: ", "✿FUNCTION✿",
+    "<tool_call>f<tool_sep>", '<invoke name="f">\n<px ', "<function=f \n", "<think>a <invoke name=",
 )  # fmt: skip
 _BEHIND = (
     "",
@@ -254,6 +256,8 @@ _BEHIND = (
     "`",
     " " * 400,
     "x",
+    "f\n{}",
+    '<invoke name="f">\n<parameter name="s">x</parameter></invoke>',
 )
 
 
