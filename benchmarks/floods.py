@@ -3,9 +3,9 @@
     python benchmarks/floods.py [--format NAME ...] [--size 100000] [--json]
 
 The families are those of `tunaeval selftest linear`: a short piece again and again, alone and in
-the midst of a call, with fixed texts of the format and calls whole and cut. Each text is read whole
-with tools, once; one that is over the aim is read again, and the less counts. A row for each format:
-how many families there are, how many take longer than the aim, the median, and the slowest.
+the midst of a call, with fixed texts of the format and calls whole and cut. Each text is read once
+with tools; one that is over the aim is read again, and the less counts. A row for each format: how
+many families there are, how many take longer than the aim, the median, and the slowest.
 """
 
 from __future__ import annotations
