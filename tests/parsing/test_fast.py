@@ -245,7 +245,8 @@ REPEATED = (
     '<tool_call>{"name": "f", "arguments": {"s": "', "<tool_call>[{", "[TOOL_CALLS]f[ARGS]{", "[f(",
     '<tool_call>{"name": "unheard", "arguments": {}}</tool_call>',
     ">>>", ">>>all ", "<|tool_call>", "<|tool_call>call:", "<invoke name=", "Action: ",
-    "✿FUNCTION✿", "<tool_call>f<tool_sep>", '<invoke name="f">\n<px ', "<function=f \n", "<think>a <invoke name=",
+    "✿FUNCTION✿", "<tool_call>f<tool_sep>",
+    '<invoke name="f">\n<px ', "<function=f \n", "<think>a <invoke name=",
 )  # fmt: skip
 _BEHIND = (
     "",
