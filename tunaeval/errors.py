@@ -5,8 +5,8 @@
     │   ├── UnknownNameError  a name that nothing is registered under
     │   ├── ToolsError        tools that cannot be understood
     │   ├── ComparisonError   runs that cannot be compared
-    │   └── ExpectationError  an expectation that nothing could meet, or that says nothing
-    ├── FormatError           a wire format that could never be read
+    │   ├── ExpectationError  an expectation that nothing could meet, or that says nothing
+    │   └── FormatError       a wire format that could never be read
     ├── PluginError           a plug-in that cannot be used
     │   ├── PluginLoadError   its import failed
     │   ├── PluginClashError  its name is taken
@@ -97,7 +97,7 @@ class ExpectationError(UsageError):
     """An expectation that cannot be used; the message names the place in it."""
 
 
-class FormatError(TunaevalError):
+class FormatError(UsageError):
     """A wire format that could never be read, refused when it is built."""
 
 

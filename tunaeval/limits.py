@@ -53,6 +53,10 @@ MARGIN = 160
 KEPT = 240
 """Behind the position, what can still be seen: the end of a line, for what it says."""
 
+MAX_FIXED = 128
+"""Of a fixed text of a format: it has to fit into `MARGIN` with its neighbours. Ours have 36; each
+character is a level in the pattern of its beginnings, and Python fails at some 900."""
+
 # --- decided from what follows -------------------------------------------------------------------
 
 HEADER_AHEAD = 320
@@ -69,6 +73,9 @@ WORDS_AHEAD = 3
 
 VALUE_AHEAD = 160
 """Behind the closer of a bare value, which decide whether it ends it: the next name or closer."""
+
+QUOTED_AHEAD = 4096
+"""Behind a closer inside of a value's quotes, in which these end: then it closes nothing."""
 
 ARGUMENTS_AT_ONCE = 8
 """Arguments in markup that are found by one pattern; more are found one by one."""
@@ -131,6 +138,21 @@ LONG_TAG = 10
 
 SURE_START = 8
 """So many first characters of a tag show it alone, if not only `<` and letters are among them."""
+
+SHORTEST_NAME = 4
+"""A shorter name of a tag is never taken for one that is written otherwise: `<b>`, `<td>`."""
+
+SHORTEST_TAIL = 3
+"""So many last letters of a tag's name, with all that belongs to it behind them, show its end."""
+
+SHORTENED_NAME = 5
+"""So many first letters of a tag's name may be all of it: `</param>` for `</parameter>`."""
+
+WIDEST_GAP = 40
+"""White space between two tags, at the most, that are looked at together."""
+
+SHORTEST_SIGNS = 3
+"""So many signs side by side in a prefix show it alone: `]<]`. Code has fewer, as in `</`."""
 
 COMPARED_HALVES = 256
 """Halves of tags in a value that are compared with their tags: a flood of them takes no time."""

@@ -1,4 +1,4 @@
-"""A parser of somebody else's that is asked for by its name: what it does wrong has that name."""
+"""A parser of somebody else's, by its name or as it is: what it does wrong has that name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.errors import PluginError
+from tunaeval.errors import PluginError, UnknownNameError, UsageError
 from tunaeval.parsing import formats
-from tunaeval.types import ParseResult, ToolCall
+from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.types.roles import Parser
 
 NAME = "a-rogue"
 
@@ -47,11 +48,11 @@ def named() -> Iterator[Callable[[Callable[[], Any]], None]]:
     formats._loaded.pop(NAME, None)
 
 
-ASKED = {
-    "parse": lambda: tunaeval.parse("x", NAME),
-    "parse_levels": lambda: tunaeval.parse_levels("x", NAME),
-    "parse_message": lambda: tunaeval.parse_message({"content": "x"}, NAME),
-    "parse_many": lambda: tunaeval.parse_many(["x"], NAME),
+ASKED: dict[str, Callable[[Any], object]] = {
+    "parse": lambda rogue: tunaeval.parse("x", rogue),
+    "parse_levels": lambda rogue: tunaeval.parse_levels("x", rogue),
+    "parse_message": lambda rogue: tunaeval.parse_message({"content": "x"}, rogue),
+    "parse_many": lambda rogue: tunaeval.parse_many(["x"], rogue),
 }
 
 
@@ -68,15 +69,53 @@ ASKED = {
     ],
 )
 def test_it_is_named_in_the_error(
-    ask: Callable[[], object],
+    ask: Callable[[Any], object],
     does: Callable[[], Any],
     words: str,
     named: Callable[[Callable[[], Any]], None],
 ) -> None:
     named(does)
-    with pytest.raises(PluginError, match=NAME) as raised:
-        ask()
-    assert words in str(raised.value)
+    for rogue in (NAME, Rogue(does)):
+        with pytest.raises(PluginError, match=NAME) as raised:
+            ask(rogue)
+        assert words in str(raised.value)
+
+
+class Nameless(Parser):
+    """A parser without what only messages need."""
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        return ParseResult(content=f"{text} {tools} {level}")
+
+
+def test_who_says_that_it_is_a_parser_needs_no_name() -> None:
+    parser = Nameless()  # type: ignore[abstract]  # the claim
+    assert tunaeval.parse("x", parser).content == "x None standard"
+
+
+@pytest.mark.parametrize("ask", [*ASKED.values(), tunaeval.stream])
+@pytest.mark.parametrize("kind", [Rogue, Nameless, tunaeval.Format, int])
+def test_a_class_is_no_instance_of_it(ask: Callable[[Any], object], kind: type) -> None:
+    wanted = f"is no format: it is the class {kind.__name__}; wanted an instance of it"
+    with pytest.raises(UsageError, match=wanted):
+        ask(kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("HERMES", "hermes"), ("DEEPSEEK_V31", "deepseek-v3.1"), ("Tools Tag", "tools-tag")],
+)
+def test_a_name_in_capitals_is_nearly_one(name: str, meant: str) -> None:
+    with pytest.raises(UnknownNameError, match=rf"; did you mean '{meant}'\?$"):
+        tunaeval.parse("x", name)
+
+
+@pytest.mark.parametrize("name", ["", "-._", "zzz"])
+def test_a_name_that_is_like_none_is_not_guessed(name: str) -> None:
+    with pytest.raises(UnknownNameError, match="`tunaeval formats` lists all"):
+        tunaeval.parse("x", name)
 
 
 def test_one_that_does_right_is_heard(named: Callable[[Callable[[], Any]], None]) -> None:

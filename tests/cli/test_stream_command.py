@@ -37,3 +37,8 @@ def test_what_is_certain_is_told_before_the_end() -> None:
         child.stdin.flush()
         assert child.stdout.readline() == b"call_started 1   bash\n"
         child.stdin.close()
+
+
+def test_a_servers_stream_without_a_byte_is_diagnosed(tuna: Tuna) -> None:
+    done = tuna("stream", "--sse", stdin=b"")
+    assert done.stdout == "diagnosis        stream-cut: there is no event in the stream\n"

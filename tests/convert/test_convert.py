@@ -114,7 +114,7 @@ def test_a_format_of_line_starts_gets_one() -> None:
 @pytest.mark.parametrize(
     ("text", "target", "reason"),
     [
-        ('<tool_call>{"name": "bash", "arg</tool_call>', "glm45", "truncated"),
+        ('<tool_call>{"name": "bash", "arg</tool_call>', "glm45", "invalid-arguments"),
         (f"{LS}\n<tool_call>{{broken}}</tool_call>", "glm45", "invalid-json"),
         (LS[:40], "glm45", "truncated"),
         (LS.replace("ls", "5"), "glm45", 'is read as bash({"command":5}); with tools, the types'),

@@ -7,6 +7,7 @@ import pytest
 from tests.formats.reading import FOUND, TOOLS, read
 from tests.parsing.samples import codes, said
 from tunaeval import render
+from tunaeval.formats import AUTO, FORMATS
 from tunaeval.tools import to_tools
 from tunaeval.types import ToolCall
 
@@ -92,13 +93,49 @@ def test_a_doubled_name_that_is_a_tool_stays() -> None:
     assert [call.name for call in read(text, "muse", tools).calls] == ["f.f"]
 
 
-@pytest.mark.parametrize("name", ["获取天气", "météo", "t" * 100])
-def test_a_declared_name_of_any_letters_is_called(name: str) -> None:
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", ["获取天气", "météo", "wetter_für", "t" * 100])
+def test_a_name_of_any_letters_is_called(name: str, form: str) -> None:
+    """Declared or not, in every format that has calls of any name; its header is no content."""
     tools = to_tools([{"name": name, "parameters": {}}])
-    for form in ("qwen3-coder", "harmony", "kimi-k2", "minimax-m2", "pythonic", "deepseek-v3.1"):
-        text = _called(name, form)
-        for reader in (form, "auto"):
-            assert [call.name for call in read(text, reader, tools).calls] == [name], form
+    text = _called(name, form)
+    for reader in (form, "auto") if FORMATS[form] in AUTO else (form,):
+        for known in (tools, None):
+            result = read(text, reader, known)
+            assert ([call.name for call in result.calls], result.content) == ([name], "")
+
+
+ALONE = {
+    "glm45 auto": ("<tool_call>", "</tool_call>"),
+    "glm47 hunyuan-v3": ("<tool_call>", "</tool_call>"),
+    "iquest-q1 auto": ("<iquest_tool_call>", "</iquest_tool_call>"),
+    "solar-open2 auto": ("<|tool_call:start|>", "<|tool_call:end|>"),
+}
+
+
+@pytest.mark.parametrize("names", ALONE)
+def test_a_name_alone_in_a_sentence_is_a_call_only_of_a_tool(names: str) -> None:
+    """Without tools it may be any word; behind a sentence, on its own line, by another, a call."""
+    opener, closer = ALONE[names]
+    word, tools = f"{opener}ping{closer}", to_tools([{"name": "ping", "parameters": {}}])
+    for name in names.split():
+        for text in (f"Use {word} here.", f"使用{word}来"):
+            result = read(text, name, None)
+            assert (result.outcome, codes(result)) == ("malformed", ["missing-arguments"])
+            assert result.content == text
+            assert read(text, name, tools).outcome == "calls"
+        for text in (word, f"I look.{word}", f"Look:\n{word} Done.", f"{word}{word} {word}"):
+            assert {call.name for call in read(text, name, None).calls} == {"ping"}
+
+
+@pytest.mark.parametrize("gap", ["\n", "\r\n", " \n", "\n\n"])
+@pytest.mark.parametrize("name", ["harmony", "muse", "inkling", "solar-open"])
+def test_a_header_may_end_its_line(name: str, gap: str) -> None:
+    text = render([ToolCall("ping", {"a": "x"})], name)
+    body = FORMATS[name].envelope
+    assert body is not None
+    result = read(text.replace(body.call.body, gap + body.call.body, 1), name, None)
+    assert (said(result), result.content) == ([("ping", {"a": "x"})], "")
 
 
 def test_a_value_keeps_the_newline_that_has_no_partner() -> None:

@@ -45,7 +45,7 @@ _OPENERS = (
 )  # fmt: skip
 _CLOSERS = (
     "</call>", "[[/call]]", "[/call]", "{/call}", "```", "@@", "END", "::", ">>", "|", "\nend",
-    "end\n", ";", "</c>", "]", "<call>", "(",
+    "end\n", ";", "</c>", "]", "<call>", "(", ":", "true", "-1", ",", '"',
 )  # fmt: skip
 _FIXED = (
     "<x>", "</x>", "=", ": ", ">", "\n", "  ", "- ", "|", "[", "]]", '"', "'", "::", "a", "<a", "(",
@@ -82,6 +82,7 @@ def random_format(tape: Tape) -> Format | FormatError:
             around=tape.pick(_AROUND),
             separator=tape.pick(("\n", "", " ", "\n\n")),
             reasoning=tape.pick(_REASONING),
+            prompted=tape.below(6) == 5,
         )
     except FormatError as refused:
         return refused

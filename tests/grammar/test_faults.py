@@ -18,6 +18,7 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
+    Reasoning,
     Space,
     Value,
     Word,
@@ -99,6 +100,62 @@ def test_what_a_row_of_words_lacks_is_said(words: tuple[Word, ...], reason: str)
     with pytest.raises(FormatError) as refusal:
         Format("f", words)
     assert reason in str(refusal.value)
+
+
+TAGS = (Literal("<a>"), Literal("</a>"))
+
+
+@pytest.mark.parametrize("dropped", [" \n", "e", "|", "an", "<c", "é", "<call>", "</call>", "<a>"])
+def test_what_is_dropped_is_neither_prose_nor_part_of_a_call(dropped: str) -> None:
+    with pytest.raises(FormatError, match=r"`dropped` has .*; leave it out"):
+        Format("f", (OPEN, CALL, CLOSE), around=TAGS, dropped=("<|end|>", dropped))
+
+
+@pytest.mark.parametrize("around", ["<", "a", "an", "\n", "_ "])
+def test_what_is_around_all_calls_is_no_prose(around: str) -> None:
+    for pair in ((Literal(around), TAGS[1]), (TAGS[0], Literal("</b>", also=(around,)))):
+        with pytest.raises(FormatError, match=r"`around` has .*; it needs three characters"):
+            Format("f", (OPEN, CALL, CLOSE), around=pair)
+
+
+@pytest.mark.parametrize("opens", ["<", "a", "an", "\n"])
+def test_what_opens_reasoning_is_no_prose(opens: str) -> None:
+    with pytest.raises(FormatError, match="begin everywhere"):
+        Format("f", (OPEN, CALL, CLOSE), reasoning=(Reasoning(opens, "</t>"),))
+    until_the_line_ends = Format("f", (OPEN, CALL, CLOSE), reasoning=(Reasoning("Idea:", "\n"),))
+    assert parse("Idea: look\nso", until_the_line_ends).reasoning == " look"
+
+
+@pytest.mark.parametrize("text", ["[[", "<s>", "▁", "✿✿"])
+def test_a_short_token_that_no_prose_has_may_be_dropped(text: str) -> None:
+    form = Format("f", (OPEN, CALL, CLOSE), around=(Literal(""), Literal("]]")), dropped=(text,))
+    assert parse(f"a{text} b", form).content == "a b"
+
+
+@pytest.mark.parametrize(
+    ("words", "works"),
+    [
+        ((OPEN, CALL, Literal("\n")), (OPEN, CALL)),
+        ((OPEN, CALL, SPACE, Literal("\n")), (OPEN, CALL)),
+        ((OPEN, CALL, Literal("//"), Literal("\n")), (OPEN, CALL, Literal("//"))),
+        ((OPEN, PythonCalls(), Literal(" ")), (OPEN, PythonCalls())),
+        ((OPEN, NAME, Literal(" "), Arguments(), Literal("\n")),
+         (OPEN, NAME, Literal(" "), Arguments())),
+        ((OPEN, PythonCalls(listed=False), Literal("\n")), None),
+        ((OPEN, NAME, EACH, Literal("\n")), None),
+        ((Literal("\n"), CALL, CLOSE), None),
+    ],
+)  # fmt: skip
+def test_a_line_s_end_closes_nothing_and_what_does_is_said(
+    words: tuple[Word, ...], works: tuple[Word, ...] | None
+) -> None:
+    with pytest.raises(FormatError, match="is found everywhere; ") as refusal:
+        Format("f", words)
+    left_out = "; leave it" in str(refusal.value)
+    assert left_out == (works is not None)
+    assert left_out or str(refusal.value).endswith("; add a character")
+    if works:
+        check_format(Format("f", works))
 
 
 LINES = Many((Literal("  "), Key(r"[a-z_]{1,20}"), Literal(": "), VALUE, Literal("\n")))

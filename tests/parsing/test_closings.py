@@ -7,7 +7,7 @@ from dataclasses import replace
 from tunaeval.formats import QWEN3_CODER
 from tunaeval.grammar import Many, Value
 from tunaeval.limits import KEPT_CLOSINGS
-from tunaeval.parsing import chains
+from tunaeval.parsing import closings
 
 
 def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
@@ -15,9 +15,9 @@ def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
     at = next(i for i, word in enumerate(many.words) if isinstance(word, Value))
     behind = QWEN3_CODER.words[QWEN3_CODER.words.index(many) :]
     value, after = many.words[at], (*many.words[at + 1 :], *behind)
-    wanted = chains.closing_of(QWEN3_CODER, value, after)
-    assert chains.closing_of(QWEN3_CODER, value, after) is wanted
+    wanted = closings.closing_of(QWEN3_CODER, value, after)
+    assert closings.closing_of(QWEN3_CODER, value, after) is wanted
     for number in range(2 * KEPT_CLOSINGS):
-        made = chains.closing_of(replace(QWEN3_CODER, summary=str(number)), value, after)
+        made = closings.closing_of(replace(QWEN3_CODER, summary=str(number)), value, after)
         assert made == wanted
-        assert len(chains._closings) <= KEPT_CLOSINGS
+        assert len(closings._closings) <= KEPT_CLOSINGS

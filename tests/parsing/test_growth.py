@@ -37,8 +37,8 @@ FLOODS = (
     "{", "[", "[{", "[{'a':", '{"', '{"a":', "{a:", '{"name": "x", "arguments": {', "<tool_call>",
     "<tool_call>{", '<tool_call>{"name": "x", "arguments": {"a": "', "<tools>[", "</tool_call>",
     "<think>", "\n<think>", "</think>", "<", "```", "\n```json\n{", "`", '"', "'", '"a" "',
-    "it's ", "“", "\\", '\\"', "\\u", ",", '"a",', ":", "}]", "/*", "*/", "//", "#", " ", " \n",
-    "...", "1", "1e", "a", "NaN,", '{"a": 1},', '"k": 1,', '"k": "v" ', "\x00", "é",
+    "it's ", "“", "\\", '\\"', "\\u", ",", '"a",', ":", "}]", "}", "/*", "*/", "//", "#", " ",
+    " \n", "...", "1", "1e", "a", "NaN,", '{"a": 1},', '"k": 1,', '"k": "v" ', "\x00", "é",
     '{"name": "f"} ', '{"name": "f", "arguments": {}}', "<tool_call>{}</tool_call>",
 )  # fmt: skip
 
@@ -46,6 +46,7 @@ PREFIXES = (
     "",
     '<tool_call>{"name": "bash", "arguments": {"x": ',
     '{"name": "bash", "arguments": {"x": "',
+    '<tool_call>{"name": "bash", "arguments": {"x": 1}}',
 )
 
 
@@ -59,6 +60,11 @@ def streamed(text: str) -> object:
     for start in range(0, len(text), 4):
         reading.feed(text[start : start + 4])
     return reading.finish()
+
+
+def in_one_chunk(text: str) -> object:
+    """As a server sends it that does not really stream."""
+    return stream_of(stream(tools=TOOLS, level="lenient"), [text])
 
 
 @contextmanager
@@ -100,9 +106,11 @@ def assert_linear(read: Callable[[str], object], prefix: str, flood: str, size: 
     assert min(found) <= BOUND, f"{flood!r} behind {prefix!r} grows {min(found):.1f} a doubling"
 
 
-@pytest.mark.parametrize("prefix", PREFIXES, ids=["bare", "tagged", "in a string"])
+@pytest.mark.parametrize("prefix", PREFIXES, ids=["bare", "tagged", "in a string", "behind"])
 @pytest.mark.parametrize(
-    ("read", "size"), [(whole, WHOLE), (streamed, STREAMED)], ids=["whole", "streamed"]
+    ("read", "size"),
+    [(whole, WHOLE), (streamed, STREAMED), (in_one_chunk, STREAMED)],
+    ids=["whole", "streamed", "in one chunk"],
 )
 def test_twice_the_text_takes_about_twice_the_time(
     read: Callable[[str], object], size: int, prefix: str

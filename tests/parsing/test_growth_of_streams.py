@@ -12,7 +12,7 @@ from time import process_time
 import pytest
 
 from tests.parsing.test_growth import BOUND, uncollected
-from tunaeval import parse_message, stream
+from tunaeval import parse, parse_message, stream
 from tunaeval.types import JsonObject, JsonValue
 
 Read = Callable[[int], object]
@@ -42,6 +42,14 @@ def deltas_of(fragments: list[JsonObject]) -> None:
     reader.finish()
 
 
+def sse_of(body: str, size: int) -> None:
+    """Read the body of a server's answer in pieces of this size."""
+    reader = stream("hermes")
+    for at in range(0, len(body), size):
+        reader.feed_sse(body[at : at + size])
+    reader.finish()
+
+
 def arguments_of(first: str, piece: str) -> Read:
     """Reads one call whose arguments begin with `first` and go on in so many pieces."""
 
@@ -68,6 +76,31 @@ def test_fragments_of_a_name(arguments: JsonValue) -> None:
         deltas_of([{"index": 0, "id": "a", **each} for each in named])
 
     check(read, 4000)
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"function_call": {"name": "f", "arguments": '{"a": 1}'}},
+        {"function_call": {"arguments": '{"a": [ '}},
+        {"function_call": 7},
+        {"tool_calls": ["ping"] * 4},
+        {"tool_calls": {"name": "f", "arguments": '{"a": 1}'}},
+        {"tool_calls": [{"id": "a"}, {"id": "b"}]},
+        {"content": "a\ud83d"},
+        {"reasoning_content": "\ude00\ud83d"},
+        {"choices": [{"delta": {"content": "<tool_call>{"}}]},
+        {"error": "busy"},
+    ],
+)
+def test_odd_deltas(delta: JsonObject) -> None:
+    def read(deltas: int) -> None:
+        reader = stream("hermes")
+        for _ in range(deltas):
+            reader.feed_delta(delta)
+        reader.finish()
+
+    check(read, 2000)
 
 
 @pytest.mark.parametrize("numbers", ["own", "zero", "none"])
@@ -104,6 +137,49 @@ def test_many_events_of_a_server(text: str) -> None:
         reader.finish()
 
     check(read, 500)
+
+
+EVENT = json.dumps({"choices": [{"delta": {"content": "word "}}]})
+LINES = [
+    f"data: {EVENT}\n\n", f"data: {EVENT}\n", f"data: {EVENT}\r", 'data: {"error": 1}\n\n',
+    "data: x\n", "data: x\n\n", "data\n", "data: [\n", "data: {}\n", "data: [DONE]\n",
+    'data: {\ndata: "a"\n', "data: {\ndata: }\ndata: {\n\n", ": word\n", "event: x\n",
+    "<p>word</p>\n", '{"a":\n', "x", "{", "\n", "\r",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [64, 1 << 30], ids=["small pieces", "one piece"])
+@pytest.mark.parametrize("before", ["", "data: {\n"])
+@pytest.mark.parametrize("line", LINES)
+def test_lines_of_a_server(line: str, before: str, size: int) -> None:
+    """Events, parts of events, and what is none."""
+    check(lambda lines: sse_of(before + line * lines, size), 10_000)
+
+
+@pytest.mark.parametrize("size", [64, 1 << 30], ids=["small pieces", "one piece"])
+def test_an_answer_that_is_not_streamed(size: int) -> None:
+    def read(words: int) -> None:
+        message: JsonObject = {"content": "word " * words, "tool_calls": [{}] * words}
+        sse_of(json.dumps({"choices": [{"message": message}]}, indent=1), size)
+
+    check(read, 2000)
+
+
+@pytest.mark.parametrize("flood", ["</think>\n", ">>>", "<function=", "```json\n{", "to=\n"])
+def test_one_chunk_does_not_take_many_times_as_long(flood: str) -> None:
+    """Of the marker after the next one, a stream asks nothing: that took 45 times as long."""
+
+    def in_one_chunk(size: int) -> None:
+        reader = stream("auto")
+        reader.feed(flood * (size // len(flood)))
+        reader.finish()
+
+    def whole(size: int) -> None:
+        parse(flood * (size // len(flood)), "auto")
+
+    whole(1000)
+    found = [seconds(in_one_chunk, 30_000) / seconds(whole, 30_000) for _ in range(3)]
+    assert min(found) < 20
 
 
 @pytest.mark.parametrize("size", [1, 7])

@@ -18,7 +18,7 @@ import pytest
 
 from tests.interrupts import heed_interrupts
 from tunaeval import parse_many, to_tools
-from tunaeval.errors import UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.types import Level, ParseResult, Tools
 
 METHODS = ["fork", "spawn"]
@@ -65,6 +65,8 @@ if __name__ == "__main__":
     main()
     print("left:", multiprocessing.active_children())
 """
+
+WANTED = "wanted a ParseResult, whatever the text"
 
 Program = Callable[..., subprocess.Popen[str]]
 
@@ -128,9 +130,10 @@ for text in ("raise", "peculiar"):
     try:
         tunaeval.parse_many(["a"] * 700 + [text] + ["b"] * 700, Stubborn(), workers=2)
     except Exception as raised:
-        print(repr(raised), "in a worker process" in raised.__notes__[0])"""
+        print(raised, "in a worker process" in raised.__notes__[0])"""
     assert said(program(body, method)) == (
-        "KeyError('k') True\nTunaevalError('Peculiar: odd 1') True\nleft: []\n"
+        f"parser 'stubborn' raised KeyError: 'k'; {WANTED} True\n"
+        f"parser 'stubborn' raised Peculiar: odd 1; {WANTED} True\nleft: []\n"
     )
 
 
@@ -181,7 +184,7 @@ def texts():
         yield "raise" if taken == 5000 else "fine"
 try:
     tunaeval.parse_many(texts(), Stubborn(), workers=2)
-except KeyError:
+except PluginError:
     print(5000 <= taken <= 5000 + 4 * 256)"""
     assert said(program(body, "fork")) == "True\nleft: []\n"
 
@@ -267,6 +270,12 @@ class Other:
     ) -> ParseResult:
         assert tools is None
         return ParseResult(content=f"{text} {level}")
+
+
+@pytest.mark.parametrize("format_", ["auto", "no-such", Other()])
+def test_a_level_is_known_before_there_is_a_text(format_: str | Other) -> None:
+    with pytest.raises(UnknownNameError, match="no level is called 'Strict'; did you mean 'stric"):
+        parse_many([], format_, level="Strict")  # type: ignore[arg-type]  # the claim
 
 
 def test_any_parser_reads_any_iterable() -> None:

@@ -124,7 +124,7 @@ def test_without_structured_calls_the_text_is_read(content: JsonValue, calls: Js
     assert result == parse(tagged(LS))
 
 
-@pytest.mark.parametrize("content", [None, "", [], [None], 5])
+@pytest.mark.parametrize("content", [None, "", [], [None]])
 def test_a_message_without_text_says_nothing(content: JsonValue) -> None:
     assert parse_message({"content": content}) == ParseResult()
     assert parse_message({}) == ParseResult()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,27 @@ def test_what_a_format_cannot_say_is_refused_and_named(
 ) -> None:
     with pytest.raises(UsageError, match=re.escape(f"format {form!r} cannot write {message}")):
         render([ToolCall("g", {}), call], form)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("called", "arguments", "message"),
+    [
+        ("f", None, "the arguments of 'f': they are NoneType, not a dict"),
+        ("f", [1], "the arguments of 'f': they are list, not a dict"),
+        ("f", "{}", "the arguments of 'f': they are str, not a dict"),
+        ("f", {1: 2}, "the argument 1 of 'f': its name is int, not a text; write '1'"),
+        ("f", {"a": 1, None: 2}, "the argument None of 'f': its name is NoneType"),
+        (None, {}, "the name None: a tool's name is a text, not NoneType"),
+        (b"f", {}, "the name b'f': a tool's name is a text, not bytes"),
+        ("f\ud800", {"a": 1}, "the name 'f\\ud800': a lone surrogate is no character"),
+    ],
+)
+def test_a_call_of_other_shapes_is_refused_and_named(
+    called: Any, arguments: Any, message: str, name: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"format {name!r} cannot write {message}")):
+        render([ToolCall("g", {}), ToolCall(called, arguments)], name)
 
 
 @pytest.mark.parametrize("name", FORMATS)

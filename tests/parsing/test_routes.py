@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, said
@@ -110,6 +111,38 @@ def test_a_header_that_never_ends_is_text(size: int) -> None:
     assert "x" * size in result.content
 
 
+LONG_HEADERS = [
+    "<|channel|>", "<|channel|>analysis", "<|constrain|>", "<|start|>", " ", "x", "to=all",
+    "to=functions.f", "to=self ", "\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", [Reader("f", (HARMONY,)), Reader("g", (HARMONY, MUSE, INKLING))])
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(LONG_HEADERS), st.integers(1, 400)), max_size=3),
+    opener=st.sampled_from(["<|channel|>", "<|start|>assistant", "to=functions.f", "<|start|>"]),
+    body=st.sampled_from(["hello", '{"a": 1}']),
+)
+@example(opener="<|channel|>", pieces=[("<|channel|>", 30)], body="hello")
+@example(opener="<|channel|>", pieces=[("<|channel|>analysis", 28)], body="hello")
+@example(opener="to=functions.f", pieces=[("<|constrain|>", 24)], body='{"a": 1}')
+def test_a_long_header_is_read_alike_however_it_arrives(
+    reader: Reader, pieces: list[tuple[str, int]], opener: str, body: str
+) -> None:
+    """What is far behind an opener does not count, although a whole text shows it at once."""
+    header = "".join(piece * times for piece, times in pieces)[:500]
+    text = f"{opener}{header}<|message|>{body}<|end|>"
+    for size in (1, 7, len(text)):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert stream_of(reader.stream(), chunks)[0] == reader.parse(text)
+
+
+@pytest.mark.parametrize("times", [29, 30, 60])
+def test_a_message_begins_where_the_end_of_its_header_is_near(times: int) -> None:
+    result = parse("<|channel|>" * times + "<|message|>hello", HARMONY)
+    assert result.content == "<|channel|>" * max(times - 29, 0) + "hello"
+
+
 @given(at=st.integers(0, 200))
 def test_a_cut_message_is_flagged_wherever_it_is_cut(at: int) -> None:
     text = render([CALL], HARMONY)
@@ -178,7 +211,12 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
         (
             (BODY, Arguments()),
             Envelope(OPENS, (Route("call", r"to=(?P<name>\w{1,9})", "<|message|>"),), CLOSES),
-            "does not read what it writes",
+            "has no `text`, which is how that header is written; add it, as in text='to={name}'",
+        ),
+        (
+            (BODY, Arguments()),
+            Envelope(OPENS, (replace(TO, text="for={name}"),), CLOSES),
+            "does not read what it writes: 'for=a_tool'",
         ),
         ((Literal("<|m|>"), Arguments()), Envelope(OPENS, (TO,), CLOSES), "has to be '<|message|>"),
         (

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, call_of, codes, said, tagged
 from tunaeval import parse, render
 from tunaeval.formats import FORMATS, HERMES
@@ -133,3 +134,32 @@ def test_calls_that_were_announced_and_never_came_are_cut_off(form: Format) -> N
         assert codes(result) == ["truncated"]
     assert not parse(text, form).truncated
     assert not parse(f"{cut} are what stands there.", form).truncated
+
+
+SHUT = {
+    "in a key": ("hermes", '<tool_call>{"nam</tool_call>'),
+    "in a value": ("hermes", '<tool_call>{"name": "f", "arguments": {"a": "x</tool_call>\n'),
+    "in single quotes": ("hermes", "<tool_call>{'name': 'f', 'arguments': {'a': 'x</tool_call>"),
+    "in a list": ("tools-tag", '<tools>[{"name": "f", "arguments": {"a": "x}}]</tools>'),
+    "behind a tag": ("functionary-v3.1", '<function=f>{"a": "x</function>'),
+    "in a message": (
+        "harmony",
+        '<|start|>assistant to=functions.f<|channel|>commentary<|message|>{"a": "x<|call|>',
+    ),
+    "behind a mark": (
+        "functiongemma",
+        "<start_function_call>call:f{a:<escape>x<end_function_call>",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHUT)
+def test_a_string_that_its_block_closes_is_broken_and_not_cut(case: str) -> None:
+    """The model ended its call, so that no limit of tokens is to blame."""
+    name, text = SHUT[case]
+    for level in ("strict", "standard"):
+        result = read(text, name, level=level)
+        assert (result.outcome, result.truncated, result.content) == ("malformed", False, text)
+    assert not read(text, name, level="lenient").truncated
+    cut = read(text.rstrip()[:-1], name)
+    assert (cut.outcome, cut.truncated) == ("truncated", True)

@@ -43,8 +43,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reported = _json_line if arguments.json else _line
     for piece in _pieces():
         _tell(feed(piece), reported, output)
-    if not arguments.sse:
-        _tell(feed(b""), reported, output)
+    _tell(feed(b""), reported, output)  # that nothing came, too
     result = reader.finish()
     _tell(reader.last_events(), reported, output)
     calls = len(result.calls)

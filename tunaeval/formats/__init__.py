@@ -5,7 +5,7 @@ A format's constant is its name in capitals, without its dots: HERMES is "hermes
 """
 
 from .braces import FUNCTIONGEMMA, GEMMA4
-from .function_tags import MIMO, QWEN3_BARE, QWEN3_CODER, SEED_OSS
+from .function_tags import MIMO, MIMO_BARE, QWEN3_BARE, QWEN3_CODER, SEED_OSS, SEED_OSS_BARE
 from .longcat import LONGCAT, LONGCAT_PAIRS
 from .named_json import (
     CALLING_TOOL,
@@ -116,6 +116,7 @@ FORMATS = {
         LONGCAT,
         LONGCAT_PAIRS,
         MIMO,
+        MIMO_BARE,
         MINICPM5,
         MINIMAX_M2,
         MINIMAX_M3,
@@ -133,6 +134,7 @@ FORMATS = {
         REACT,
         SARASHINA,
         SEED_OSS,
+        SEED_OSS_BARE,
         SOLAR_OPEN,
         SOLAR_OPEN2,
         STEP3,
@@ -141,21 +143,26 @@ FORMATS = {
 }
 """Every format that comes with tunaeval, by its canonical name."""
 
-_BY_NAME_ONLY = (
-    ANTHROPIC,
-    APRIEL,
-    COMMAND_R,
-    DOTS_INVOKE,
-    ERNIE45,
-    GLM47,
-    GRANITE31,
-    HUNYUAN_A13B,
-    LLAMA3_BARE,
-    MIMO,
-    SARASHINA,
+_BY_NAME_ONLY = frozenset(
+    format_.name
+    for format_ in (
+        ANTHROPIC,
+        APRIEL,
+        COMMAND_R,
+        DOTS_INVOKE,
+        ERNIE45,
+        GLM47,
+        GRANITE31,
+        HUNYUAN_A13B,
+        LLAMA3_BARE,
+        MIMO,
+        MIMO_BARE,
+        SARASHINA,
+        SEED_OSS_BARE,
+    )
 )
 
-AUTO = (*(format_ for format_ in FORMATS.values() if format_ not in _BY_NAME_ONLY),)
+AUTO = (*(FORMATS[name] for name in FORMATS if name not in _BY_NAME_ONLY),)
 """What `auto` reads side by side: all but those whose text is also that of another one."""
 
 __all__ = [
@@ -211,6 +218,7 @@ __all__ = [
     "LONGCAT_PAIRS",
     "LOOSE_JSON",
     "MIMO",
+    "MIMO_BARE",
     "MINICPM5",
     "MINIMAX_M2",
     "MINIMAX_M3",
@@ -229,6 +237,7 @@ __all__ = [
     "REFUSED",
     "SARASHINA",
     "SEED_OSS",
+    "SEED_OSS_BARE",
     "SETS",
     "SET_ALIASES",
     "SOLAR_OPEN",

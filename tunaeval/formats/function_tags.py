@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import THINKING, Key, Literal, Many, Name, Reasoning, Space, Value, shipped
-
-_TRIMMED = Many(
-    (
-        Literal("<parameter="),
-        Key(),
-        Literal(">"),
-        Value("newline"),
-        Literal("</parameter>"),
-        Space("\n"),
-    )
+from tunaeval.grammar import (
+    THINKING,
+    Key,
+    Literal,
+    Many,
+    Name,
+    Reasoning,
+    Space,
+    Value,
+    Word,
+    shipped,
 )
+
+_OPENED: tuple[Word, ...] = (Literal("<function="), Name(), Literal(">"), Space("\n"))
+_KEYED: tuple[Word, ...] = (Literal("<parameter="), Key(), Literal(">"))
+_ENDED: tuple[Word, ...] = (Literal("</parameter>"), Space("\n"))
+_CLOSED = Literal("</function>")
+
+_TRIMMED = (*_OPENED, Many((*_KEYED, Value("newline"), *_ENDED)), _CLOSED)
+_KEPT = (*_OPENED, Many((*_KEYED, Value(), *_ENDED)), _CLOSED)
+_PAIRED = (*_OPENED, Many((*_KEYED, Value("newlines"), *_ENDED)), _CLOSED)
+_TAGS = (Literal("<tool_call>"), Space("\n")), (Space("\n"), Literal("</tool_call>"))
+_SEED = (Reasoning("<seed:think>", "</seed:think>"), *THINKING)
 
 # The parser of vllm-mlx reads it: models of the Qwen3-Coder family leave `<tool_call>` out at
 # times, mostly before the first call.
 QWEN3_BARE = shipped(
     "qwen3-bare",
-    (
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        _TRIMMED,
-        Literal("</function>"),
-    ),
+    _TRIMMED,
     models=("Qwen3-Coder", "Step-3.5", "Nemotron 3"),
     summary="as qwen3-coder, without <tool_call>",
 )
 
+MIMO_BARE = shipped(
+    "mimo-bare",
+    _KEPT,
+    models=("MiMo-V2",),
+    summary="as mimo, without <tool_call>",
+)
+
+SEED_OSS_BARE = shipped(
+    "seed-oss-bare",
+    _PAIRED,
+    reasoning=_SEED,
+    models=("Seed-OSS",),
+    summary="as seed-oss, without <seed:tool_call>",
+)
+
 QWEN3_CODER = shipped(
     "qwen3-coder",
-    (
-        Literal("<tool_call>"),
-        Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        _TRIMMED,
-        Literal("</function>"),
-        Space("\n"),
-        Literal("</tool_call>"),
-    ),
+    (*_TAGS[0], *_TRIMMED, *_TAGS[1]),
     also=(QWEN3_BARE,),
     aliases=(
         "nanbeige",
@@ -70,27 +78,8 @@ QWEN3_CODER = shipped(
 
 MIMO = shipped(
     "mimo",
-    (
-        Literal("<tool_call>"),
-        Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        Many(
-            (
-                Literal("<parameter="),
-                Key(),
-                Literal(">"),
-                Value(),
-                Literal("</parameter>"),
-                Space("\n"),
-            )
-        ),
-        Literal("</function>"),
-        Space("\n"),
-        Literal("</tool_call>"),
-    ),
+    (*_TAGS[0], *_KEPT, *_TAGS[1]),
+    also=(MIMO_BARE,),
     models=("MiMo-V2",),
     summary="as qwen3-coder, with values kept to the letter",
 )
@@ -100,25 +89,12 @@ SEED_OSS = shipped(
     (
         Literal("<seed:tool_call>"),
         Space("\n"),
-        Literal("<function="),
-        Name(),
-        Literal(">"),
-        Space("\n"),
-        Many(
-            (
-                Literal("<parameter="),
-                Key(),
-                Literal(">"),
-                Value("newlines"),
-                Literal("</parameter>"),
-                Space("\n"),
-            )
-        ),
-        Literal("</function>"),
+        *_PAIRED,
         Space("\n"),
         Literal("</seed:tool_call>"),
     ),
-    reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
+    also=(SEED_OSS_BARE,),
+    reasoning=_SEED,
     aliases=("seed_oss",),
     models=("Seed-OSS",),
     summary="as qwen3-coder, inside <seed:tool_call>",

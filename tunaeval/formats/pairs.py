@@ -43,14 +43,12 @@ _JOINED_PAIRS = Many(
     )
 )
 
-_NAME = Name(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
-"""Of these letters only: in other languages a word between `<tool_call>` tags may be prose."""
 _BOX = ("<|begin_of_box|>", "<|end_of_box|>")
 """What GLM-4.5V and its successors write around an answer."""
 
 GLM45 = shipped(
     "glm45",
-    (Literal("<tool_call>"), Space(), _NAME, Space("\n"), _PAIRS, Literal("</tool_call>")),
+    (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
     aliases=(
         "glm",
@@ -68,7 +66,7 @@ GLM45 = shipped(
 
 GLM47 = shipped(
     "glm47",
-    (Literal("<tool_call>"), Space(), _NAME, Space(), _JOINED_PAIRS, Literal("</tool_call>")),
+    (Literal("<tool_call>"), Space(), Name(), Space(), _JOINED_PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
     separator="",
     aliases=("glm-4.7", "glm47_moe"),
@@ -96,7 +94,7 @@ HUNYUAN_V3 = shipped(
     (
         Literal("<tool_call>"),
         Space(),
-        _NAME,
+        Name(),
         Space(),
         Maybe((Literal("<tool_sep>"),), written=True),
         Space("\n"),

@@ -84,15 +84,19 @@ MUSE = shipped(
     envelope=Envelope(
         opens=Literal("<|start|>", also=("to=",)),
         routes=(
-            Route("reasoning", r"(?:\w{1,40} )?to=self(?: [ \w=.-]{0,80})?", "<|message|>"),
+            Route(
+                "reasoning",
+                r"(?:\w{1,40} )?to=self(?: [ \w=.-]{0,80})?[\r\n]{0,2}",
+                "<|message|>",
+            ),
             Route(
                 "content",
-                r"(?:(?:\w{1,40} )?to=(?:user|commentary)(?: [ \w=.-]{0,80})?|\w{0,40})",
+                r"(?:(?:\w{1,40} )?to=(?:user|commentary)(?: [ \w=.-]{0,80})?|\w{0,40})[\r\n]{0,2}",
                 "<|message|>",
             ),
             Route(
                 "call",
-                r"(?:\w{1,40} )?to=[\w./-]{1,128}[ \w=.-]{0,80}",
+                r"(?:\w{1,40} )?to=[\w./-]{1,128}[ \w=.-]{0,80}[\r\n]{0,2}",
                 "<|message|>",
                 "assistant to=f",
             ),
@@ -104,7 +108,7 @@ MUSE = shipped(
     summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
 )
 
-_SPEAKER = r"[A-Za-z0-9_.-]{0,128}"
+_SPEAKER = r"[\w./-]{0,128}[ \r\n]{0,3}"
 
 _INKLING_KINDS = (
     "<|content_thinking|>",

@@ -18,7 +18,7 @@ from tunaeval.grammar import (
     shipped,
 )
 
-_SPEAKER = r"\w{0,40}"
+_SPEAKER = r"\w{0,40}[ \r\n]{0,3}"
 
 # `solar_open_tool_parser.py` and `solar_open_reasoning_parser.py` in Upstage's fork of vLLM.
 SOLAR_OPEN = shipped(

@@ -9,7 +9,6 @@ refused when it is built.
 """
 
 from .envelope import Channel, Envelope, Route
-from .following import starts_with_space
 from .format import Format, shipped, shipped_like
 from .words import (
     ANY_NAME,
@@ -33,6 +32,7 @@ from .words import (
     Trim,
     Value,
     Word,
+    starts_with_space,
 )
 
 __all__ = [

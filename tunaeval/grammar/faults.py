@@ -6,12 +6,12 @@ import re
 
 from .argument_faults import arguments_fault, name_fault, place_fault
 from .envelope import Envelope
-from .following import SPACES, following_fault, shown
+from .following import beginnings, following_fault, shown
 from .patterns import row_fault
 from .routing_faults import envelope_fault
-from .shapes import shape_fault
 from .words import (
     ANY_SPACE,
+    SPACES,
     Arguments,
     CallObject,
     Key,
@@ -37,16 +37,16 @@ def fault_of(
     envelope: Envelope | None = None,
     around: tuple[Literal, ...] = (),
     *,
+    dropped: tuple[str, ...] = (),
     separator: str = "\n",
     marked: bool = True,
     prompted: bool = False,
 ) -> str | None:
-    """Why a format could never be read, if so."""
+    """Why a format could never be read, if so; its fields are of their kinds (`shapes`)."""
     if not NAME.fullmatch(name):
-        return "a name is lower-case letters and digits, joined by '-', '.' or '_'"
-    routes = envelope.routes if envelope else ()
-    parts = {"words": words, "reasoning": reasoning, "around": around, "envelope.routes": routes}
-    if fault := shape_fault(parts) or envelope_fault(words, envelope):
+        allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
+        return f"name is {name!r:.60}; a name is {allowed}"
+    if fault := envelope_fault(words, envelope):
         return fault
     flat = _flat(words)
     addressed = envelope is not None and envelope.names
@@ -65,15 +65,24 @@ def fault_of(
         or (_prompted_fault(words, envelope) if prompted else None)
         or _reasoning_fault(flat, reasoning)
         or _around_fault(words, around)
+        or _dropped_fault(flat, around, dropped)
         or _following_fault(words, around, separator)
     )
 
 
 def _prompted_fault(words: tuple[Word, ...], envelope: Envelope | None) -> str | None:
     """Why no prompt can end with the opener of such a format."""
-    if isinstance(words[0], Literal) and envelope is None:
-        return None
-    return "a prompt cannot end with an opener that is none; prompted=True wants a Literal first"
+    if not isinstance(words[0], Literal) or envelope is not None:
+        return (
+            "a prompt cannot end with an opener that is none; prompted=True wants a Literal first"
+        )
+    behind = [gap + text for gap, text in beginnings(words[1:])]
+    if any(text.startswith(words[0].spellings) for text in behind):
+        return (
+            f"behind {shown(words[0])} comes the same text, so nothing says whether a prompt ended "
+            "with it; begin the two differently, or leave prompted=True out"
+        )
+    return None
 
 
 def _caller_fault(flat: tuple[Word, ...], *, addressed: bool) -> str | None:
@@ -177,6 +186,8 @@ def _reasoning_fault(words: tuple[Word, ...], reasoning: tuple[Reasoning, ...]) 
     for markers in reasoning:
         if not markers.open or not markers.close or markers.open == markers.close:
             return f"{markers!r} cannot be distinguished; give two different texts"
+        if _is_usual(markers.open):
+            return f"{markers!r} begin everywhere; what opens needs three characters"
         if texts & {markers.open, markers.close}:
             return f"{markers!r} are markers of the calls too"
     return None
@@ -213,9 +224,25 @@ def _marks_fault(words: tuple[Word, ...], first: Literal) -> str | None:
     last = words[-1] if isinstance(words[-1], Literal) else first
     for text in (*first.spellings, *last.spellings):
         if not text.strip():
-            return f"{text!r} opens or closes a call, and is found everywhere; add a character"
+            advice = _blank_advice(words, text)
+            return f"{text!r} opens or closes a call, and is found everywhere; {advice}"
     short = [text for text in last.spellings if text in first.spellings and len(text) < 3]
     return f"{short[0]!r} both opens and closes" if short and last is not first else None
+
+
+def _blank_advice(words: tuple[Word, ...], text: str) -> str:
+    """What to do about an opener or a closer that is white space."""
+    last, rest = words[-1], words[:-1]
+    if not (isinstance(last, Literal) and text in last.spellings and len(words) > 2):
+        return "add a character"
+    if isinstance(rest[-1], Space):
+        last, rest = rest[-1], rest[:-1]
+    ends = isinstance(rest[-1], CallObject | Arguments | PythonCalls | Literal)
+    on_lines = isinstance(rest[-1], PythonCalls) and not rest[-1].listed
+    if on_lines or not ends:
+        return "add a character"
+    also = " and the Space() before it" if isinstance(last, Space) else ""
+    return f"leave it out{also}, for {shown(rest[-1])} is where the call ends"
 
 
 def _markup_fault(words: tuple[Word, ...]) -> str | None:
@@ -242,14 +269,34 @@ def _patterns(word: Word) -> tuple[str, ...]:
 
 def _around_fault(words: tuple[Word, ...], around: tuple[Literal, ...]) -> str | None:
     """Why what is around all calls could not be distinguished from what is around one."""
-    if around and len(around) != 2:
-        return "`around` is an opener and a closer: (Literal('<calls>'), Literal('</calls>'))"
     own = {text for word in (words[0], words[-1]) if isinstance(word, Literal)
            for text in word.spellings}  # fmt: skip
     for word in around:
         if shared := own & {*word.spellings}:
             return f"{shared.pop()!r} is around one call and around all of them"
+        if usual := next(filter(_is_usual, filter(None, word.spellings)), None):
+            return f"`around` has {usual!r}, which is found everywhere; it needs three characters"
     return None
+
+
+def _dropped_fault(
+    words: tuple[Word, ...], around: tuple[Literal, ...], dropped: tuple[str, ...]
+) -> str | None:
+    """Why what is dropped would be found everywhere, or is part of a call."""
+    own = [word for word in (*words, *around) if isinstance(word, Literal)]
+    texts = {text for word in own for text in word.spellings}
+    for text in dropped:
+        if _is_usual(text):
+            return f"`dropped` has {text!r}, which is found everywhere; leave it out"
+        if text in texts:
+            return f"`dropped` has {text!r}, which is a Literal of the calls; leave it out"
+    return None
+
+
+def _is_usual(text: str) -> bool:
+    """Whether any prose has the text: white space, a sign or a letter, or two with a letter."""
+    bare = text.strip()
+    return not bare or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", bare, re.DOTALL))
 
 
 def _following_fault(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from .patterns import one_character, passed
 from .words import (
+    SPACES,
     Arguments,
     Attribute,
     CallObject,
@@ -23,9 +24,8 @@ from .words import (
     Space,
     Value,
     Word,
+    starts_with_space,
 )
-
-SPACES = (" ", "\t", "\r", "\n")
 
 
 def following_fault(words: Sequence[Word], after: Sequence[Word] = ()) -> str | None:
@@ -61,12 +61,6 @@ def beginnings(words: Sequence[Word]) -> Iterator[tuple[str, str]]:
         yield from ((gap, text) for text in _beginning(word))
         if not isinstance(word, Space | Maybe | Many) and not _optional(word):
             return
-
-
-def starts_with_space(word: Many | Maybe) -> bool:
-    """Whether the words begin with white space, which then is no white space around them."""
-    first = word.words[0]
-    return isinstance(first, Literal) and any(t.startswith(SPACES) for t in first.spellings)
 
 
 def shown(word: object) -> str:

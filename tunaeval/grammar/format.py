@@ -53,13 +53,15 @@ class Format:
 
     def __post_init__(self) -> None:
         from .faults import fault_of  # noqa: PLC0415 - what comes with tunaeval is not asked
+        from .shapes import shape_fault  # noqa: PLC0415 - likewise
 
-        fault = fault_of(
+        fault = shape_fault(self, Format) or fault_of(
             self.name,
             self.words,
             self.reasoning,
             self.envelope,
             () if self.around is None else self.around,
+            dropped=self.dropped,
             separator=self.separator,
             marked=self.marked,
             prompted=self.prompted,

@@ -40,6 +40,12 @@ def _call_fault(words: tuple[Word, ...], envelope: Envelope) -> str | None:
     route, first = envelope.call, words[0]
     written = route.text.replace("{name}", "a_tool")
     if not re.fullmatch(route.header, written):
+        if not written:
+            how = "'to={name}', with {name} where the name goes" if envelope.names else "'HEADER'"
+            return (
+                f"the Route with the header {route.header!r} has no `text`, which is how that "
+                f"header is written; add it, as in text={how}"
+            )
         return f"the header {route.header!r} does not read what it writes: {written!r}"
     if not envelope.names or any(isinstance(word, CallObject) for word in words):
         return None

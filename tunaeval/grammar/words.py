@@ -9,6 +9,9 @@ from typing import TypeAlias
 ANY_SPACE = " "
 """In an `opens` of a bare object: up to 24 characters of white space."""
 
+SPACES = (" ", "\t", "\r", "\n")
+"""White space that words pass over."""
+
 ANY_NAME = r"\w"
 """In an `opens`: a name, perhaps with dots, of up to 128 characters."""
 
@@ -185,6 +188,12 @@ Word: TypeAlias = (
     | Many
     | Elements
 )
+
+
+def starts_with_space(word: Many | Maybe) -> bool:
+    """Whether the words begin with white space, which then is no white space around them."""
+    first = word.words[0]
+    return isinstance(first, Literal) and any(t.startswith(SPACES) for t in first.spellings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .by_name import (
         AnyTools,
         auto,
-        formats,
         known_tools,
         lfm2,
         parse,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from .fitting import fits
     from .message import read_message, structured_only
     from .reader import Reader, reader_of
+    from .registered import formats
     from .streaming.events import TILES, Event
     from .streaming.live import arguments_text
     from .streaming.stream import Stream
@@ -53,7 +53,7 @@ _HOMES = {
     "auto": "by_name",
     "fits": "fitting",
     "format_named": "uses",
-    "formats": "by_name",
+    "formats": "registered",
     "instructions": "uses",
     "known_tools": "by_name",
     "lfm2": "by_name",

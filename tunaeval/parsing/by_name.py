@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.formats import AUTO, CHAIN, FORMATS, SETS
 from tunaeval.grammar import Format
-from tunaeval.registry import Registry, instance_of
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
-from tunaeval.types.roles import Parser
 
 from .reader import Reader, reader_of
 
 if TYPE_CHECKING:
     from tunaeval.tools import ToolLike
+    from tunaeval.types.roles import Parser
 
     from .judged import Objects
 
@@ -32,38 +31,9 @@ dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
 )
 
 
-def _constant(name: str) -> str:
-    """What a format's constant is called."""
-    return name.upper().replace("-", "_").replace(".", "")
-
-
-_SETS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
-}
-_READERS: dict[str, Reader] = {
-    "auto": auto,
-    **_SETS,
-    **{name: reader_of(form) for name, form in FORMATS.items()},
-}
-
-formats: Registry[Parser] = Registry(
-    "tunaeval.parsers",
-    "format or parser",
-    builtins={
-        "auto": "tunaeval.parsing.by_name:auto",
-        **{name: f"tunaeval.parsing.by_name:{name.replace('-', '_')}" for name in _SETS},
-        **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
-    },
-    aliases={
-        **SET_ALIASES,
-        **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
-    },
-    refused=REFUSED,
-    check=instance_of(Parser),
-    command="tunaeval formats",
-)
-"""Formats and parsers by name."""
+_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
+_READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
+"""By their names: the sets, and each format that was asked for."""
 
 
 def parse(
@@ -75,8 +45,9 @@ def parse(
     """Read the calls out of a model's text. Never raises on model text.
 
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
-    convert a list once with `to_tools` when many texts are read. Where `format` names a plug-in
-    that fails, that is a `PluginError`. A built-in name is always the built-in one here.
+    convert a list once with `to_tools` when many texts are read. Where `format` is (or names) a
+    parser of somebody else's that fails, that is a `PluginError`. A built-in name is always the
+    built-in one here.
 
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
@@ -120,35 +91,32 @@ def parse_levels(
         >>> {level: result.outcome for level, result in levels.items()}
         {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
     """
-    known, parser, text = known_tools(tools), parser_for(format), _text(text)
-    if isinstance(parser, Format):
-        parser = reader_of(parser)
+    if type(text) is not str:
+        text = _text(text)
+    known, parser = known_tools(tools), parser_for(format)
     if isinstance(parser, Reader):
         return parser.parse_levels(text, tools=known)
+    if isinstance(parser, Format):
+        return reader_of(parser).parse_levels(text, tools=known)
     return {level: parser.parse(text, tools=known, level=level) for level in LEVELS}
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
     """The parser of that name (built in or plugged in), or the one that was given.
 
-    One of somebody else's, found by its name, raises `PluginError` for whatever it does wrong.
+    One of somebody else's, by its name or as it is, raises `PluginError` for all it does wrong.
     """
     if isinstance(format, Reader):
         return format
-    if isinstance(format, str):
-        return _READERS.get(format) or _guarded(formats.get(format))
+    if isinstance(format, str) and (format in _READERS or format in FORMATS):
+        if format not in _READERS:
+            _READERS[format] = reader_of(FORMATS[format])
+        return _READERS[format]
     if isinstance(format, Format):
         return reader_of(format)
-    # Whoever says it is a parser is not asked for each attribute: that takes longer than to parse.
-    if Parser in type(format).__mro__ or isinstance(format, Parser):
-        return format
-    raise UsageError(f"{format!r} is no format: wanted a name, a Format or a Parser")
+    from .registered import other_parser  # noqa: PLC0415 - a parse by one of our names has none
 
-
-def _guarded(parser: Parser) -> Parser:
-    from tunaeval.registry import guarded  # noqa: PLC0415 - none of the built-in ones needs it
-
-    return guarded(parser)
+    return other_parser(format)
 
 
 def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
@@ -157,6 +125,8 @@ def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: 
     That reads the entry points of what is installed, which takes longer than thousands of parses.
     """
     if isinstance(format, str):
+        from .registered import formats  # noqa: PLC0415 - as in `parser_for`
+
         formats.refuse_clash(format)
     return parser_for(format)
 

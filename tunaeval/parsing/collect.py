@@ -219,6 +219,12 @@ class Collector:
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
+    def has_said(self, start: int) -> bool:
+        """Whether there was a call, or anything to say of one, behind `start`."""
+        last = [self.calls[-1].span] if self.calls else []
+        last += [self._diagnoses[-1].span] if self._diagnoses else []
+        return any(span and span.start >= start for span in last)
+
     def too_long(self, length: int) -> None:
         """What is behind `MAX_TEXT` characters of so many is content."""
         message = f"only the first {MAX_TEXT} characters were looked at"

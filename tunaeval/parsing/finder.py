@@ -15,7 +15,6 @@ from itertools import pairwise
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
-from .chains import start_of
 from .prompted import Prompted, prompted_of
 from .tokens import Token
 
@@ -79,6 +78,18 @@ class Finder:
     def cut_ends(self) -> frozenset[str]:
         """The last `SHORTEST_CUT` characters of all that `cut` may find."""
         return frozenset(text[-SHORTEST_CUT:] for text in _cut_openers(self.formats))
+
+    @cached_property
+    def regions(self) -> dict[str, set[str]]:
+        """What may begin around all calls, each with what may end there.
+
+        Without markers of their own there may be anything else, too: a program.
+        """
+        found: dict[str, set[str]] = {}
+        for form in self.formats:
+            for text in form.around[0].spellings if form.marked and form.around else ():
+                found.setdefault(text, set()).update(form.around[1].spellings)  # type: ignore[index]  # it has one
+        return found
 
     @cached_property
     def announcing(self) -> re.Pattern[str]:
@@ -146,6 +157,17 @@ class Finder:
         sole = all(text in self.tokens and self.tokens[text].sole for text in opener)
         return sole and form.around is None and form.envelope is None
 
+    def next_in(self, text: str, start: int) -> tuple[re.Match[str] | None, int]:
+        """The next token of a text that may go on, and where it begins.
+
+        Where there is none that is certain, from where on one may begin when more comes.
+        """
+        hit = self.search.search(text, start)
+        if hit is not None and hit.start() < len(text) - self._longest:
+            return hit, hit.start()
+        held = self.held(text, start)
+        return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
+
     def held(self, text: str, start: int) -> int:
         """From where on `text` may become a token when more comes; its length if nowhere."""
         partial = self._partial.search(text, max(start, len(text) - self._longest))
@@ -201,8 +223,7 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
         for text in _openers(form):
             fresh = Token("open", text, around=text in around, announces=text in first)
             known = tokens.get(text, fresh)
-            own = (*known.formats, form), (*known.probes, start_of(form))
-            tokens[text] = replace(known, formats=own[0], probes=own[1])
+            tokens[text] = replace(known, formats=(*known.formats, form))
     for form in formats:
         for text in form.closer.spellings if form.closer else ():
             tokens.setdefault(text, Token("close", text, (form,), around=text in around))

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
 
 from tunaeval.grammar import Format, Literal
-from tunaeval.limits import MAX_FAST
+from tunaeval.limits import HEADER_AHEAD, MAX_FAST
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
 
 from .alone import TextReader
@@ -20,8 +19,7 @@ from .fast.pairs import Pairs
 from .fast.tagged import pairs_in
 from .judged import Objects
 from .patterns import SPACE, any_of, headers
-
-_Match: TypeAlias = Callable[[str], "re.Match[str] | None"]
+from .tokens import Match
 
 
 def framed_reader(form: Format) -> TextReader | None:
@@ -45,7 +43,7 @@ def _pairs_reader(pairs: Pairs, head: str, tail: str, any_block: TextReader) -> 
 
     def read(text: str, tools: Tools | None, level: Level, known: Objects) -> ParseResult | None:
         here = match(text) if len(text) <= MAX_FAST else None
-        if here is None:
+        if here is None or here.start(1) > HEADER_AHEAD:
             return any_block(text, tools, level, known)
         call = make(here.groups()[1:-1], (here.start(1), here.start(last + 1)), tools)
         return None if call is None else result_of((call,), "", None, (), "calls")
@@ -53,12 +51,12 @@ def _pairs_reader(pairs: Pairs, head: str, tail: str, any_block: TextReader) -> 
     return read
 
 
-def _block_reader(form: Format, head: _Match, tail: Callable[..., object]) -> TextReader:
+def _block_reader(form: Format, head: Match, tail: Callable[..., object]) -> TextReader:
     """The same for any block."""
     block = block_reader(form)
 
     def read(text: str, tools: Tools | None, *_: object) -> ParseResult | None:
-        here = head(text)
+        here = head(text, 0, HEADER_AHEAD)
         if here is None or len(text) > MAX_FAST:
             return None
         calls: list[ToolCall] = []
@@ -70,12 +68,12 @@ def _block_reader(form: Format, head: _Match, tail: Callable[..., object]) -> Te
     return read
 
 
-def _addressed_reader(form: Format, head: _Match, tail: Callable[..., object]) -> TextReader:
+def _addressed_reader(form: Format, head: Match, tail: Callable[..., object]) -> TextReader:
     """The same where the header has the tool's name."""
     arguments_of, format_name = addressed_reader(form), form.name
 
     def read(text: str, tools: Tools | None, *_: object) -> ParseResult | None:
-        here = head(text)
+        here = head(text, 0, HEADER_AHEAD)
         if here is None or len(text) > MAX_FAST:
             return None
         name = here["name"]

@@ -41,11 +41,10 @@ class Verdict(NamedTuple):
     attempt: bool = True
     truncated: bool = False
 
-    def diagnoses(self, span: Span) -> Iterator[Diagnosis]:
+    def diagnoses(self, span: Span) -> list[Diagnosis]:
         """What there is to say of an object at a span; nothing of what announced no call."""
-        if self.call or self.attempt:
-            for note in self.notes:
-                yield Diagnosis(note.code, note.message, span)
+        notes = self.notes if self.call or self.attempt else ()
+        return [Diagnosis(code, message, span) for code, message in notes]
 
 
 @dataclass(slots=True)
@@ -91,7 +90,7 @@ def judge(
     if repairs and not isinstance(arguments, Note):
         arguments = _forbidden(repairs, level) or arguments
     if isinstance(arguments, Note):
-        return Verdict(None, (arguments,), attempt, claim.truncated)
+        return _new_tuple(Verdict, (None, (arguments,), attempt, claim.truncated))
     notes = (*read.notes, *claim.notes)
     if tools is not None and not fits(claim.name, arguments, tools):
         arguments, fitting, more = _fitted(claim.name, arguments, tools, span, level)

@@ -28,7 +28,7 @@ from tunaeval.repair import (
 from tunaeval.types import Diagnosis, Level, Outcome, ParseResult, Repair, Span, ToolCall, Tools
 from tunaeval.window import Window
 
-from .chains import missing_closer, stops_of
+from .closings import missing_closer, stops_of
 from .fast import FENCE
 from .fast.made import call_of, result_of
 from .fast.rows import Tail, behind_space, tail_of

@@ -13,9 +13,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.types import NOT_TEXT, Diagnosis, Level, ParseResult, ToolCall, Tools
+from tunaeval.types import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
-from tunaeval.wanted import refusal
+from tunaeval.wanted import refusal, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
 _CHUNK_TEXTS = 256
@@ -42,6 +42,7 @@ def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[Pars
     """Each text's result, in order. What is not worth a second process is read in this one."""
     if type(workers) is not int or workers < 1:
         raise UsageError(f"workers is {workers!r}, wanted a number of processes, 1 or more")
+    wanted_name(setting.level, "level", LEVELS)
     parser = setting.find(setting.format)
     chunks = _chunks(_checked(texts))
     first, second = next(chunks, []), next(chunks, None) if workers > 1 else None

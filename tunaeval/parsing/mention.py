@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import Format
+from tunaeval.limits import WIDEST_GAP
+from tunaeval.window import Window
 
 from .collect import Collector
 from .tokens import Token
 
-_BODY = re.compile(r"""[{}\[\]("'=\n]""")
+_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
+
+
+_BEGINNINGS = "<{[("
+"""What a call, its tag or a list of calls begins with."""
 
 
 @dataclass(slots=True)
@@ -24,6 +30,8 @@ class Mention:
     calls: int
     body: bool = False
     words: bool = False
+    tagged: bool = False
+    """A tag is right behind it, and it begins its line: it is no part of prose."""
 
     def hear(self, said: str) -> None:
         """More was said behind the opener."""
@@ -31,11 +39,62 @@ class Mention:
             self.body = bool(_BODY.search(said))
             self.words = self.words or not said.isspace()
 
+    def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
+        """Another one of its formats begins here where the closer is missing.
+
+        One right behind itself is the same one twice.
+        """
+        start, between = window.offset, window.offset - self.start - len(self.token.text)
+        if not self.tagged or self.calls != len(collector.calls):
+            return
+        if between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip():
+            return
+        kin = {form.name for each in token.formats for form in (each, *each.also)}
+        if not kin.isdisjoint(form.name for form in (self.format, *self.format.also)):
+            self._broken(collector, token.text, start)
+            self.tagged = False
+
     def closed(self, collector: Collector, closer: str, end: int) -> None:
         """Its closer ends at `end`: something tried to be a call if it looked like one."""
         if (self.body or not self.words) and self.calls == len(collector.calls):
-            message = f"nothing readable between {self.token.text!r} and {closer!r}"
-            collector.diagnose("invalid-json", message, self.start, end)
+            self._broken(collector, closer, end)
+
+    def _broken(self, collector: Collector, until: str, end: int) -> None:
+        message = f"nothing readable between {self.token.text!r} and {until!r}"
+        collector.diagnose("invalid-json", message, self.start, end)
+        collector.attempt(self.start)
+
+
+@dataclass(slots=True)
+class Region:
+    """What is around all calls: its opener, where it began, and whether a call may be in there.
+
+    `first` is what is said first in there, but for white space.
+    """
+
+    start: int
+    text: str
+    body: bool
+    first: str = ""
+
+    def hear(self, said: str) -> None:
+        """More was said in there."""
+        self.first = self.first or said.lstrip()[:1]
+        self.body = self.body or bool(_BODY.search(said))
+
+    def closed(self, collector: Collector, closer: str, end: int) -> None:
+        """Its closer ends at `end`: something tried to be a call if that is all there was in it."""
+        if self.body:
+            self._broken(collector, f"between {self.text!r} and {closer!r}", end)
+
+    def unclosed(self, collector: Collector, end: int) -> None:
+        """The text ends there: the same if it goes on with anything but words."""
+        if self.first and self.first in _BEGINNINGS:
+            self._broken(collector, f"behind {self.text!r}", end)
+
+    def _broken(self, collector: Collector, where: str, end: int) -> None:
+        if collector.last == "content" and not collector.has_said(self.start):
+            collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
             collector.attempt(self.start)
 
 

@@ -20,9 +20,12 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
 from tunaeval.limits import MAX_CALLS, MAX_FAST
 from tunaeval.repair import Note, Read, Unreadable, not_json, nothing_hidden, read_json
+from tunaeval.showing import shown
+from tunaeval.sse import delta_of
 from tunaeval.types import (
     LEAKED_CALL,
     LEVELS,
+    NOT_TEXT,
     STRUCTURED,
     Diagnosis,
     JsonValue,
@@ -66,19 +69,44 @@ def read_message(
         raise UsageError(
             f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
         )
+    if isinstance(message, (dict, Mapping)) and "choices" in message:
+        message = _message_in(message)
     get = message.get if type(message) is dict else partial(_get, message)
-    items = _listed(get("tool_calls")) or _legacy(message)
+    items = listed(get("tool_calls")) or _legacy(message)
     content = get("content")
-    said = text_of(content) if content else ""
-    text = read(said) if said else _SILENT
+    said = content_of(content) if content else ""
+    if isinstance(said, Diagnosis):
+        text = ParseResult(diagnoses=(said,), outcome="malformed")
+    else:
+        text = read(said) if said else _SILENT
     first, second = REASONING_KEYS
     reasoning = get(first) or get(second)
     if isinstance(reasoning, str):
         text = reasoned(text, reasoning)
     server = structured(items, tools, level)[0] if items else _NO_CALLS
     if invalid := get("invalid_tool_calls"):
-        server = _with_invalid(server, _listed(invalid))
+        server = _with_invalid(server, listed(invalid))
     return text if server is _NO_CALLS else joined(server, text)
+
+
+def _message_in(response: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """The message of a whole response; of another dictionary with that field, itself."""
+    if any(key in response for key in _FIELDS):
+        return response
+    found = delta_of(response)
+    if isinstance(found, Diagnosis):
+        raise UsageError(f"the response has no message: {found.message}")
+    return found
+
+
+def content_of(content: JsonValue) -> str | Diagnosis:
+    """The text of a content: of a string, of parts, or of one part; what else there is has none."""
+    if not content or isinstance(content, str | list | tuple):
+        return text_of(content)
+    if isinstance(_get(content, "text"), str):
+        return text_of((content,))
+    hint = "; decode bytes first" if isinstance(content, bytes | bytearray) else ""
+    return Diagnosis(NOT_TEXT, f"content is {type(content).__name__}, wanted a str{hint}")
 
 
 def _with_invalid(server: ParseResult, invalid: Sequence[object]) -> ParseResult:
@@ -217,16 +245,12 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     if failed := _failed(item):
         return Verdict(None, (failed,), truncated=failed.code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
-        return Verdict(None, (Note("invalid-name", f"{item!r:.60} is no object with a name"),))
-    function = _get(item, "function")
-    source = function if function is not None and not isinstance(function, str) else item
-    arguments = _get(source, "arguments")
-    if arguments is None and function is None:
-        arguments = _get(source, "args")
+        return Verdict(None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),))
+    name, arguments = function_in(item)
     read = _read_arguments(arguments)
     if isinstance(read, Note):
         return Verdict(None, (read,))
-    call = {"name": _get(source, "name"), "arguments": read.value, "id": _get(item, "id")}
+    call = {"name": name, "arguments": read.value, "id": _get(item, "id")}
     return judge(
         read._replace(value=call),
         word=_CALL,
@@ -235,6 +259,16 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
         tools=tools,
         level=level,
     )
+
+
+def function_in(item: object) -> tuple[JsonValue, JsonValue]:
+    """Name and arguments of an item of `tool_calls`, as far as it has them."""
+    function = _get(item, "function")
+    source = function if function is not None and not isinstance(function, str) else item
+    arguments = _get(source, "arguments")
+    if arguments is None and function is None:
+        arguments = _get(source, "args")
+    return _get(source, "name"), arguments
 
 
 def _failed(item: object) -> Note | None:
@@ -276,7 +310,7 @@ def _legacy(message: object) -> list[object]:
     return [function] if function is not None and not _get(message, "tool_calls") else []
 
 
-def _listed(value: object) -> list[object]:
+def listed(value: object) -> list[object]:
     """The items of a list; something else than a list is the only item."""
     if isinstance(value, list | tuple):
         return list(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
-from tunaeval.limits import BLOCK_AHEAD, MAX_CALLS
+from tunaeval.limits import BLOCK_AHEAD, MARGIN, MAX_CALLS
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
@@ -23,10 +23,10 @@ from .fast.made import moved
 from .judged import Ended, Given, Refused, refused
 from .mention import Mention, Mentioned
 from .passage import Passage
-from .quoting import in_ticks
-from .tokens import Choice, Token, choices_of, chosen, undecided
+from .quoting import LINE_START, in_ticks
+from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 
-LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
+_IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
 
 
 class Blocks(Passage):
@@ -76,26 +76,40 @@ class Blocks(Passage):
             yield from reading
 
     def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None] | None:
-        """An opener of the format that was chosen; the first one's, or around calls, if none."""
+        """An opener of the format that was chosen; if none, around calls, or of the nearest one.
+
+        In prose it is the first one's.
+        """
         if choice is None:
             if token.around:
                 self._around(token)
                 return None
-            choice = choices_of(token)[0]
+            begins = LINE_START.search(self._line)
+            at = self.window.pos + len(token.text)
+            choice = nearest(token, self.window.text, at) if begins else choices_of(token)[0]
         if choice.excludes and self.channel not in (None, "call"):
             self._only_text(token.text)
             return None
-        window, doubtful = self.window, choice.wordy and self._is_doubtful()
+        window, doubtful = self.window, self._is_doubtful(choice)
         start = window.pos
+        if self._mention:
+            self._mention.interrupted(self.collector, token, window)
         window.pos = body = start + len(token.text)
         at_once = self._fast and window.final and not quoted
         if at_once and self._at_once(start, body, token, choice, doubtful=doubtful):
             return None
         return self._read(token, choice.form, window.base + start, quoted=quoted, doubtful=doubtful)
 
-    def _is_doubtful(self) -> bool:
-        """Whether a name alone is no call: in the middle of a line any word may stand for one."""
-        return self.tools is None and not LINE_START.search(self._line)
+    def _is_doubtful(self, choice: Choice) -> bool:
+        """Whether a name alone is no call: in the middle of a line any word may stand for one.
+
+        Between markers that are right behind a call, or behind a sentence's end, it is one.
+        """
+        if self.tools is not None or not (choice.wordy or choice.alone):
+            return False
+        if choice.wordy:
+            return not LINE_START.search(self._line)
+        return _IN_A_SENTENCE.search(self._line) is not None
 
     def _at_once(
         self, start: int, body: int, token: Token, choice: Choice, *, doubtful: bool
@@ -246,7 +260,20 @@ class Blocks(Passage):
         if token.text == FENCE:
             self._in_code = True
         elif not quoted:
-            self._mention = Mention(start, token, form, len(collector.calls))
+            tagged = not (form.call or form.python) and self._tag_follows(start, token.text)
+            self._mention = Mention(start, token, form, len(collector.calls), tagged=tagged)
+
+    def _tag_follows(self, start: int, opener: str) -> bool:
+        """Whether an opener at offset `start` begins a line, and is a whole tag or another follows.
+
+        The position is behind what was read of it.
+        """
+        window, at = self.window, start - self.window.base
+        if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
+            return False
+        inside = window.text[at + len(opener) : window.pos].rstrip()
+        follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
+        return follows or inside.endswith(">")
 
     def _bare(self, token: Token) -> Reading[None] | None:
         """A bare object: a call only outside of code and of what was refused before."""

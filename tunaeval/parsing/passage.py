@@ -15,8 +15,8 @@ from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .judged import Ended, Objects, Refused
-from .mention import Mention, Mentioned
-from .quoting import closes_code, is_quote
+from .mention import Mention, Mentioned, Region
+from .quoting import LINE_START, closes_code, is_quote
 from .tokens import Token
 
 
@@ -24,10 +24,11 @@ class Passage:
     """A text on its way through the formats of a finder; used once.
 
     `channel` is that of the message that is being read, `announced` where calls were announced and
-    have not come yet. `_mention` is an opener that nothing like a call followed, `_refused` the
-    opener of a block that could not be read: what follows is the inside of it. `_in_code`: a code
-    fence is open; `_quote_open`: inline code began right before a marker; `_after_reasoning`: white
-    space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker of
+    have not come yet, `region` what is around calls if its closer has not come yet. `_mention` is
+    an opener that nothing like a call followed, `_refused` the opener of a block that could not be
+    read: what follows is the inside of it. `_in_code`: a code fence is open; `_quote_open`: inline
+    code began right before a marker; `_after_reasoning`: white space still belongs to the reasoning
+    before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
     counts, `_unsure` an opener whose fast readers need not be asked again, `_ended` what they said,
     `_seen` the last block behind each opener that gave no call, doubtful or not. `_inside`: the
@@ -38,7 +39,7 @@ class Passage:
         "_after_reasoning", "_ended", "_fast", "_in_code", "_inside", "_line_at", "_mention",
         "_objects", "_quote_open", "_refused", "_seen", "_setting", "_thought_at",
         "_thought_marker", "_unsure", "announced", "channel", "collector", "finder", "level",
-        "tools", "window",
+        "region", "tools", "window",
     )  # fmt: skip
 
     def __init__(
@@ -59,6 +60,7 @@ class Passage:
         self.level = level
         self.channel: Channel | None = None
         self.announced: int | None = None
+        self.region: Region | None = None
         self._fast = fast
         self._objects = objects
         self._setting: Setting | None = None
@@ -83,6 +85,8 @@ class Passage:
             offset += self._trimmed(said, offset)
         if self._mention:
             self._mention.hear(said)
+        if self.region:
+            self.region.hear(said)
         if self._quote_open:
             self._quote_open = "`" not in said and "\n" not in said
         if not collector.may_be_blank(said):
@@ -92,7 +96,7 @@ class Passage:
 
     def _in_prose(self) -> bool:
         """Whether more text that begins nothing is content, whatever it is."""
-        remembered = self._mention or self._quote_open or self._after_reasoning
+        remembered = self._mention or self._quote_open or self._after_reasoning or self.region
         return not remembered and self.collector.last == "content"
 
     def _trimmed(self, said: str, offset: int) -> int:
@@ -128,6 +132,8 @@ class Passage:
         cut = finder.cut(line) if line[-SHORTEST_CUT:] in finder.cut_ends else ""
         announced, in_code = self.announced, self._in_code
         trails_off = line.rstrip().endswith(ELLIPSES)
+        if self.region and not (in_code or cut):
+            self.region.unclosed(collector, self.window.offset)
         if in_code or announced is not None or cut or trails_off:
             tell_end(
                 collector,
@@ -154,5 +160,17 @@ class Passage:
         if self._quoted():
             self._only_text(token.text)
         else:
+            self._bound(token)
             self.announced = self.window.offset if token.announces else None
             self._markup(len(token.text))
+
+    def _bound(self, token: Token) -> None:
+        """Begin or end what is around calls; if nothing in there could be read, say so."""
+        start, region = self.window.offset, self.region
+        if token.text in self.finder.regions:
+            if region:
+                region.unclosed(self.collector, start)
+            self.region = Region(start, token.text, body=bool(LINE_START.search(self._line)))
+        elif region and token.text in self.finder.regions[region.text]:
+            region.closed(self.collector, token.text, start + len(token.text))
+            self.region = None

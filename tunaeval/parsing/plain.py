@@ -16,6 +16,8 @@ from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
+from .mention import Region
+from .quoting import LINE_START
 from .routing import addressed_call, header_in
 from .tokens import Choice, Token, chosen
 
@@ -27,8 +29,8 @@ class Plain:
     """What was read up to `at`: content, and the blocks between, each with what was found in it."""
 
     __slots__ = (
-        "_bare", "_gaps", "_refused", "announced", "at", "blocks", "calls", "channel", "ended",
-        "judged", "known", "text", "unsure",
+        "_bare", "_gaps", "_refused", "_regions", "announced", "at", "blocks", "calls", "channel",
+        "ended", "judged", "known", "region", "text", "unsure",
     )  # fmt: skip
 
     def __init__(self, text: str, known: Objects | None = None) -> None:
@@ -48,8 +50,10 @@ class Plain:
         self.judged: list[Judged] = []
         self.channel: Channel | None = None
         self.announced: int | None = None
+        self.region: Region | None = None
         """As a scanner has them; see `passage.Passage`."""
         self._gaps: list[str] = []
+        self._regions: dict[str, set[str]] = {}
         self._refused = self._bare = False
         """Whether the last block gave no call, and so is content; whether it has no markers."""
 
@@ -58,7 +62,7 @@ class Plain:
 
         Whether there was none.
         """
-        text, known = self.text, finder.tokens.get
+        text, known, self._regions = self.text, finder.tokens.get, finder.regions
         given = _new_tuple(Given, (text, 0, tools, level, self.known))
         search = finder.search_of(text).search
         while hit := search(text, self.at):
@@ -74,7 +78,8 @@ class Plain:
                 if not self._message(token, start, tools):
                     return False
             elif token.around or kind in _AROUND:
-                self._mark(token, start, body)
+                if not self._mark(token, start, body):
+                    return False
             else:
                 return False
         return True
@@ -85,8 +90,7 @@ class Plain:
         choice = chosen(token, text, body)
         if choice is None or token.text == FENCE:
             if choice is None and token.around:
-                self._mark(token, start, body)
-                return True
+                return self._mark(token, start, body)
             return False
         if choice.excludes and self.channel not in (None, "call"):
             return False
@@ -110,7 +114,8 @@ class Plain:
             return False  # a block is added that has calls alone, or none
         if not (found or judged) or len(self.calls) + len(found) > MAX_CALLS:
             return False
-        if choice.wordy and given.tools is None and not found[0].arguments:
+        in_doubt = (choice.wordy or choice.alone) and given.tools is None
+        if in_doubt and found and not found[0].arguments:
             return False  # perhaps the name is only a word
         self._keep(start, end, found, judged, bare=choice.bare)
         return True
@@ -128,12 +133,29 @@ class Plain:
         self.blocks.append((start, end, found, judged, bare))
         self.at = end
 
-    def _mark(self, token: Token, start: int, end: int) -> None:
-        """Pass over what is around blocks, or ends a message."""
+    def _ends_region(self, token: Token) -> bool:
+        """Whether what is around calls ends here, or begins again, and none was in it."""
+        region, regions = self.region, self._regions
+        ends = region and (token.text in regions or token.text in regions[region.text])
+        return bool(ends) and self._in_empty_region()
+
+    def _in_empty_region(self) -> bool:
+        """Whether something is around calls, and none is in it so far."""
+        last = self.calls[-1].span if self.calls else None
+        return self.region is not None and (last is None or last.start < self.region.start)
+
+    def _mark(self, token: Token, start: int, end: int) -> bool:
+        """Pass over what is around blocks, or ends a message; whether that could be done here."""
+        if self._ends_region(token):
+            return False
         if token.kind == "end":
             self.channel = None
+        lined = LINE_START.search(self.text[max(self.at, start - KEPT) : start])
         self._around(start, end)
+        if token.text in self._regions:
+            self.region = Region(start, token.text, body=bool(lined))
         self.announced = start if token.announces else None
+        return True
 
     def _around(self, start: int, end: int) -> None:
         """Pass over markup that holds no call."""
@@ -156,11 +178,13 @@ class Plain:
             if call is None or call.span is None or len(self.calls) >= MAX_CALLS:
                 return False
             self._keep(start, call.span.end, [call], [], bare=False)
-        self.channel = header.route.channel
+        self.channel, self.region = header.route.channel, None
         return True
 
     def _add(self, gap: str, *, content: bool) -> None:
         """What is between blocks; white space between calls is no content."""
+        if self.region:
+            self.region.hear(gap)
         blank = not content and (gap.isspace() or (self._bare and JOINTS.fullmatch(gap)))
         if gap and not blank:
             self._gaps.append(gap)
@@ -171,6 +195,8 @@ class Plain:
         rest = text[at:] if at else text
         line = rest[-KEPT:]
         if self.announced is not None or line[-SHORTEST_CUT:] in finder.cut_ends:
+            return None
+        if self._in_empty_region():
             return None
         trails_off = line.rstrip().endswith(ELLIPSES)
         ending = (trailing_ellipsis(len(text)),) if trails_off else ()

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from tunaeval.grammar import Format
 from tunaeval.limits import OPENER_AHEAD
 
-from .chains import start_of
+from .chains import beginning_of, start_of
 from .tokens import Choice, Match, Token, choices_of
-
-_ONE_WORD = re.compile(r"\S*+\s*+")
 
 
 class Prompted(NamedTuple):
@@ -25,6 +23,10 @@ class Prompted(NamedTuple):
     """An opener of no characters."""
     dropped: tuple[str, ...]
     begins: Match
+    may_begin: Match
+    """The same, where the text may end in it."""
+    openers: tuple[str, ...]
+    """Where the text has one all the same, or what is around calls, no block began before it."""
 
     @property
     def choice(self) -> Choice:
@@ -32,11 +34,17 @@ class Prompted(NamedTuple):
 
     def found(self, text: str) -> bool:
         """Whether the text begins behind the opener."""
-        return text.startswith(self.dropped) or self.begins(text, 0) is not None
+        if text.startswith(self.openers):
+            return False
+        return text.startswith(self.dropped) or self.begins(text, 0, OPENER_AHEAD) is not None
 
-    def may_be_found(self, text: str) -> bool:
-        """Whether it may be found once more of the text has come: so far there is one word."""
-        return len(text) <= OPENER_AHEAD and _ONE_WORD.fullmatch(text) is not None
+    def undecided(self, text: str) -> bool:
+        """Whether more of the text may change what it begins with."""
+        fixed = (*self.dropped, *self.openers)
+        if any(len(each) > len(text) and each.startswith(text) for each in fixed):
+            return True
+        short = len(text) < OPENER_AHEAD and not self.found(text)
+        return short and self.may_begin(text, 0, len(text)) is not None
 
     def markup(self, text: str) -> str:
         """What is no content at the beginning of the text, if there is such a thing."""
@@ -49,5 +57,10 @@ def prompted_of(form: Format) -> Prompted | None:
         return None
     opener, begins = form.opener.text, start_of(form)
     dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-    token = Token("open", "", (form,), (begins,))
-    return Prompted(token, tuple(filter(None, dropped)), re.compile(begins).match)
+    return Prompted(
+        Token("open", "", (form,)),
+        tuple(filter(None, dropped)),
+        re.compile(begins).match,
+        re.compile(beginning_of(form)).match,
+        (*form.opener.spellings, *(form.around[0].spellings if form.around else ())),
+    )

@@ -7,6 +7,9 @@ import re
 from tunaeval.limits import KEPT
 from tunaeval.window import Window
 
+LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
+"""What comes next begins its line, but for white space."""
+
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 

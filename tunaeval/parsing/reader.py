@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
-from tunaeval.wanted import wanted_name
 
 from .alone import TextReader, nothing, text_reader
 from .finder import Finder
@@ -50,6 +49,8 @@ class Reader:
     ) -> ParseResult:
         """Read a whole text."""
         if level not in LEVELS:
+            from tunaeval.wanted import wanted_name  # noqa: PLC0415 - most levels are right
+
             wanted_name(level, "level", LEVELS)
         known: Objects = {}
         result = self.at_once(text, tools, level, known)

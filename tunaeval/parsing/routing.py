@@ -57,11 +57,12 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
 
 
 def header_in(text: str, start: int, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins here, by all of the text; whether more of it could tell nothing."""
-    fitting = _headers(text, start, token)
+    """The header that begins here, by what is near; whether more of the text could tell nothing."""
+    end = start + len(token.text) + HEADER_AHEAD
+    fitting = _headers(text, start, end, token)
     if len(fitting) == 1:
         return fitting[0], True
-    proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length)]
+    proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length, end)]
     return next(iter(proven or fitting), None), bool(proven)
 
 
@@ -90,17 +91,19 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
     start = window.offset
     collector.has_reasoning = True
     while True:
-        hit = finder.search.search(window.text, window.pos)
-        held = len(window.text) if window.final else finder.held(window.text, window.pos)
-        if hit is None or held <= hit.start():
-            _reason(window, collector, held)
+        if window.final:
+            hit = finder.search.search(window.text, window.pos)
+            end = hit.start() if hit else len(window.text)
+        else:
+            hit, end = finder.next_in(window.text, window.pos)
+        _reason(window, collector, end)
+        if hit is None:
             if window.final:
                 unclosed(window, collector, "no end of this message", start)
                 return
             yield
             continue
         token, size = finder.token(hit), hit.end() - hit.start()
-        _reason(window, collector, hit.start())
         if token.kind == "end" or (
             token.kind == "message" and (yield from _is_header(window, token))
         ):
@@ -128,12 +131,12 @@ def _reason(window: Window, collector: Collector, end: int) -> None:
     window.pos = end
 
 
-def _headers(text: str, start: int, token: Token) -> list[Header]:
-    """For each format the first of its routes that is at `start`."""
+def _headers(text: str, start: int, end: int, token: Token) -> list[Header]:
+    """For each format the first of its routes that is at `start`, and over before `end`."""
     headers = []
     for reader in token.headers or _readers_of(token):
         for route, match, named, opens_call in reader.routes:
-            if found := match(text, start):
+            if found := match(text, start, end):
                 name, size = found["name"] if named else None, found.end() - start
                 headers.append(_new_tuple(Header, (reader, route, name, size, opens_call)))
                 break

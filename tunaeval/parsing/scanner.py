@@ -18,9 +18,10 @@ from tunaeval.window import Reading, Window
 from .collect import Collector
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
-from .openers import LINE_START, Blocks
+from .openers import Blocks
 from .plain import Plain
 from .prompted import Prompted
+from .quoting import LINE_START
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
 from .tokens import Token
 
@@ -40,6 +41,7 @@ class Scanner(Blocks):
         self.window.pos = self._line_at = plain.at
         self._unsure, self._ended = plain.unsure, plain.ended
         self.channel, self.announced = plain.channel, plain.announced
+        self.region = plain.region
 
     def run(self) -> Reading[None]:
         """Collect everything."""
@@ -71,9 +73,7 @@ class Scanner(Blocks):
     def _begun(self, prompted: Prompted) -> Reading[None]:
         """What the prompt began, at the beginning of the text."""
         window = self.window
-        while not window.final and prompted.may_be_found(window.text):
-            if prompted.found(window.text):
-                break
+        while not window.final and prompted.undecided(window.text):
             yield
         if not prompted.found(window.text):
             return
@@ -87,17 +87,14 @@ class Scanner(Blocks):
     def _follow(self) -> Reading[None]:
         """The same while more of the text may come: what may become a token is held back."""
         window, finder, collector = self.window, self.finder, self.collector
-        search = finder.search.search
         while not (window.final or collector.full):
-            hit = search(window.text, window.pos)
-            held = finder.held(window.text, window.pos)
-            if hit is None or held <= hit.start():
-                self._say(held)
-                collector.prose = held == len(window.text) and self._in_prose()
+            hit, end = finder.next_in(window.text, window.pos)
+            self._say(end)
+            if hit is None:
+                collector.prose = end == len(window.text) and self._in_prose()
                 yield
                 collector.prose = False
                 continue
-            self._say(hit.start())
             token = finder.token(hit)
             reading = _HANDLERS[token.kind](self, token)
             if reading is not None:
@@ -114,7 +111,7 @@ class Scanner(Blocks):
         """A closer that no block read: of a mention, of something refused, or one too many."""
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
-        if mention and text in closers_of((mention.format,)) and not self._quoted():
+        if mention and text in closers_of(mention.token.formats) and not self._quoted():
             mention.closed(collector, text, self.window.offset + len(text))
             self._mention = None
         self._refused = None
@@ -169,7 +166,7 @@ class Scanner(Blocks):
             self._say(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return None
-        self._mention = self._refused = None
+        self._mention = self._refused = self.region = None
         self._in_code = False
         self.channel = header.route.channel
         if header.opens_call:
@@ -261,7 +258,7 @@ class Scanner(Blocks):
             return
         collector.reclassify(self._thought_at or 0, self._thought_marker)
         self._thought_marker = 0
-        self._mention = self._refused = self._thought_at = None
+        self._mention = self._refused = self._thought_at = self.region = None
         self._in_code = False
         self._markup(len(token.text))
         self._after_reasoning = True

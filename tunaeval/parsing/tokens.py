@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
-from tunaeval.grammar import Format, Literal, Name, Reasoning, Route
-from tunaeval.limits import OPENER_AHEAD
-from tunaeval.window import Window
+from tunaeval.grammar import Format, Literal, Many, Maybe, Name, Reasoning, Route, Space
+from tunaeval.limits import NEAR_SPACE, OPENER_AHEAD
+
+from .chains import start_of
 
 if TYPE_CHECKING:
+    from tunaeval.window import Window
+
     from .fast import AddressedReader, BlockReader
     from .judged import JudgedReader
 
@@ -20,7 +23,11 @@ TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
 ]
 
-Match: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
+"""From a place in a text on, and only up to another: what is behind it may not have arrived."""
+
+
+_word = re.compile(rf"{NEAR_SPACE}\w").match
 
 
 class HeaderReader(NamedTuple):
@@ -40,6 +47,8 @@ class Choice(NamedTuple):
 
     `bare`: it has no opener. `excludes`: its calls may be in some messages only. `wordy`: other
     formats begin with the token too, which says that a name follows; that may be any word.
+    `alone`: a name without anything else may be between its markers; in a sentence, any word.
+    `named`: the name is right behind the opener.
     """
 
     form: Format
@@ -49,6 +58,8 @@ class Choice(NamedTuple):
     bare: bool
     excludes: bool
     wordy: bool
+    alone: bool
+    named: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -56,8 +67,7 @@ class Token:
     """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what
     is around them, or a bare object's start.
 
-    An opener may be that of several formats; each has a probe, a pattern of what has to
-    follow it, which is compiled only where there is a choice.
+    An opener may be that of several formats; `choices`, made when it is met, tell which.
     `around` tells that it, or a closer, also is around the calls of some format, `announces`
     that it does so before the first of them.
     """
@@ -65,7 +75,6 @@ class Token:
     kind: TokenKind
     text: str = ""
     formats: tuple[Format, ...] = ()
-    probes: tuple[str, ...] = ()
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
@@ -86,12 +95,14 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
         from .fast.blocks import block_reader  # noqa: PLC0415 - imported when a block is met
         from .judged import judged_reader  # noqa: PLC0415 - likewise
 
-        probes = token.probes or ("",) * len(token.formats)
+        bare = token.kind == "bare"
         token.choices = tuple(
-            Choice(form, re.compile(probe).match, block_reader(form), judged_reader(form),
+            Choice(form, re.compile("" if bare else start_of(form)).match,
+                   block_reader(form), judged_reader(form),
                    form.opener is None, form.envelope is not None,
-                   len(token.formats) > 1 and _names_first(form))
-            for form, probe in zip(token.formats, probes, strict=True)
+                   len(token.formats) > 1 and _names_first(form), _names_alone(form),
+                   _inner(form)[:1] == [Name])
+            for form in token.formats
         )  # fmt: skip
     return token.choices
 
@@ -103,15 +114,34 @@ def _names_first(form: Format) -> bool:
     return named and isinstance(form.words[1], Name)
 
 
+def _names_alone(form: Format) -> bool:
+    """Whether a call without arguments is a name and no more, as in `<tool_call>f</tool_call>`."""
+    return isinstance(form.words[0], Literal) and _inner(form) == [Name, Many, Literal]
+
+
+def _inner(form: Format) -> list[type]:
+    """The kinds of the words behind the opener, but for what may be missing."""
+    return [type(word) for word in form.words[1:] if not isinstance(word, Space | Maybe)]
+
+
 def chosen(token: Token, text: str, at: int) -> Choice | None:
-    """The first format whose next words follow at `at`; a single one without a look."""
+    """The first format whose next words follow near `at`; a single one without a look."""
     choices = token.choices or choices_of(token)
     if len(choices) == 1 and not token.around:
         return choices[0]
+    end = at + OPENER_AHEAD
     for choice in choices:
-        if choice.follows(text, at):
+        if choice.follows(text, at, end):
             return choice
     return None
+
+
+def nearest(token: Token, text: str, at: int) -> Choice:
+    """The one that a broken or cut-off block near `at` is read as, where none of them follows."""
+    choices = choices_of(token)
+    if _word(text, at):
+        return next((choice for choice in choices if choice.named), choices[0])
+    return choices[0]
 
 
 def undecided(token: Token, window: Window) -> bool:

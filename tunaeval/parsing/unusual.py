@@ -13,7 +13,7 @@ from tunaeval.repair import Read, Unreadable
 from tunaeval.types import JsonObject, Level, ParseResult, Span, ToolCall
 
 from .alone import UNREAD
-from .chains import stops_of
+from .closings import stops_of
 from .judge import Verdict, judge
 from .judged import Given, Judged, closer_of, judged_result, nearly, repaired, unclosed
 

@@ -10,10 +10,11 @@ from tunaeval.types import STRUCTURED, Level, ParseResult, Source, ToolCall, Too
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
-from .by_name import AnyTools, formats, known_tools, parser_for
+from .by_name import AnyTools, known_tools, parser_for
 from .many import Setting, read_many
 from .message import read_message, served
 from .reader import Reader, reader_of
+from .registered import formats
 from .streaming.stream import Stream
 from .writing.calls import instructions_for
 from .writing.readback import written_calls

@@ -41,7 +41,7 @@ class _Guarded:
     """A parser of somebody else's."""
 
     def __init__(self, parser: Parser) -> None:
-        self.name = parser.name
+        self.name = getattr(parser, "name", type(parser).__name__)
         self._parser = parser
 
     def parse(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
+_SIGNS = re.compile(r"[-._ ]")
 _OURS = "tunaeval"
 
 
@@ -152,7 +153,7 @@ class Registry(Generic[T]):
         match self._entry_points().get(name, []):
             case []:
                 known = [*self.names(), *self._aliases]
-                instead = self._refused.get(name, "")
+                instead = self._refused.get(name) or _alike(name, known)
                 raise UnknownNameError(self.kind, name, known, instead, self._command)
             case [point]:
                 return self._load(name, point)
@@ -218,6 +219,13 @@ class Registry(Generic[T]):
             reason = f"{name!r} is also claimed by {' and '.join(rivals)}"
             return Entry(name, self.group, source, "clash", reason)
         return self._entry(name, source)
+
+
+def _alike(name: str, known: Collection[str]) -> str:
+    """A question after a name that is written otherwise, as constants are: `DEEPSEEK_V31`."""
+    plain = _SIGNS.sub("", name.lower())
+    found = next((one for one in known if _SIGNS.sub("", one) == plain), "")
+    return f"did you mean {found!r}?" if found else ""
 
 
 def _name_fault(name: object) -> str | None:

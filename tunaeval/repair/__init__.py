@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from .references import ANY, admitted, member, member_or_item, resolved
     from .repairs import REPAIRS, repair_of
     from .schema import fit
-    from .sound import ATOMS, nothing_hidden
+    from .sound import ATOMS, has_long_number, nothing_hidden
     from .values import (
         QUOTES,
         Note,
         Read,
         Unreadable,
         begins_soundly,
-        has_long_number,
         not_json,
         scan,
         too_deep,
@@ -51,7 +50,7 @@ _HOMES = {
     "begins_soundly": "values",
     "fit": "schema",
     "fit_types": "fitted",
-    "has_long_number": "values",
+    "has_long_number": "sound",
     "kind_of": "kinds",
     "member": "references",
     "member_or_item": "references",

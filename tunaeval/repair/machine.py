@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tunaeval.limits import MARGIN
 from tunaeval.window import Reading, Window
 
 from .between import Between, first_characters
@@ -74,13 +75,17 @@ class Machine(ABC):
             return Unreadable(reason.code, str(reason), self._window.offset, so_far, reason.cut)
         except CutError as cut:
             draft.close_all()
-            draft.repair(cut.repair)
-            truncated = cut.repair == "truncated"
+            truncated = cut.repair == "truncated" and not self._ends_with_a_stop()
+            draft.repair("truncated" if truncated else "missing-closer")
         written = "".join(draft.pieces)
         made = decode(written, exact=self._exact)
         if isinstance(made, Unreadable):
             return Unreadable(made.code, made.message, self._window.offset, written)
         return Read(made[0], draft.repairs, made[1], truncated)
+
+    def _ends_with_a_stop(self) -> bool:
+        """Whether the text ends with a frame's end: in a string, which then was never closed."""
+        return bool(self._stops) and self._window.text[-MARGIN:].rstrip().endswith(self._stops)
 
     def _next(self) -> str:
         """The next character that belongs to the value; "" to wait."""

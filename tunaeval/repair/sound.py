@@ -8,14 +8,18 @@ too many. An escape spelled `\u0022` could hide that, so with quotes inside stri
 
 from __future__ import annotations
 
+import re
+
 from tunaeval.limits import MAX_DEPTH, MAX_DIGITS
 from tunaeval.types import JsonObject, JsonValue
-
-from .values import has_long_number
 
 _LARGE = float(2**63)
 ATOMS = frozenset({int, bool, type(None)})
 """What hides nothing: integers of more than 64 bits arrive as floats."""
+
+_LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
+_STEP = MAX_DIGITS // 2
+_RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 
 
 def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
@@ -44,6 +48,19 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
     if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
         return False
     return "\x00" not in joined
+
+
+def has_long_number(text: str, start: int, end: int) -> bool:
+    """Whether what may be a number of too many digits (or stand in a string) is there.
+
+    A look at every so many characters is enough to know that there is none.
+    """
+    if end - start <= MAX_DIGITS:
+        return False
+    looked = range(start, end, _STEP)
+    if not any(_RUN.match(text, at, end) for at in looked):
+        return False
+    return _LONG_NUMBER.search(text, start, end) is not None
 
 
 def _gather(arguments: JsonObject, strings: list[str]) -> bool:

@@ -15,15 +15,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
+from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, Repair
 
 QUOTES = "\"'“”‘’"
 """Characters that begin a string of nearly-JSON."""
-
-_LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
-_STEP = MAX_DIGITS // 2
-_RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -188,19 +184,6 @@ def too_deep(text: str, start: int, end: int, value: JsonValue) -> bool:
 def _inside(value: JsonValue) -> list[JsonValue]:
     """The containers right inside a container."""
     return [item for item in _items(value) if isinstance(item, dict | list)]
-
-
-def has_long_number(text: str, start: int, end: int) -> bool:
-    """Whether what may be a number of too many digits (or stand in a string) is there.
-
-    A look at every so many characters is enough to know that there is none.
-    """
-    if end - start <= MAX_DIGITS:
-        return False
-    looked = range(start, end, _STEP)
-    if not any(_RUN.match(text, at, end) for at in looked):
-        return False
-    return _LONG_NUMBER.search(text, start, end) is not None
 
 
 def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:

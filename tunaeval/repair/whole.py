@@ -7,8 +7,8 @@ import orjson
 from tunaeval.limits import MAX_FAST
 from tunaeval.window import Window
 
-from .sound import nothing_hidden
-from .values import Read, Unreadable, has_long_number, scan
+from .sound import has_long_number, nothing_hidden
+from .values import Read, Unreadable, scan
 
 
 def read_json(text: str) -> Read | Unreadable:

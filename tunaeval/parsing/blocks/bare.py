@@ -6,11 +6,12 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from tunaeval.limits import VALUE_AHEAD
+from tunaeval.limits import QUOTED_AHEAD, VALUE_AHEAD, WIDEST_GAP
 from tunaeval.window import Window
 
-from ..chains import Closing
+from ..closings import Closing
 from ..streaming.live import LiveText
+from .steps import stands
 
 
 class Forgotten:
@@ -32,6 +33,8 @@ def bare_text(
 ) -> Generator[None, None, str | Unclosed | Forgotten | None]:
     """The value's text up to the closer that fits, or to its call's end; None if neither comes."""
     pieces: list[str] = []
+    opener = closing.quotes[0]
+    quoted = bool(opener) and (yield from stands(window, (opener,)))
     held = max(len(closing.closer), len(closing.call_closer)) - 1
     while True:
         hit = closing.first.search(window.text, window.pos)
@@ -40,6 +43,8 @@ def bare_text(
             end, waits, ends = max(window.pos, end), True, None
         else:
             ends = _ends(window, closing, hit)
+            if ends and quoted:
+                ends = _behind_quotes(window, closing, hit.start()) and ends
             waits = ends is None
             end = hit.start() + (not (ends or waits))  # the two closers may overlap
         pieces.append(window.text[window.pos : end])
@@ -65,6 +70,21 @@ def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | b
     if not own and closing.restart.match(text, at, ahead):
         return FORGOTTEN
     return None if not window.final and len(text) <= ahead else False
+
+
+def _behind_quotes(window: Window, closing: Closing, at: int) -> bool | None:
+    """Whether the quotes that the value begins with do not end behind this; None to wait for more.
+
+    They end before others begin, and not far away.
+    """
+    opener, end = closing.quotes
+    if window.text[max(0, at - WIDEST_GAP) : at].rstrip().endswith(end):
+        return True
+    ahead = window.text[at : at + QUOTED_AHEAD]
+    stop, other = ahead.find(end), ahead.find(opener)
+    if stop >= 0 or other >= 0:
+        return stop < 0 or 0 <= other < stop
+    return None if not window.final and len(ahead) < QUOTED_AHEAD else True
 
 
 def _at_end(window: Window, text: str, closing: Closing) -> Unclosed | Forgotten | None:

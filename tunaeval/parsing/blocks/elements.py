@@ -17,6 +17,7 @@ from tunaeval.repair import ANY, Note, Unreadable, admitted, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
+from ..swallowed import in_element, note_of
 from ..typing import typed
 
 TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
@@ -156,7 +157,10 @@ class ElementsReader:
             empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
             if empty:
                 return empty()
-        made = typed(element.text, element.schema, None, self._root)
+        text, prefix = element.text, self._word.prefix
+        if in_element(text, element.tag, prefix, element.schema, self._root):
+            self._notes.append(note_of(element.tag))
+        made = typed(text, element.schema, None, self._root)
         self._repairs += made.repairs
         self._notes += made.notes
         return made.value

@@ -10,12 +10,12 @@ import re
 from collections.abc import Generator
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
-from tunaeval.limits import MAX_CALLS
+from tunaeval.limits import MARGIN, MAX_CALLS, MAX_REPAIRS
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span
 from tunaeval.window import Reading
 
-from ..chains import missing_closer, stops_of
+from ..closings import missing_closer, stops_of
 from ..fast import FENCE
 from ..judge import Verdict, judge, may_have_ended_early, unreadable
 from ..judged import object_at
@@ -23,6 +23,7 @@ from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 
+_BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
@@ -35,6 +36,7 @@ class Block(Begun):
         self._fenced = False
         self._doubled = 0
         self._last: JsonValue = None
+        self._extra = 0
 
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
@@ -71,13 +73,7 @@ class Block(Begun):
             elif isinstance(word, Space):
                 yield from skip_space(window)
         char = yield from next_char(window)
-        opener = self._form.opener
-        while self._form.marked and opener and char == opener.text[0]:
-            if not (yield from literal(window, opener.spellings)):
-                break
-            self._doubled += 1
-            self._frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
-            char = yield from next_char(window)
+        char, last = yield from self._openers(char)
         if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
             yield from bounded(window, _LANGUAGE)
             self._fenced = True
@@ -86,7 +82,31 @@ class Block(Begun):
             char = yield from next_char(window)
         if char == "" and self._form.marked:
             self._cut("the text ends behind the opener")
+        elif self._doubled and not self._fenced:
+            return (yield from self._body_follows(last))
         return char in ("{", "[")
+
+    def _openers(self, char: str) -> Generator[None, None, tuple[str, int]]:
+        """Pass over the opener where it is there again; what follows, and where the last one is."""
+        window, opener = self._window, self._form.opener
+        last = window.offset
+        while self._form.marked and opener and char == opener.text[0]:
+            here = window.offset
+            if not (yield from literal(window, opener.spellings)):
+                break
+            self._doubled, last = self._doubled + 1, here
+            self._frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
+            char = yield from next_char(window)
+        return char, last
+
+    def _body_follows(self, last: int) -> Generator[None, None, bool]:
+        """Whether objects follow openers; else the last one may be that of another format."""
+        window, start = self._window, self._window.offset
+        begun = yield from bounded(window, _BODY)
+        fits = begun != "" and not _WORD.match(begun[-1])
+        near = window.offset - last <= MARGIN
+        window.pos = (last if near and not fits else start) - window.base
+        return fits
 
     def _between(self, words: tuple[Word, ...]) -> Reading[None]:
         """The words between the calls and the closer; what is missing shows at the closer."""
@@ -185,9 +205,12 @@ class Block(Begun):
             window.pos += 1
 
     def _extra_closer(self) -> None:
-        message = "a bracket too many after a complete call"
-        level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
-        self._ledger.repair("extra-closer", message, level)
+        """A repair of the call before it; of many, so many are listed as of any value."""
+        self._extra += 1
+        if self._extra <= MAX_REPAIRS:
+            message = "a bracket too many after a complete call"
+            level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
+            self._ledger.repair("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """Something else than an object follows; whether the calls so far stand."""
@@ -221,7 +244,7 @@ class Block(Begun):
         if isinstance(read, Unreadable):
             self._unreadable(read, span)
             return False
-        self._last = read.value
+        self._last, self._extra = read.value, 0
         verdict = judge(
             read,
             word=word,

@@ -18,7 +18,7 @@ from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
 
-from ..chains import missing_closer
+from ..closings import missing_closer
 from ..fast.python import NAME, ends_line, in_code, python_stops
 from ..judge import judge_named
 from .recovering import Begun, Setting

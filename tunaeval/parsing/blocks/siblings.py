@@ -10,10 +10,14 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tunaeval.limits import WIDEST_GAP
 from tunaeval.repair import Note
 from tunaeval.types import Repair, Span
 
-from ..chains import Closing
+from ..closings import Closing
+from ..swallowed import note_of
+
+_REMAINS = re.compile(r"(?:(?:<|&lt;)/?+[^\s<>/&]{0,20}+(?:>|&gt;)?+|/[^\s<>/&]{1,20}+>)\s*+\Z")
 
 
 class Piece(NamedTuple):
@@ -32,7 +36,7 @@ def pieces_of(
     `closed` is the last of them, the others are not.
     """
     text, sibling = first.text, closing.sibling
-    found = [*sibling.finditer(text)] if sibling and closing.marks.first in text else []
+    found = [*sibling.finditer(text)] if sibling else []
     if closing.closer in text or not _certain(found, known, first.key, schema):
         found = []
     heads = [(first.key, first.said), *map(_head, found)]
@@ -72,10 +76,15 @@ def never_closed(pieces: Sequence[Piece], start: int) -> Repair:
     return Repair("unclosed", f"the closing tag of {keys} is missing", Span(start, start + 1))
 
 
-def swallowed(pieces: Sequence[Piece], closing: Closing) -> Iterator[Note]:
-    """What is to be told of values that still hold markup."""
+def _has_remains(text: str) -> bool:
+    """Whether a value that was never closed ends with what may be left of a closer."""
+    return _REMAINS.search(text, max(0, len(text) - WIDEST_GAP)) is not None
+
+
+def swallowed(pieces: Sequence[Piece], closing: Closing, *, closed: bool) -> Iterator[Note]:
+    """What is to be told of values that still hold markup; only the last may be `closed`."""
     for piece in pieces:
-        if closing.marks.inside(piece.text):
-            yield Note(
-                "swallowed-markup", f"{piece.key[:60]!r} contains markup, perhaps a lost tag"
-            )
+        whole = closed and piece is pieces[-1]
+        cut = not whole and _has_remains(piece.text)
+        if cut or closing.marks.inside(piece.text, closed=whole):
+            yield note_of(piece.key)

@@ -31,11 +31,12 @@ from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from ..chains import closing_of, shows_end, stops_of
+from ..closings import closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
 from ..judged import refusal
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
+from ..swallowed import with_marks
 from ..typing import stays_text, trimmed, typed, undoubled, unescaped
 from .bare import Forgotten, Unclosed, bare_text
 from .closers import closers, missing
@@ -59,7 +60,7 @@ class TaggedBlock(Begun):
         self._key = ""
         self._raw: str | None = None
         self._live: LiveCall | None = None
-        self._tried: tuple[str, ...] = ()
+        self._tried: dict[str, int] = {}
         self._lost_closer = False
         self._arguments: JsonObject = {}
         self._object: Read | None = None
@@ -69,12 +70,11 @@ class TaggedBlock(Begun):
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
         words, window = self._form.words[1:], self._window
-        bodies = [i for i, word in enumerate(words) if isinstance(word, _BODIES)]
         for index, word in enumerate(words):
             fits = yield from self._word(word, words[index + 1 :])
             if fits is True:
                 continue
-            if isinstance(fits, Unreadable) or index <= max(bodies):
+            if isinstance(fits, Unreadable) or any(isinstance(w, _BODIES) for w in words[index:]):
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
                 return
             nothing = not self._arguments and self._object is None
@@ -95,8 +95,10 @@ class TaggedBlock(Begun):
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
-        rest = self._window.text[self._window.pos : self._window.pos + VALUE_AHEAD]
-        return self._window.final and (not rest or any(t.startswith(rest) for t in self._tried))
+        window = self._window
+        rest = window.text[window.pos : window.pos + VALUE_AHEAD]
+        tried = (text for text, at in self._tried.items() if at == window.offset)
+        return window.final and (not rest or any(text.startswith(rest) for text in tried))
 
     def _word(
         self, word: Word, after: tuple[Word, ...]
@@ -104,13 +106,11 @@ class TaggedBlock(Begun):
         """Whether the word stands here; an Unreadable if it does, but broken."""
         return (yield from _READERS[type(word)](self, word, after))  # type: ignore[no-any-return]  # the table's readers all do
 
-    def _literal(self, word: Literal, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        return (yield from self._stands(word))
-
-    def _stands(self, word: Literal) -> Generator[None, None, bool]:
-        """Whether the text stands here; what was tried in vain is remembered."""
+    def _literal(self, word: Literal, _: tuple[Word, ...] = ()) -> Generator[None, None, bool]:
+        """Whether the text stands here; what was tried in vain is remembered, and where."""
         found = yield from literal(self._window, word.spellings)
-        self._tried = () if found else (*self._tried, *word.spellings)
+        if not found:
+            self._tried.update(dict.fromkeys(word.spellings, self._window.offset))
         if found and self._name and self._live is None:
             self._begin(self._name)
         return found
@@ -141,14 +141,13 @@ class TaggedBlock(Begun):
         if word.doubled:
             name = undoubled(name, self._setting.tools)
         self._name = name or None
-        self._tried = () if name else self._tried
         return bool(name)
 
     def _maybe(
         self, word: Maybe, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         first = word.words[0]
-        if not (isinstance(first, Literal) and (yield from self._stands(first))):
+        if not (isinstance(first, Literal) and (yield from self._literal(first))):
             return True
         return (yield from self._row(word.words[1:], after))
 
@@ -159,7 +158,7 @@ class TaggedBlock(Begun):
         while True:
             if not starts_with_space(word):
                 yield from skip_space(self._window)
-            if not (isinstance(first, Literal) and (yield from self._stands(first))):
+            if not (isinstance(first, Literal) and (yield from self._literal(first))):
                 return True
             fits = yield from self._row(word.words[1:], (word, *after))
             if fits is not True:
@@ -198,6 +197,7 @@ class TaggedBlock(Begun):
             read = yield from reader.read()
         if isinstance(read, Unreadable):
             return read
+        self._notes += with_marks(read.value, word.mark) if word.mark else ()
         self._object = read
         return True
 
@@ -234,7 +234,7 @@ class TaggedBlock(Begun):
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
             self._repairs.append(never_closed(pieces, start))
-        self._notes += swallowed(pieces, closing)
+        self._notes += swallowed(pieces, closing, closed=closed)
         for piece in pieces:
             self._argument(piece, word, root, told=bool(live) and piece is pieces[0])
         return True

@@ -43,9 +43,9 @@ def claim_of(form: Format, word: CallObject) -> Claim:
             ((name, arguments),) = value.items()
             outer = ()
         else:
-            id_key = next((key for key in _IDS if key in value), "")
-            id_ = value.get(id_key)
-            if len(value) != 3 or type(id_) is not str:
+            id_key = next((key for key in _IDS if key in value), None)
+            id_ = value[id_key] if id_key else None
+            if len(value) != 3 or id_key is None or type(id_) is not str:
                 return None
             name, arguments, outer = (
                 value.get(name_key),

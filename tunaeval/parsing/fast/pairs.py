@@ -49,7 +49,8 @@ def pairs_of(
     steps = _steps(form, before, many, after)
     if steps is None:
         return None
-    make, marks, groups = _maker(form, steps, before), Marks(form, steps.closer), steps.groups
+    make, groups = _maker(form, steps, before), steps.groups
+    marks = Marks(form, many, steps.closer)
     plain = matcher(steps.plain, groups)
     if plain is None:
         return None
@@ -106,9 +107,10 @@ def _maker(form: Format, steps: _Steps, before: Sequence[Word]) -> Maker:
 def _walked(steps: _Steps, marks: Marks, text: str, body: int) -> tuple[Found, int]:
     """What is found step by step, and the end of the call; `UNSURE` where it has none.
 
-    For values that hold what a tag begins with; none of them may be a tag that was damaged.
+    For values that hold what a tag begins with; none of them may be a tag that was damaged, nor
+    the end of a call, behind which another may begin, nor what another argument begins with.
     """
-    here, closer = steps.head(text, body), steps.closer
+    here, closer, others = steps.head(text, body), steps.closer, steps.others
     if here is None:
         return (), UNSURE
     name, *next_ = here.groups()
@@ -117,7 +119,7 @@ def _walked(steps: _Steps, marks: Marks, text: str, body: int) -> tuple[Found, i
         at = here.end()
         end = text.find(closer, at)
         value = text[at:end]
-        if end < 0 or (marks.first in value and marks.inside(value)):
+        if end < 0 or any(map(value.__contains__, others)) or marks.inside(value):
             return (), UNSURE
         found += (*next_, value)
         here = steps.step(text, end)
@@ -140,8 +142,8 @@ def _as_written(name: str, _: Tools | None) -> str:
 class _Steps(NamedTuple):
     """From the opener to the first value, and from each value's closer to the next, or the end.
 
-    For `plain` and `groups` see `Pairs`. `words` are the value's, the attribute, and whether keys
-    are written with entities.
+    For `plain` and `groups` see `Pairs`. No value here holds one of the `others`. `words` are the
+    value's, the attribute, and whether keys are written with entities.
     """
 
     plain: str
@@ -149,6 +151,7 @@ class _Steps(NamedTuple):
     head: Match
     step: Match
     closer: str
+    others: tuple[str, ...]
     words: tuple[Value, Attribute | None, bool]
 
 
@@ -161,25 +164,28 @@ def _steps(
     if len(places) != 1 or len(keys) != 1:
         return None
     at = places[0]
-    value, closer = words[at], words[at + 1]
+    again, value, closer = words[0], words[at], words[at + 1]
     attribute = _attribute(words[:at])
     first, item, rest = row(words[:1]), row(words[:at]), row(words[at + 2 :], space=WIDE_SPACE)
     head, tail = row(before), row(after, space=WIDE_SPACE)
     whole = None not in (first, item, rest, head, tail)
     if not (whole and isinstance(value, Value) and isinstance(closer, Literal)):
         return None
+    assert isinstance(again, Literal)  # noqa: S101 - a format without it is refused when built
     onward, closes = f"(?:{item}|(?!{first}){tail})", f"{re.escape(closer.text)}{rest}{WIDE_SPACE}"
     groups = 1 + (attribute is not None)
     start = matcher(f"{head}{SPACE}{onward}", groups + 1)
     step = matcher(f"{closes}{onward}", groups)
-    begins = {text[0] for word in (closer, form.closer or closer) for text in word.spellings}
+    marks = (closer, form.closer or closer, again)
+    begins = {text[0] for word in marks for text in word.spellings}
     text, items = f"([^{re.escape(''.join(sorted(begins)))}]*+)", f"(?!{first})"
     for _ in range(ARGUMENTS_AT_ONCE):
         items = f"(?:{item}{text}{closes}{items}|(?!{first}))"
     if start is None or step is None:
         return None
     kept, count = (value, attribute, keys[0].escaped), 1 + ARGUMENTS_AT_ONCE * (groups + 1)
-    return _Steps(f"{head}{SPACE}{items}{tail}", count, start, step, closer.text, kept)
+    others = (*again.spellings, (form.closer or closer).text)
+    return _Steps(f"{head}{SPACE}{items}{tail}", count, start, step, closer.text, others, kept)
 
 
 def _attribute(words: Sequence[Word]) -> Attribute | None:

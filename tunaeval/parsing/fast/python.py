@@ -22,6 +22,7 @@ _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
 """What is before a list that is part of a program: an index, an assignment, an argument."""
 
 _head = re.compile(rf"{SPACE}({NAME.pattern}){SPACE}(?=\()").match
+_IN_CALL = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 _next = re.compile(rf"{SPACE}(?:(,)|\])").match
 
 
@@ -63,9 +64,10 @@ def python_reader(form: Format) -> BlockReader:
 
 
 def python_stops(form: Format) -> tuple[str, ...]:
-    """The texts behind calls, which no call goes beyond."""
+    """The texts behind calls, which no call goes beyond; none that begins as something in one."""
     closers = (form.closer, (form.around or (None, None))[1])
-    return tuple(text for word in closers for text in (word.spellings if word else ()) if text)
+    texts = (text for word in closers for text in (word.spellings if word else ()) if text)
+    return tuple(text for text in texts if not _IN_CALL(text))
 
 
 def in_code(text: str, start: int) -> bool:

@@ -21,8 +21,9 @@ from tunaeval.repair import BraceReader, begins_soundly, nothing_hidden
 from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.window import Window
 
-from ..chains import stops_of
+from ..closings import stops_of
 from ..patterns import SPACE, matcher, row
+from ..swallowed import holds_marks
 from .claims import scanned
 from .made import call_of
 from .pairs import Pairs, meaning, pairs_of
@@ -124,7 +125,7 @@ def _braces_reader(
         window.pos = named.end()
         arguments = sound(BraceReader(window, mark, stops))
         end = _end(tail(text, window.pos))
-        if end < 0 or not holds(arguments, name, tools):
+        if end < 0 or not holds(arguments, name, tools) or holds_marks(arguments.values(), mark):
             return UNSURE
         calls.append(call_of(name, arguments, format_name, (start, end), None))
         return end

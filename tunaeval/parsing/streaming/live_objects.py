@@ -92,6 +92,8 @@ class LiveObject:
 
     def tell(self) -> None:
         """Tell what has become certain since the last time."""
+        if self._marks.seen == len(self._pieces):
+            return
         for mark in self._marks.new():
             if mark.depth <= self._depth:
                 self._end(mark)

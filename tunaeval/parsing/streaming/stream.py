@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from tunaeval.errors import UsageError
 from tunaeval.limits import MAX_TEXT
-from tunaeval.sse import Delta, Lines
-from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools, text_of
+from tunaeval.sse import Delta, Lines, delta_in
+from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
@@ -71,11 +71,12 @@ class Stream:
         """Take the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
 
         Where the server has parsed calls, those are the calls of the result, and what the text
-        told of its own does not count (see `parse_message`).
+        told of its own does not count (see `parse_message`). A whole chunk, or its choice, is
+        taken for the delta in it.
         """
         if not isinstance(delta, Mapping):
             raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
-        self._take_delta(delta)
+        self._take_events([delta_in(delta)])
         return self._told()
 
     def feed_sse(self, piece: str | bytes) -> list[Event]:
@@ -83,7 +84,9 @@ class Stream:
 
         Pieces may end anywhere, inside a line or a letter. A chunk that cannot be understood is a
         diagnosis, "invalid-chunk", and nothing else is lost. Where the stream ends without `[DONE]`
-        and without a finish reason, the diagnosis is "stream-cut", and the result is truncated.
+        and without a finish reason, or in an error, the diagnosis is "stream-cut", and the result
+        is truncated. A whole response, as of a server that does not stream, is read, too. Of
+        several choices (`n=2`), the first one is read.
         """
         if not isinstance(piece, str | bytes):
             raise refusal("piece", piece, "a str or bytes")
@@ -96,10 +99,13 @@ class Stream:
         if self._result is None:
             if self._lines:
                 self._take_events(self._lines.end())
+            if self._deltas and (half := self._deltas.rest(self._length)):
+                self._take(half)
             self._window.final = True
             self._run_out()
             result = self._collector.result("".join(self._chunks))
-            self._result = self._deltas.finish(result) if self._deltas else result
+            failed = self._lines is not None and self._lines.failed
+            self._result = self._deltas.finish(result, failed) if self._deltas else result
         return self._result
 
     def last_events(self) -> list[Event]:
@@ -149,8 +155,7 @@ class Stream:
             next(self._scan)
 
     def _take_delta(self, delta: Mapping[str, JsonValue]) -> None:
-        self._beside().take(delta, self._length)
-        if content := text_of(delta.get("content")):
+        if content := self._beside().take(delta, self._length):
             self._take(content)
 
     def _take_events(self, events: Iterable[Delta | Diagnosis]) -> None:

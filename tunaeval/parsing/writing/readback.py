@@ -48,19 +48,37 @@ def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
     Raises `UsageError` with the argument, or the name, that the format cannot say.
     """
     for call in calls:
-        _refuse_depth(call, form)
+        if why := _shape_fault(call) or _depth_fault(call):
+            raise UsageError(f"format {form.name!r} cannot write {why}")
     text = render_calls(calls, form)
     if calls and (why := _fault(text, calls, form)):
         raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
     return text
 
 
-def _refuse_depth(call: ToolCall, form: Format) -> None:
+def _shape_fault(call: ToolCall) -> str | None:
+    """Why the call is none that any text could say, if so: its name, its arguments, a key."""
+    name, arguments = call.name, call.arguments
+    if not isinstance(name, str):
+        return f"the name {name!r:.60}: a tool's name is a text, not {type(name).__name__}"
+    if re.search("[\ud800-\udfff]", name):
+        return f"the name {name!r:.60}: a lone surrogate is no character; leave it out"
+    if not isinstance(arguments, dict):
+        kind = type(arguments).__name__
+        return f"the arguments of {name!r:.60}: they are {kind}, not a dict; none at all are {{}}"
+    for key in arguments:
+        if not isinstance(key, str):
+            what = f"the argument {key!r:.60} of {name!r:.60}"
+            return f"{what}: its name is {type(key).__name__}, not a text; write {str(key)!r:.60}"
+    return None
+
+
+def _depth_fault(call: ToolCall) -> str | None:
     """Deeper than anything that is read: writing it could take all of the stack."""
     for key, value in call.arguments.items():
         if isinstance(value, dict | list) and (fault := not_json(value)):
-            what = f"the argument {key!r} of {call.name!r}: its value is no JSON: {fault}"
-            raise UsageError(f"format {form.name!r} cannot write {what}")
+            return f"the argument {key!r} of {call.name!r}: its value is no JSON: {fault}"
+    return None
 
 
 def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
@@ -134,7 +152,13 @@ def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
         why = misread(back, calls, by_schema=True) or _typed_fault(calls, form)
     if why is None and back.content.strip():
         return f"{back.content.strip()!r:.200} is read as content"
-    return why
+    return why or next(filter(None, map(_unclosed, back.calls)), None)
+
+
+def _unclosed(call: ToolCall) -> str | None:
+    """Why a call is read only because what is behind it shows its end; that may be missing."""
+    found = next((repair for repair in call.repairs if repair.code == "unclosed"), None)
+    return f"it would be read with the repair unclosed: {found.message}" if found else None
 
 
 def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:

@@ -1,0 +1,195 @@
+"""A broken attempt has a diagnosis: between markers around calls, and in front of a good call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.formats.reading import read, takes
+from tests.parsing.samples import codes, said
+from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear
+from tunaeval import parse, render, stream
+from tunaeval.formats import FORMATS
+from tunaeval.types import LEVELS, ToolCall, Tools, ToolSpec
+
+TOOLS = Tools([ToolSpec("book", parameters=takes(city="string"))])
+ROME, OSLO = ToolCall("book", {"city": "Rome"}), ToolCall("book", {"city": "Oslo"})
+SURROUNDED = sorted(
+    name for name, form in FORMATS.items() if form.marked and form.around and form.around[0].text
+)
+
+
+def _hurt(text: str) -> Iterator[str]:
+    """With a letter or a sign less in one place, and with other quotes."""
+    for word in re.finditer(r"[A-Za-z]{3,}|[<>=|\"'{}\[\]]+", text):
+        middle = (word.start() + word.end()) // 2
+        yield text[:middle] + text[middle + 1 :]
+        yield text[: word.start()] + text[word.end() :]
+    yield text.replace('"', "'")
+
+
+@pytest.mark.parametrize("name", SURROUNDED)
+@pytest.mark.parametrize("tools", [TOOLS, None], ids=["tools", "no tools"])
+def test_what_is_between_markers_of_calls_is_an_attempt(name: str, tools: Tools | None) -> None:
+    around = FORMATS[name].around
+    assert around is not None
+    first, last = around[0].text, around[1].text
+    text = render([ROME], name)
+    for hurt in _hurt(text[text.index(first) + len(first) : text.rindex(last)]):
+        result = parse(text[: text.index(first)] + first + hurt + last, name, tools)
+        assert result.calls or result.diagnoses, hurt
+        assert result.outcome != "no_call", hurt
+
+
+BROKEN = {
+    "a misspelt opener": (
+        "minimax-m2",
+        '<minimax:tool_call>\n<invok name="book">\n</invoke>\n</minimax:tool_call>',
+    ),
+    "behind a sentence": (
+        "minimax-m2",
+        'Well. <minimax:tool_call>\n<invok name="book">\n</invoke>\n</minimax:tool_call>',
+    ),
+    "other quotes": (
+        "deepseek-v3.2",
+        (
+            "<｜DSML｜function_calls>\n<｜DSML｜invoke name='book'>\n</｜DSML｜invoke>\n"
+            "</｜DSML｜function_calls>"
+        ),
+    ),
+    "anything": ("kimi-k2", "<|tool_calls_section_begin|>well<|tool_calls_section_end|>"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), BROKEN.values(), ids=BROKEN)
+def test_it_is_malformed_and_all_of_it_is_in_the_diagnosis(name: str, text: str) -> None:
+    for level in LEVELS:
+        result = read(text, name, TOOLS, level)
+        assert (result.outcome, codes(result)) == ("malformed", ["invalid-json"])
+        span = result.diagnoses[0].span
+        assert span is not None
+        assert text[slice(*span)] == text.removeprefix("Well. ")
+        first, last = FORMATS[name].around or ("", "")
+        rest = text.replace(getattr(first, "text", ""), "").replace(getattr(last, "text", ""), "")
+        assert result.content == rest
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<|tool_calls_section_begin|><|tool_calls_section_end|>",
+        "<|tool_calls_section_begin|>\n \n<|tool_calls_section_end|>\nDone.",
+        "The tag <|tool_calls_section_begin|> opens and <|tool_calls_section_end|> closes.",
+        "`<|tool_calls_section_begin|>` (a), `<|tool_calls_section_end|>` (b)",
+    ],
+    ids=["nothing", "white space", "in prose", "quoted"],
+)
+def test_markers_without_anything_are_no_attempt(text: str) -> None:
+    result = read(text, "kimi-k2", TOOLS)
+    assert (result.outcome, codes(result)) == ("no_call", [])
+
+
+@pytest.mark.parametrize("end", ["", "\n</minimax:tool_cal>", "\n<minimax:tool_call>\n<invok>"])
+def test_a_tag_behind_a_marker_that_is_never_closed_is_an_attempt(end: str) -> None:
+    text = f'<minimax:tool_call>\n<invok name="book">{end}'
+    result = read(text, "minimax-m2", TOOLS)
+    assert (result.outcome, {*codes(result)}) == ("malformed", {"invalid-json"})
+    again = read(f"{text}\n{render([OSLO], 'minimax-m2')}", "minimax-m2", TOOLS)
+    assert said(again) == [("book", {"city": "Oslo"})]
+    assert {*codes(again)} == {"invalid-json"}
+
+
+def test_words_behind_a_marker_are_prose() -> None:
+    result = read("<minimax:tool_call> begins all calls.", "minimax-m2", TOOLS)
+    assert (result.outcome, codes(result)) == ("no_call", [])
+
+
+FIRST = {
+    "a name in capitals": ("qwen3-coder", "<tool_call>\n<FUNCTION=book>\n<parameter=city>\nRome\n"),
+    "a name and nothing more": ("mimo", "<tool_call>\n<function=book>\n"),
+    "without the outer tag": ("qwen3-coder", "<function=book>\n"),
+    "another sign": ("seed-oss", "<seed:tool_call>\n<function:book>\n<parameter=city>\nRome\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FIRST.values(), ids=FIRST)
+def test_a_broken_attempt_before_a_good_call_keeps_its_diagnosis(name: str, text: str) -> None:
+    for between in ("", "\n", "\nAgain:\n"):
+        for level in LEVELS:
+            result = read(text + between + render([OSLO], name), name, TOOLS, level)
+            assert said(result) == [("book", {"city": "Oslo"})]
+            assert codes(result) == ["invalid-json"]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, form in FORMATS.items() if form.marked))
+def test_what_was_malformed_alone_has_a_diagnosis_before_a_good_call(name: str) -> None:
+    for hurt in _hurt(render([ROME], name)):
+        alone = parse(hurt, name, TOOLS)
+        if alone.outcome == "malformed":
+            result = parse(f"{hurt}\n{render([OSLO], name)}", name, TOOLS)
+            assert result.diagnoses or any(call.repairs for call in result.calls), hurt
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "Calls begin with <tool_call> and have a <function=name> inside.\n",
+        "<tool_call> is the tag (of calls).\n",
+        "<tool_call>\nis the tag:\n",
+        "As in `<tool_call>\n<function=f>`:\n",
+    ],
+)
+def test_a_tag_in_prose_before_a_good_call_is_no_attempt(prose: str) -> None:
+    result = read(prose + render([OSLO], "qwen3-coder"), "qwen3-coder", TOOLS)
+    assert said(result) == [("book", {"city": "Oslo"})]
+    assert codes(result) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "outcome"),
+    [
+        ("glm45", "<tool_call>lsarg_key>a</arg_key></tool_call>", "malformed"),
+        ("mistral-v11", '[TOOL_CALLS]lsARGS]{"path": "a"}', "malformed"),
+        ("mistral-v11", "[TOOL_CALLS]ls", "truncated"),
+        ("glm45", "<tool_call>ls", "truncated"),
+        ("deepseek-v3.1", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ls", "truncated"),
+    ],
+)  # fmt: skip
+def test_auto_says_of_a_broken_attempt_what_its_format_says(
+    name: str, text: str, outcome: str
+) -> None:
+    result = read(text, "auto")
+    assert (result.outcome, codes(result)) == (outcome, codes(read(text, name)))
+
+
+def test_auto_says_that_the_second_call_in_a_region_is_broken() -> None:
+    good, bad = (f'<|tool_call_begin|>functions.f:{n}<|tool_call_argument_begin|>{{"a": {n}}}'
+                 "<|tool_call_end|>" for n in range(2))  # fmt: skip
+    hurt = bad.replace("argument", "argumnt")
+    text = f"<|tool_calls_section_begin|>{good}{hurt}<|tool_calls_section_end|>"
+    for name in ("kimi-k2", "auto"):
+        result = read(text, name)
+        assert said(result) == [("f", {"a": 0})]
+        assert codes(result) == ["invalid-json"]
+
+
+@pytest.mark.parametrize("gap", ["", "\n", "  \n"])
+def test_an_opener_that_is_there_twice_is_no_attempt_of_its_own(gap: str) -> None:
+    result = read(f"<tool_call>{gap}{render([OSLO], 'qwen3-coder')}", "qwen3-coder", TOOLS)
+    assert said(result) == [("book", {"city": "Oslo"})]
+    assert codes(result) == []
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        "<|tool_calls_section_begin|>x",
+        "<|tool_calls_section_begin|>x<|tool_calls_section_end|>",
+        "x<|tool_calls_section_end|>",
+    ],
+)
+def test_floods_of_markers_take_no_time(flood: str) -> None:
+    assert_linear(lambda text: parse(text, "kimi-k2"), "", flood, WHOLE)
+    assert_linear(lambda text: stream("kimi-k2").feed(text), "", flood, STREAMED)

@@ -1,0 +1,126 @@
+"""Formats of one's own with odd words, whole and arriving: what random formats once showed."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tunaeval import ToolCall, parse, render, stream
+from tunaeval.errors import FormatError, UsageError
+from tunaeval.grammar import (
+    Arguments,
+    CallObject,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.types import LEVELS, JsonObject, ParseResult, Tools, ToolSpec
+
+SHORT_TAGS = Format(
+    "short-tags",
+    (
+        Literal("[[call]]"),
+        Name(),
+        Literal(">"),
+        Many(
+            (
+                Literal("<k>"),
+                Key(),
+                Literal("</k>"),
+                Literal("<v>"),
+                Value(),
+                Literal("</v>"),
+                Space("\n"),
+            )
+        ),
+        Literal("[[/call]]"),
+    ),
+)
+SPACED = Format(
+    "spaced",
+    (
+        Literal("<a "),
+        Name(),
+        Many((Literal("<x>"), Key(), Literal("<x>"), Value("no"), Literal("  "))),
+        Literal("]"),
+    ),
+)
+
+
+def calls(result: ParseResult) -> list[tuple[str, JsonObject]]:
+    return [(call.name, call.arguments) for call in result.calls]
+
+
+def everywhere(text: str, form: Format, tools: Tools | None = None) -> ParseResult:
+    """The result of the whole text, which is that of its characters one by one, at each level."""
+    for level in LEVELS:
+        reading = stream(form, tools, level=level)
+        for char in text:
+            reading.feed(char)
+        assert reading.finish() == parse(text, form, tools, level)
+    return parse(text, form, tools)
+
+
+JSON = [(Name(), Literal("|"), Arguments()), (CallObject(array=True),)]
+
+
+@pytest.mark.parametrize(
+    ("words", "closer"),
+    [
+        *product(JSON, [":", "true", "-1", "null", "::", "x", "_", "7"]),
+        *product([(PythonCalls(),)], [":", "::"]),
+    ],
+)
+def test_a_closer_that_could_be_in_a_call_closes_none(words: tuple[Word, ...], closer: str) -> None:
+    form = Format("odd", (Literal("<call>"), *words, Literal(closer)))
+    call = ToolCall("f", {"x": -1, "t": [True, None, {"k": "a:b"}]})
+    text = render([call], form)
+    for each in (text, text + " and more", text[:-1], text + text):
+        everywhere(each, form)
+    assert everywhere(text, form).calls[0].arguments == call.arguments
+
+
+def test_a_value_does_not_go_on_behind_the_end_of_its_call() -> None:
+    text = "[[call]]f><k>x</k><v>A\n[[/call]]\n[[call]]g><k>y</k><v>B</v>\n[[/call]]"
+    found = everywhere(text, SHORT_TAGS)
+    assert calls(found) == [("f", {"x": "A"}), ("g", {"y": "B"})]
+    assert [repair.code for repair in found.calls[0].repairs] == ["unclosed"]
+
+
+def test_an_argument_is_found_in_the_value_before_it_whatever_they_begin_with() -> None:
+    properties = {key: {"type": "string"} for key in "ab"}
+    tools = Tools([ToolSpec("f", parameters={"properties": properties})])
+    found = everywhere("<a f<x>a<x>one<x>b<x>two  ]", SPACED, tools)
+    assert found.calls[0].arguments == {"a": "one", "b": "two"}
+    assert [repair.code for repair in found.calls[0].repairs] == ["unclosed"]
+
+
+def test_what_would_be_read_as_unclosed_is_not_written() -> None:
+    words = (Literal("<x>"), Key(), Literal("<x>"), Space(), Value("no"), Literal("\n"))
+    form = Format("lines", (Literal("<call>"), Name(), Many(words), Literal("</call>")))
+    assert render([ToolCall("f", {"a": "b"})], form) == "<call>f<x>a<x>b\n</call>"
+    with pytest.raises(UsageError, match=r"'a' of 'f': .*closing tag of 'a' is missing"):
+        render([ToolCall("f", {"a": ""})], form)
+
+
+def test_a_prompt_does_not_end_with_what_comes_behind_it() -> None:
+    words = (Literal("<c>"), Literal("<c>"), CallObject(), Literal("</c>"))
+    assert not Format("twice", words).prompted
+    with pytest.raises(FormatError, match="comes the same text"):
+        Format("twice", words, prompted=True)
+
+
+def test_a_prompted_text_is_waited_for_until_it_can_be_no_call() -> None:
+    pair = Many((Literal('<p n="'), Key(), Literal('">'), Value(), Literal("</p>")))
+    form = Format("star", (Literal("★"), Name(), Literal('"'), pair, Literal(";;")), prompted=True)
+    found = everywhere('zt_x"<p n="x">a: b</p>;;', form)
+    assert calls(found) == [("zt_x", {"x": "a: b"})]
+    spaced = Format("star", (Literal("★"), Space("\n"), Name(), Arguments()), prompted=True)
+    assert calls(everywhere("\nf{}", spaced)) == [("f", {})]
