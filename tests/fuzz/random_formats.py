@@ -155,8 +155,9 @@ def _elements(tape: Tape) -> _Words:
 
 
 def _python(tape: Tape) -> _Words:
-    word = PythonCalls(listed=tape.below(2) == 0)
-    return [_opener(tape), _space(tape), word, _space(tape), _closer(tape)]
+    listed = tape.below(2) == 0
+    closer = [] if listed and tape.below(4) == 3 else [_space(tape), _closer(tape)]
+    return [_opener(tape), _space(tape), PythonCalls(listed), *closer]
 
 
 # --- words ---------------------------------------------------------------------------------------

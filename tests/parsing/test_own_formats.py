@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tunaeval import ToolCall, parse, render, stream
 from tunaeval.errors import FormatError, UsageError
@@ -85,6 +87,48 @@ def test_a_closer_that_could_be_in_a_call_closes_none(words: tuple[Word, ...], c
     for each in (text, text + " and more", text[:-1], text + text):
         everywhere(each, form)
     assert everywhere(text, form).calls[0].arguments == call.arguments
+
+
+PIECES = (
+    "f(a=1)",
+    "g()",
+    "[f(a=1)]",
+    "<c>",
+    "Done",
+    "a.b",
+    "x",
+    ", ",
+    " ",
+    "\n",
+    " " * 30,
+    "(",
+    "1",
+)
+
+
+OPEN = Format("open", (Literal("<c>"), PythonCalls()))
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=6))
+def test_what_is_behind_calls_that_nothing_closes_may_arrive(pieces: list[str]) -> None:
+    everywhere("<c>f(a=1)" + "".join(pieces), OPEN)
+
+
+@pytest.mark.parametrize("behind", [" Done it.", "\nThat is it (so to say)", "ok", ", and so on"])
+def test_a_word_behind_calls_that_nothing_closes_is_text(behind: str) -> None:
+    found = everywhere("<c>f(a=1) g()" + behind, OPEN)
+    assert calls(found) == [("f", {"a": 1}), ("g", {})]
+    assert found.content == behind.lstrip(", \n")
+    assert not found.diagnoses
+    assert not found.truncated
+
+
+@pytest.mark.parametrize("opener", ["[", "{", '[{"'])
+def test_an_opener_of_signs_that_objects_begin_with_is_not_there_twice(opener: str) -> None:
+    words = (Literal(opener), Literal("<call>"), CallObject(array=True), Literal("</call>"))
+    form = Format("signs", words)
+    two = [ToolCall("f", {"a": 1}), ToolCall("g", {})]
+    assert calls(everywhere(render(two, form), form)) == [("f", {"a": 1}), ("g", {})]
 
 
 def test_a_value_does_not_go_on_behind_the_end_of_its_call() -> None:

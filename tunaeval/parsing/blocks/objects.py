@@ -24,6 +24,7 @@ from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
+_DATA = re.compile(r'[][{}", ]++\Z').match
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
@@ -89,8 +90,8 @@ class Block(Begun):
     def _openers(self, char: str) -> Generator[None, None, tuple[str, int]]:
         """Pass over the opener where it is there again; what follows, and where the last one is."""
         window, opener = self._window, self._form.opener
-        last = window.offset
-        while self._form.marked and opener and char == opener.text[0]:
+        last, marked = window.offset, self._form.marked
+        while marked and opener and char == opener.text[0] and not _DATA(opener.text):
             here = window.offset
             if not (yield from literal(window, opener.spellings)):
                 break

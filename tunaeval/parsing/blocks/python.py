@@ -19,7 +19,7 @@ from tunaeval.types import Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer
-from ..fast.python import NAME, ends_line, in_code, python_stops
+from ..fast.python import HEAD_NEAR, NAME, ends_line, in_code, python_stops
 from ..judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
@@ -116,7 +116,7 @@ class PythonBlock(Begun):
         while True:
             char = yield from next_char(window)
             if _begins_name(char) and (comma or not self._bare):
-                if self._is_full():
+                if self._is_full() or (count and not listed and (yield from self._is_text())):
                     return True
                 if listed and not comma:
                     self._ledger.repair("missing-comma", "no comma between two calls")
@@ -131,6 +131,16 @@ class PythonBlock(Begun):
                 return count > 0 or self._refuse_here("invalid-json", "a list without calls")
             else:
                 return (yield from self._ended(char, count, listed=listed))
+
+    def _is_text(self) -> Generator[None, None, bool]:
+        """Whether a word behind calls that nothing closes begins none; it is not passed over."""
+        if self._bare or self._form.closer is not None:
+            return False
+        window, start = self._window, self._window.offset
+        yield from bounded(window, HEAD_NEAR)
+        is_text = not window.text.startswith("(", window.pos)
+        window.pos = start - window.base
+        return is_text
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Generator[None, None, bool]:
         """Something else than a call follows; whether the calls so far stand."""
@@ -245,9 +255,9 @@ class PythonBlock(Begun):
     def _after(self) -> Reading[None]:
         """The closer; one that is missing is a repair of the last call."""
         window, closer = self._window, self._form.closer
+        yield from next_char(window)
         if closer is None:
             return
-        yield from next_char(window)
         self.closed = yield from literal(window, closer.spellings)
         if self.closed:
             return

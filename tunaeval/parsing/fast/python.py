@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
-from tunaeval.limits import KEPT, LIST_AHEAD, LIST_BEFORE
+from tunaeval.limits import KEPT, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
 from tunaeval.repair import PythonReader
 from tunaeval.types import ToolCall, Tools
 from tunaeval.window import Window
@@ -18,10 +18,14 @@ from .sound import holds, sound
 
 NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 
+HEAD_NEAR = re.compile(rf"({NAME.pattern}){NEAR_SPACE}")
+"""In a row that nothing closes, what is before the parenthesis of another call; else it is text."""
+
 _CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
 """What is before a list that is part of a program: an index, an assignment, an argument."""
 
 _head = re.compile(rf"{SPACE}({NAME.pattern}){SPACE}(?=\()").match
+_next_head = re.compile(rf"{SPACE}{HEAD_NEAR.pattern}(?=\()").match
 _IN_CALL = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 _next = re.compile(rf"{SPACE}(?:(,)|\])").match
 
@@ -30,7 +34,9 @@ def python_reader(form: Format) -> BlockReader:
     """The reader of a format whose calls are written as Python does."""
     stops, bare, format_name = python_stops(form), form.opener is None, form.name
     closers = "|".join(map(re.escape, form.closer.spellings)) if form.closer else ""
-    tail = re.compile(rf"{SPACE}(?:{closers})" if closers else "").match
+    never_closed = not (closers or bare)
+    behind_row = rf"{SPACE}(?!,)" if never_closed else rf"{SPACE}(?:{closers})" if closers else ""
+    tail, next_head = re.compile(behind_row).match, _next_head if never_closed else _head
 
     def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         if bare and (in_code(text, start) or not (tools or _begins_line(text, start))):
@@ -39,7 +45,8 @@ def python_reader(form: Format) -> BlockReader:
         listed = text.startswith("[", at)
         window = Window(text, final=True)
         window.pos = at + listed
-        while named := _head(text, window.pos):
+        head = _head
+        while named := head(text, window.pos):
             window.pos, name = named.end(), named[1]
             arguments = sound(PythonReader(window, (), stops))
             if not holds(arguments, name, tools):
@@ -52,6 +59,8 @@ def python_reader(form: Format) -> BlockReader:
                 window.pos = behind.end()
                 if behind[1] is None:
                     break
+            else:
+                head = next_head
         else:
             if listed:
                 return UNSURE
