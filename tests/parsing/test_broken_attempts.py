@@ -43,6 +43,61 @@ def test_what_is_between_markers_of_calls_is_an_attempt(name: str, tools: Tools 
         assert result.outcome != "no_call", hurt
 
 
+def _without_opener(name: str) -> Iterator[str]:
+    """A call whose opener is lost, or has another letter in one place."""
+    form, text = FORMATS[name], render([ROME], name)
+    assert form.opener
+    opener = form.opener.text
+    body = text[text.index(opener) + len(opener) :]
+    yield body
+    yield opener.swapcase() + body
+    for at, letter in enumerate(opener):
+        yield f"Sure.\n{opener[:at]}{'x' if letter != 'x' else 'y'}{opener[at + 1 :]}{body}"
+
+
+CLOSED = sorted(
+    name
+    for name, form in FORMATS.items()
+    if form.opener and form.closer and any(map(str.isalpha, form.closer.text))
+)
+
+
+@pytest.mark.parametrize("how", ["by name", "auto"])
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_call_whose_opener_is_lost_is_an_attempt(name: str, how: str) -> None:
+    for text in _without_opener(name):
+        result = read(text, name if how == "by name" else "auto", TOOLS)
+        assert result.calls or result.diagnoses, text
+        assert result.outcome != "no_call" or "unclosed-fence" in codes(result), text
+
+
+def test_it_is_one_behind_a_good_call_too() -> None:
+    good = render([OSLO], "hermes")
+    result = read(good + "\n" + good.replace("<tool_call>", "<tool_cal>"), "hermes", TOOLS)
+    assert (said(result), codes(result)) == ([("book", {"city": "Oslo"})], ["stray-closer"])
+
+
+def test_a_message_of_harmony_that_ends_a_call_has_one() -> None:
+    broken = render([ROME], "harmony").replace("<|message|>", "<|mesage|>")
+    for text in (broken, '{"city": "Rome"}<|call|>'):
+        result = read(text, "harmony", TOOLS)
+        assert (result.outcome, codes(result)) == ("malformed", ["stray-closer"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It ends with </tool_call>, as you see.",
+        'Write `{"name": "f"}</tool_call>` there.',
+        "if (x) { y(); }\n</function> is no tag of ours: see (a)</tool_call> and [b]</tools>.",
+    ],
+)
+def test_a_closer_in_prose_ends_nothing(text: str) -> None:
+    for name in ("hermes", "qwen3-coder"):
+        result = read(text, name, TOOLS)
+        assert (result.outcome, result.diagnoses) == ("no_call", ())
+
+
 BROKEN = {
     "a misspelt opener": (
         "minimax-m2",

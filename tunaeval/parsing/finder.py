@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
-from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format
+from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .prompted import Prompted, prompted_of
@@ -225,13 +225,23 @@ def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
             known = tokens.get(text, fresh)
             tokens[text] = replace(known, formats=(*known.formats, form))
     for form in formats:
-        for text in form.closer.spellings if form.closer else ():
-            tokens.setdefault(text, Token("close", text, (form,), around=text in around))
-        for text in form.envelope.closes.spellings if form.envelope else ():
-            tokens.setdefault(text, Token("end", text))
+        for fresh in _closers(form, around):
+            known = tokens.setdefault(fresh.text, fresh)
+            if known is not fresh and known.kind == "close":
+                tokens[fresh.text] = replace(known, formats=(*known.formats, *fresh.formats))
     for text in around:
         tokens.setdefault(text, Token("around", text, announces=text in first))
     return tokens
+
+
+def _closers(form: Format, around: set[str]) -> Iterable[Token]:
+    """What ends calls, and what ends messages, of which the first of several ends a call."""
+    for text in form.closer.spellings if form.closer else ():
+        yield Token("close", text, (form,), around=text in around)
+    closes = form.envelope.closes if form.envelope else Literal("")
+    for text in filter(None, closes.spellings):
+        of_calls = (form,) if closes.also and text == closes.text else ()
+        yield Token("end", text, of_calls)
 
 
 def _openers(form: Format) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from .judged import Ended, Given, Judged, Objects, judged_result
 from .mention import Region
 from .quoting import LINE_START
 from .routing import addressed_call, header_in
-from .tokens import Choice, Token, chosen
+from .tokens import Choice, Token, chosen, ends_call
 
 _OPENERS = frozenset({"open", "bare"})
 _AROUND = frozenset({"around", "end"})
@@ -146,11 +146,12 @@ class Plain:
 
     def _mark(self, token: Token, start: int, end: int) -> bool:
         """Pass over what is around blocks, or ends a message; whether that could be done here."""
-        if self._ends_region(token):
+        before = self.text[max(self.at, start - KEPT) : start]
+        if self._ends_region(token) or (before and ends_call(token, before.rstrip())):
             return False
         if token.kind == "end":
             self.channel = None
-        lined = LINE_START.search(self.text[max(self.at, start - KEPT) : start])
+        lined = LINE_START.search(before)
         self._around(start, end)
         if token.text in self._regions:
             self.region = Region(start, token.text, body=bool(lined))

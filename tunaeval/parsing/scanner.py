@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.limits import MAX_CALLS
+from tunaeval.limits import KEPT, MAX_CALLS
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
@@ -21,9 +21,9 @@ from .late_calls import Late, only_calls, repair_of, think_until
 from .openers import Blocks
 from .plain import Plain
 from .prompted import Prompted
-from .quoting import LINE_START
+from .quoting import LINE_START, in_ticks
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
-from .tokens import Token
+from .tokens import Token, ends_call
 
 
 class Scanner(Blocks):
@@ -115,7 +115,9 @@ class Scanner(Blocks):
             mention.closed(collector, text, self.window.offset + len(text))
             self._mention = None
         self._refused = None
-        if token.around and not framed:
+        if self._ends_broken(token):
+            self._only_text(text)
+        elif token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
             if collector.last == "markup" or not self._wraps(token):
@@ -124,6 +126,20 @@ class Scanner(Blocks):
         else:
             self._only_text(text)
         return None
+
+    def _ends_broken(self, token: Token) -> bool:
+        """Whether it ends what looks like a call, although nothing begins one; if so, say it."""
+        window, collector = self.window, self.collector
+        before = window.text[max(0, window.pos - KEPT) : window.pos]
+        if not ends_call(token, before.rstrip()) or collector.last != "content":
+            return False
+        ends = collector.pieces.ends
+        quoted = self._in_code or in_ticks(self._line) or self._quoted()
+        if quoted or collector.has_said(ends[-2] if len(ends) > 1 else 0):
+            return False
+        self._diagnose_stray(token)
+        collector.attempt(window.offset)
+        return True
 
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""
@@ -197,6 +213,7 @@ class Scanner(Blocks):
         if mention and mention.token.kind == "message":
             mention.body, self._mention = True, None
             mention.closed(self.collector, token.text, self.window.offset + len(token.text))
+        self._ends_broken(token)
         self._around(token)
 
     # --- reasoning ---------------------------------------------------------------------------
