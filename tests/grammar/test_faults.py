@@ -158,6 +158,17 @@ def test_a_line_s_end_closes_nothing_and_what_does_is_said(
         check_format(Format("f", works))
 
 
+@pytest.mark.parametrize("opener", ["a", "7", ".", "-", '"', " (", "Ä"])
+def test_an_opener_that_any_sentence_has_is_refused(opener: str) -> None:
+    with pytest.raises(FormatError, match="is in any sentence; use a longer text"):
+        Format("f", (Literal(opener), CALL, CLOSE))
+
+
+def test_a_closer_is_no_other_spelling_of_the_opener() -> None:
+    with pytest.raises(FormatError, match="both opens and closes"):
+        Format("f", (Literal("<call>", also=(CLOSE.text,)), CALL, CLOSE))
+
+
 LINES = Many((Literal("  "), Key(r"[a-z_]{1,20}"), Literal(": "), VALUE, Literal("\n")))
 
 

@@ -84,18 +84,65 @@ def test_a_message_of_harmony_that_ends_a_call_has_one() -> None:
         assert (result.outcome, codes(result)) == ("malformed", ["stray-closer"])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "It ends with </tool_call>, as you see.",
-        'Write `{"name": "f"}</tool_call>` there.',
-        "if (x) { y(); }\n</function> is no tag of ours: see (a)</tool_call> and [b]</tools>.",
-    ],
-)
-def test_a_closer_in_prose_ends_nothing(text: str) -> None:
-    for name in ("hermes", "qwen3-coder"):
-        result = read(text, name, TOOLS)
-        assert (result.outcome, result.diagnoses) == ("no_call", ())
+NAMED = {
+    "glm45": "<tool_cal>book</tool_call>",
+    "minimax-m2": '<invok name="book"></invoke>',
+    "deepseek-v3.2": '<｜DSML｜invok name="book">\n</｜DSML｜invoke>',
+    "qwen3-bare": "<functin=book>\n</function>",
+    "minicpm5": '<functon name="book"></function>',
+    "solar-open2": "<|tool_call:strt|>book\n<|tool_call:end|>",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("how", ["by name", "auto"])
+def test_a_tool_s_name_alone_is_one(name: str, how: str) -> None:
+    result = read(NAMED[name], name if how == "by name" else "auto", TOOLS)
+    assert (result.outcome, codes(result)) == ("malformed", ["stray-closer"])
+
+
+PROSE = [
+    "It ends with </tool_call>, as you see.",
+    'Write `{"name": "f"}</tool_call>` there.',
+    "if (x) { y(); }\n</function> is no tag of ours: see (a)</tool_call> and [b]</tools>.",
+    'assert out.endswith("}</tool_call>")',
+    "So it is: opener {json} </tool_call>",
+    "{{ call }}\n</tool_call>",
+    "It must end with </parameter></function></tool_call>.",
+    "Close everything (parentheses, too)\n</function_calls>\nand stop.",
+    "The array [1, 2] <|call|> is odd.",
+    '<function id="1"><parameter>a</parameter></function>',
+    "<function>{ return 1; }</function>",
+    '<tools version="1">{"a": 1}</tools>',
+    '<tool_calls count="2">[a, b]</tool_calls>',
+    "Hermes models put calls between <tool_call> and </tool_call>.",
+    "Gemma writes a call between <|tool_call> and <tool_call|>.",
+    "A call is inside <tool_call></tool_call> XML tags.",
+    "All of it is between <function_calls> and </function_calls>.",
+]
+"""About markers, or with such markup of its own."""
+
+
+@pytest.mark.parametrize("name", ["auto", "hermes", "qwen3-coder", "olmo3", "harmony", "gemma4"])
+@pytest.mark.parametrize("text", PROSE)
+@pytest.mark.parametrize("tools", [TOOLS, None], ids=["tools", "no tools"])
+def test_prose_that_speaks_of_markers_tries_nothing(
+    text: str, name: str, tools: Tools | None
+) -> None:
+    result = read(text, name, tools)
+    assert (result.outcome, {*codes(result)} - {"quoted"}) == ("no_call", set())
+
+
+@pytest.mark.parametrize("between", ["book", "\nbook\n", "\n"])
+def test_markers_around_a_tool_s_name_or_nothing_are_an_attempt(between: str) -> None:
+    result = read(f"I book it: <tool_call>{between}</tool_call>", "hermes", TOOLS)
+    assert (result.outcome, codes(result)) == ("malformed", ["invalid-json"])
+
+
+def test_an_element_that_names_a_tool_is_an_attempt() -> None:
+    text = '<tool_call id="1">{"name": "book", "arguments": {"city": "Rome"}}</tool_call>'
+    assert read(text, "hermes", TOOLS).outcome == "malformed"
+    assert read(text, "hermes").outcome == "no_call"
 
 
 BROKEN = {

@@ -226,8 +226,13 @@ def _marks_fault(words: tuple[Word, ...], first: Literal) -> str | None:
         if not text.strip():
             advice = _blank_advice(words, text)
             return f"{text!r} opens or closes a call, and is found everywhere; {advice}"
-    short = [text for text in last.spellings if text in first.spellings and len(text) < 3]
-    return f"{short[0]!r} both opens and closes" if short and last is not first else None
+    if usual := next((text for text in first.spellings if _in_words(text.strip())), None):
+        return f"{usual!r} opens a call, and is in any sentence; use a longer text"
+    if last is first:
+        return None
+    both = [text for text in last.spellings if text in first.spellings]
+    unclear = next((text for text in both if len(text) < 3 or first.text != last.text), None)
+    return f"{unclear!r} both opens and closes" if unclear else None
 
 
 def _blank_advice(words: tuple[Word, ...], text: str) -> str:
@@ -291,6 +296,10 @@ def _dropped_fault(
         if text in texts:
             return f"`dropped` has {text!r}, which is a Literal of the calls; leave it out"
     return None
+
+
+_in_words = re.compile(r"[\w.,;:!?'\"()/-]").fullmatch
+"""A character that every sentence may have."""
 
 
 def _is_usual(text: str) -> bool:

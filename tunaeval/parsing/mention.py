@@ -32,9 +32,12 @@ class Mention:
     words: bool = False
     tagged: bool = False
     """A tag is right behind it, and it begins its line: it is no part of prose."""
+    spoken: bool = False
+    """It follows a word in its line: with its closer in there, too, a sentence speaks of both."""
 
     def hear(self, said: str) -> None:
         """More was said behind the opener."""
+        self.spoken = self.spoken and "\n" not in said
         if not self.body:
             self.body = bool(_BODY.search(said))
             self.words = self.words or not said.isspace()
@@ -54,9 +57,13 @@ class Mention:
             self._broken(collector, token.text, start)
             self.tagged = False
 
-    def closed(self, collector: Collector, closer: str, end: int) -> None:
-        """Its closer ends at `end`: something tried to be a call if it looked like one."""
-        if (self.body or not self.words) and self.calls == len(collector.calls):
+    def closed(self, collector: Collector, closer: str, end: int, *, named: bool = False) -> None:
+        """Its closer ends at `end`: something tried to be a call if it looked like one.
+
+        `named`: it has the name of a tool, and no more.
+        """
+        looks = self.body or named or not (self.words or self.spoken)
+        if looks and self.calls == len(collector.calls):
             self._broken(collector, closer, end)
 
     def _broken(self, collector: Collector, until: str, end: int) -> None:

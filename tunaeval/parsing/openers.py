@@ -23,7 +23,7 @@ from .fast.made import moved
 from .judged import Ended, Given, Refused, refused
 from .mention import Mention, Mentioned
 from .passage import Passage
-from .quoting import LINE_START, in_ticks
+from .quoting import LINE_START, in_sentence, in_ticks
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
@@ -201,7 +201,8 @@ class Blocks(Passage):
         if fence:
             self._in_code = True
         elif token.kind == "open":
-            self._mention = Mention(window.base + start, token, choice.form, len(collector.calls))
+            calls, spoken = len(collector.calls), in_sentence(window, start)
+            self._mention = Mention(window.base + start, token, choice.form, calls, spoken=spoken)
         return True
 
     def _block(
@@ -261,7 +262,14 @@ class Blocks(Passage):
             self._in_code = True
         elif not quoted:
             tagged = not (form.call or form.python) and self._tag_follows(start, token.text)
-            self._mention = Mention(start, token, form, len(collector.calls), tagged=tagged)
+            self._mention = Mention(
+                start, token, form, len(collector.calls), tagged=tagged, spoken=self._spoken(start)
+            )
+
+    def _spoken(self, start: int) -> bool:
+        """Whether what began at offset `start` is in the midst of a line, up to the position."""
+        at = start - self.window.base
+        return in_sentence(self.window, at) and "\n" not in self.window.text[at : self.window.pos]
 
     def _tag_follows(self, start: int, opener: str) -> bool:
         """Whether an opener at offset `start` begins a line, and is a whole tag or another follows.

@@ -16,10 +16,11 @@ from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
+from .lost_openers import ends_call
 from .mention import Region
 from .quoting import LINE_START
 from .routing import addressed_call, header_in
-from .tokens import Choice, Token, chosen, ends_call
+from .tokens import Choice, Token, chosen
 
 _OPENERS = frozenset({"open", "bare"})
 _AROUND = frozenset({"around", "end"})
@@ -78,7 +79,7 @@ class Plain:
                 if not self._message(token, start, tools):
                     return False
             elif token.around or kind in _AROUND:
-                if not self._mark(token, start, body):
+                if not self._mark(token, start, body, given.tools):
                     return False
             else:
                 return False
@@ -90,7 +91,7 @@ class Plain:
         choice = chosen(token, text, body)
         if choice is None or token.text == FENCE:
             if choice is None and token.around:
-                return self._mark(token, start, body)
+                return self._mark(token, start, body, given.tools)
             return False
         if choice.excludes and self.channel not in (None, "call"):
             return False
@@ -144,10 +145,10 @@ class Plain:
         last = self.calls[-1].span if self.calls else None
         return self.region is not None and (last is None or last.start < self.region.start)
 
-    def _mark(self, token: Token, start: int, end: int) -> bool:
+    def _mark(self, token: Token, start: int, end: int, tools: Tools | None) -> bool:
         """Pass over what is around blocks, or ends a message; whether that could be done here."""
         before = self.text[max(self.at, start - KEPT) : start]
-        if self._ends_region(token) or (before and ends_call(token, before.rstrip())):
+        if self._ends_region(token) or (before and ends_call(token, before, tools)):
             return False
         if token.kind == "end":
             self.channel = None

@@ -1,16 +1,38 @@
-"""Whether a marker, or a bare object, is in inline code, and so is only quoted."""
+"""Whether a marker, or a bare object, is only quoted in inline code, or spoken of in a sentence."""
 
 from __future__ import annotations
 
 import re
 
 from tunaeval.limits import KEPT
+from tunaeval.types import Tools
 from tunaeval.window import Window
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 """What comes next begins its line, but for white space."""
 
 _TICK = re.compile(r"(?<!`)``?(?!`)")
+
+
+_SPOKEN = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
+"""A word, an opener, one word between blanks, and a closer."""
+
+
+def in_sentence(window: Window, at: int) -> bool:
+    """Whether a word and a blank are right before this place in the window's text."""
+    before = window.text[max(0, at - 2) : max(0, at)]
+    return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
+
+
+def is_spoken_of(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
+    """Whether the text from offset `start` to the position is a word between tags in a sentence.
+
+    So prose names two tags: "between <tool_call> and </tool_call>". The name of a tool is no word.
+    """
+    at = start - window.base
+    if at < 2 or (tools is not None and name in tools):
+        return False
+    return _SPOKEN(window.text[at - 2 : window.pos]) is not None
 
 
 def is_quote(window: Window) -> bool:

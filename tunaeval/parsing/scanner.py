@@ -18,12 +18,13 @@ from tunaeval.window import Reading, Window
 from .collect import Collector
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
+from .lost_openers import ends_call, ends_in_tool
 from .openers import Blocks
 from .plain import Plain
 from .prompted import Prompted
 from .quoting import LINE_START, in_ticks
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
-from .tokens import Token, ends_call
+from .tokens import Token
 
 
 class Scanner(Blocks):
@@ -112,7 +113,8 @@ class Scanner(Blocks):
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._quoted():
-            mention.closed(collector, text, self.window.offset + len(text))
+            named = ends_in_tool(self._said_before(), self.tools)
+            mention.closed(collector, text, self.window.offset + len(text), named=named)
             self._mention = None
         self._refused = None
         if self._ends_broken(token):
@@ -130,16 +132,24 @@ class Scanner(Blocks):
     def _ends_broken(self, token: Token) -> bool:
         """Whether it ends what looks like a call, although nothing begins one; if so, say it."""
         window, collector = self.window, self.collector
-        before = window.text[max(0, window.pos - KEPT) : window.pos]
-        if not ends_call(token, before.rstrip()) or collector.last != "content":
+        if collector.last != "content" or not ends_call(token, self._said_before(), self.tools):
             return False
-        ends = collector.pieces.ends
         quoted = self._in_code or in_ticks(self._line) or self._quoted()
-        if quoted or collector.has_said(ends[-2] if len(ends) > 1 else 0):
+        if quoted or collector.has_said(collector.pieces.begins) or self._in_empty_region():
             return False
         self._diagnose_stray(token)
         collector.attempt(window.offset)
         return True
+
+    def _in_empty_region(self) -> bool:
+        """Whether what is around calls has to say itself that none is in it."""
+        return self.region is not None and not self.collector.has_said(self.region.start)
+
+    def _said_before(self) -> str:
+        """The end of the content right before the position: `KEPT` characters at the most."""
+        window = self.window
+        start = max(self.collector.pieces.begins - window.base, window.pos - KEPT, 0)
+        return window.text[start : window.pos]
 
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""

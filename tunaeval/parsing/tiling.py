@@ -49,6 +49,11 @@ class Tiling:
         return self.ends[-1] if self.ends else 0
 
     @property
+    def begins(self) -> int:
+        """Where the last tile begins."""
+        return self.ends[-2] if len(self.ends) > 1 else 0
+
+    @property
     def last(self) -> Kind | None:
         """What the last tile is."""
         return self.kinds[-1] if self.kinds else None

@@ -8,21 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
-from tunaeval.grammar import (
-    Arguments,
-    CallObject,
-    Elements,
-    Format,
-    Literal,
-    Many,
-    Maybe,
-    Name,
-    PythonCalls,
-    Reasoning,
-    Route,
-    Space,
-    Word,
-)
+from tunaeval.grammar import Format, Literal, Many, Maybe, Name, Reasoning, Route, Space
 from tunaeval.limits import NEAR_SPACE, OPENER_AHEAD
 
 from .chains import start_of
@@ -32,6 +18,7 @@ if TYPE_CHECKING:
 
     from .fast import AddressedReader, BlockReader
     from .judged import JudgedReader
+    from .lost_openers import Ending
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
@@ -96,8 +83,8 @@ class Token:
     """Whether the header that begins with it may have a tool's name."""
     choices: tuple[Choice, ...] = ()
     headers: tuple[HeaderReader, ...] = ()
-    before: tuple[str, ...] = ()
-    """What a call ends with that it closes; made when first asked for."""
+    ends: tuple[Ending, ...] | None = None
+    """How calls end that it closes; made when first asked for."""
 
     @property
     def sole(self) -> bool:
@@ -121,33 +108,6 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
             for form in token.formats
         )  # fmt: skip
     return token.choices
-
-
-def ends_call(token: Token, before: str) -> bool:
-    """Whether a text ends as a call does that this closer ends; signs alone are no such closer.
-
-    An object ends with its last bracket, arguments one by one with what ends the last of them.
-    """
-    if not token.before:
-        closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-        found = map(_ends_of, token.formats if closes else ())
-        token.before = tuple({text for texts in found for text in texts}) or ("\0",)
-    return before.endswith(token.before)
-
-
-def _ends_of(form: Format) -> tuple[str, ...]:
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
-    last = words[-1]
-    if isinstance(last, Many):
-        last = next(word for word in reversed(last.words) if isinstance(word, Literal))
-    if isinstance(last, Literal):
-        return tuple(filter(None, map(str.rstrip, last.spellings)))
-    return _LAST.get(type(last), ())
-
-
-_LAST: Mapping[type[Word], tuple[str, ...]] = {
-    CallObject: ("}", "]"), Arguments: ("}", "]"), PythonCalls: (")", "]"), Elements: (">",),
-}  # fmt: skip
 
 
 def _names_first(form: Format) -> bool:

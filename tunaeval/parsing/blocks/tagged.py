@@ -34,6 +34,7 @@ from tunaeval.window import Reading
 from ..closings import closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
 from ..judged import refusal
+from ..quoting import is_spoken_of
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
 from ..swallowed import with_marks
@@ -264,23 +265,18 @@ class TaggedBlock(Begun):
 
     def _ledger_call(self) -> None:
         """Judge what was read."""
-        collector, ledger = self._setting.collector, self._ledger
-        span = Span(self._start, self._window.offset)
+        collector, ledger, tools = self._setting.collector, self._ledger, self._setting.tools
+        span, name = Span(self._start, self._window.offset), self._name
         found = self._object or Read(self._arguments)
+        if not found.value and is_spoken_of(self._window, self._start, name, tools):
+            return
         repairs, notes = (*self._repairs, *found.repairs), (*self._notes, *found.notes)
-        said_nothing = self.doubtful and self._object is None and not self._arguments
-        verdict = (
-            only_a_word(self._name)
-            if said_nothing
-            else judge_named(
-                self._name,
-                found._replace(repairs=repairs, notes=notes),
-                form=self._form,
-                span=span,
-                tools=self._setting.tools,
-                level=self._setting.level,
-            )
-        )
+        found = found._replace(repairs=repairs, notes=notes)
+        if self.doubtful and self._object is None and not self._arguments:
+            verdict = only_a_word(name)
+        else:
+            level = self._setting.level
+            verdict = judge_named(name, found, form=self._form, span=span, tools=tools, level=level)
         collector.truncated = collector.truncated or verdict.truncated
         if self._quoted:
             collector.diagnose("quoted", "a call in inline code is only quoted", *span)
