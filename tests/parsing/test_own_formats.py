@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tunaeval import ToolCall, parse, render, stream
 from tunaeval.errors import FormatError, UsageError
 from tunaeval.grammar import (
+    ANY_SPACE,
     Arguments,
     CallObject,
     Format,
@@ -129,6 +130,15 @@ def test_an_opener_of_signs_that_objects_begin_with_is_not_there_twice(opener: s
     form = Format("signs", words)
     two = [ToolCall("f", {"a": 1}), ToolCall("g", {})]
     assert calls(everywhere(render(two, form), form)) == [("f", {"a": 1}), ("g", {})]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"fn": "f", "kw": {"a": }}', '{"fn": "f", "kw": [1]}', '{"fn": 5, "kw": {}}']
+)
+def test_a_broken_bare_object_with_keys_of_the_format_is_an_attempt(text: str) -> None:
+    word = CallObject(name="fn", arguments="kw", opens=(("{", ANY_SPACE, '"fn"'),))
+    found = everywhere(text, Format("keys", (word,), marked=False))
+    assert (found.outcome, len(found.diagnoses)) == ("malformed", 1)
 
 
 def test_a_value_does_not_go_on_behind_the_end_of_its_call() -> None:

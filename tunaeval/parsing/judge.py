@@ -155,15 +155,16 @@ def only_a_word(name: str | None) -> Verdict:
 
 def unreadable(read: Unreadable, form: Format) -> Verdict:
     """What there is to say of an object that could not be read."""
-    attempt = form.marked or looks_like_a_call(read.so_far)
+    attempt = form.marked or _looks_like_a_call(read.so_far, form.call)
     return Verdict(None, (Note(read.code, read.message),), attempt, read.cut)
 
 
-def looks_like_a_call(so_far: str, name_keys: tuple[str, ...] = NAME_KEYS) -> bool:
+def _looks_like_a_call(so_far: str, word: CallObject | None) -> bool:
     """Whether the sound part of an unreadable object had a name and an arguments key."""
-    return any(f'"{key}":' in so_far for key in name_keys) and any(
-        f'"{key}":' in so_far for key in ARGUMENTS_KEYS
+    names, inputs = (
+        ((*NAME_KEYS, word.name), (*ARGUMENTS_KEYS, word.arguments)) if word else ((), ())
     )
+    return all(any(f'"{key}":' in so_far for key in keys) for keys in (names, inputs))
 
 
 def may_have_ended_early(value: JsonValue) -> bool:

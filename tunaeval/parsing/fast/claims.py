@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import begins_soundly, has_long_number, nothing_hidden, scan
-from tunaeval.types import NAME_KEYS, JsonValue, ToolCall, Tools
+from tunaeval.types import JsonValue, ToolCall, Tools
 
 from ..fitting import fits
 from .made import call_of
@@ -88,8 +88,3 @@ def scanned(text: str, start: int) -> tuple[JsonValue, int] | None:
         return None
     value, end, _ = found
     return None if has_long_number(text, start, end) else (value, end)
-
-
-def names_nothing(value: JsonValue) -> bool:
-    """Whether an object is no attempt at a call, where nothing announces one."""
-    return type(value) is dict and value.keys().isdisjoint(NAME_KEYS)

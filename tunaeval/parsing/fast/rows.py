@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from tunaeval.grammar import CallObject, Format
 from tunaeval.repair import QUOTES
-from tunaeval.types import ToolCall, Tools
+from tunaeval.types import NAME_KEYS, ToolCall, Tools
 
 from ..patterns import SPACE, row
-from .claims import Claim, names_nothing, scanned
+from .claims import Claim, scanned
 from .promise import UNSURE, BlockReader
 
 _skip = re.compile(SPACE).match
@@ -68,6 +68,7 @@ def _one_reader(
     form: Format, claim: Claim
 ) -> Callable[[str, int, int, Tools | None, list[ToolCall]], int]:
     """Reads one object: where it ends. It is content if it adds no call."""
+    names = frozenset((*NAME_KEYS, *((form.call.name,) if form.call else ())))
 
     def read(text: str, at: int, before: int, tools: Tools | None, calls: list[ToolCall]) -> int:
         found = scanned(text, at)
@@ -78,8 +79,9 @@ def _one_reader(
         if call:
             calls.append(call)
             return end
-        content = not form.marked and len(calls) == before and names_nothing(value)
-        return end if content else UNSURE
+        if form.marked or len(calls) > before or type(value) is not dict:
+            return UNSURE
+        return end if value.keys().isdisjoint(names) else UNSURE  # where nothing announces a call
 
     return read
 
