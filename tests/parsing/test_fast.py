@@ -133,6 +133,11 @@ SOME_TOOLS = st.sampled_from([None, TOOLS])
 SOME_LEVELS = st.sampled_from(LEVELS)
 
 
+def test_a_backslash_before_zeros_is_no_nul() -> None:
+    text = '✿FUNCTION✿: f\n✿ARGS✿: {}\n✿FUNCTION✿: f\n✿ARGS✿: {"s": "\\\\u0000"}'
+    check_alike("qwen-agent", text, None, "strict")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data(), tools=SOME_TOOLS, level=SOME_LEVELS)

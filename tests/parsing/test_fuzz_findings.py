@@ -11,6 +11,9 @@ from tunaeval.formats import FORMATS
 from tunaeval.types import LEVELS, Level, ParseResult
 
 _M3 = "]<]minimax[>["
+_PLAMO = "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>"
+_PLAMO_ARGUMENTS = "<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|"
+_PLAMO_END = "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_"
 
 
 class Found(NamedTuple):
@@ -23,6 +26,14 @@ class Found(NamedTuple):
 
 
 FOUND = {
+    "an opener behind a broken block that began long ago": Found(
+        "plamo3",
+        f"{_PLAMO}a{_PLAMO_ARGUMENTS}><|plamo:constrain|>json<|plamo:msg|>"
+        '{"": {"aa": {"aaaaa": "<|plamo:end_tool_requests:plamo|>}, "aaaaaaaa": false}, " "a'
+        f'aaaa\\u0001"}} yes {_PLAMO_END[2:]}request:plamo|>{_PLAMO}get_weather{_PLAMO_ARGUMENTS}'
+        f"<|plamo:begin_tool_request:plamo|>|plamo:constrain|>json<|plamo:msg|>{{}}{_PLAMO_END}",
+        "malformed",
+    ),
     "an opener within an opener, in reasoning that is never closed": Found(
         "auto", f'<think>\n{_M3}<invoke name="f">{_M3}</invoke>', "calls", ("f",)
     ),

@@ -240,9 +240,17 @@ class Refused(NamedTuple):
 
 
 def refused(text: str, start: int, ended: Ended) -> Refused | None:
-    """What may be met again of a block at `start`; None if more text decided it."""
+    """What may be met again of a block at `start`; None if more text decided it.
+
+    Nor is one that began before the text of a window.
+    """
     end = ended.end + BLOCK_AHEAD
-    if len(ended.found) > 1 or ended.found[0].verdict.call or end - start > 2 * BLOCK_AHEAD:
+    if (
+        start < 0
+        or len(ended.found) > 1
+        or ended.found[0].verdict.call
+        or end - start > 2 * BLOCK_AHEAD
+    ):
         return None
     return Refused(text[start:end], start, ended) if end <= len(text) else None
 

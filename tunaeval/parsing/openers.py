@@ -159,7 +159,7 @@ class Blocks(Passage):
     def _remember_mention(self, opener: tuple[str, bool], start: int) -> None:
         """The same of an opener that is only mentioned."""
         text, end = self.window.text, self.window.pos + BLOCK_AHEAD
-        if end <= min(len(text), start + 2 * BLOCK_AHEAD):
+        if start >= 0 and end <= min(len(text), start + 2 * BLOCK_AHEAD):
             self._seen[opener] = Mentioned(text[start:end], self.window.pos - start)
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:

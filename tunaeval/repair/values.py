@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import Any, NamedTuple, TypeAlias
@@ -188,11 +189,12 @@ def _inside(value: JsonValue) -> list[JsonValue]:
 
 def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
     notes = []
-    if text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0:
+    zero = text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0
+    if zero and _any_text(value, lambda item: "\x00" in item):
         notes.append(Note("nul", "a string contains the character NUL; it is kept"))
     raw = not text.isascii() and _is_no_unicode(text[start:end])
     escaped = text.find("\\u", start, end) >= 0 and _ESCAPED_SURROGATE.search(text, start, end)
-    if raw or (escaped and _has_surrogate(value)):
+    if raw or (escaped and _any_text(value, _is_no_unicode)):
         notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
     return notes
 
@@ -206,12 +208,13 @@ def _is_no_unicode(text: str) -> bool:
     return False
 
 
-def _has_surrogate(value: JsonValue) -> bool:
+def _any_text(value: JsonValue, odd: Callable[[str], bool]) -> bool:
+    """Whether this is so of any key or string."""
     todo = [value]
     while todo:
         item = todo.pop()
         if isinstance(item, str):
-            if _is_no_unicode(item):
+            if odd(item):
                 return True
         elif isinstance(item, dict):
             todo += [*item, *item.values()]
