@@ -240,10 +240,7 @@ class Refused(NamedTuple):
 
 
 def refused(text: str, start: int, ended: Ended) -> Refused | None:
-    """What may be met again of a block at `start`; None if more text decided it.
-
-    Nor is one that began before the text of a window.
-    """
+    """What may be met again of a block at `start`; None if text before or behind decided it."""
     end = ended.end + BLOCK_AHEAD
     if (
         start < 0
