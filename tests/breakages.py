@@ -200,7 +200,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a word between two tags in a sentence is a call", "parsing",
-        "return _SPOKEN(window.text[at - 2 : window.pos]) is not None", "return False",
+        "return _NAMED(window.text[at - 2 : window.pos]) is not None", "return False",
         ("tests/parsing/test_broken_attempts.py",),
     ),
     Breakage(

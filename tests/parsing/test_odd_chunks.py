@@ -1,4 +1,4 @@
-"""Chunks and contents in other shapes: read where that is plain, else told, never passed over."""
+"""Chunks and contents in other shapes: read where that is plain, else reported, never lost."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_choice_without_words_is_silent(nothing: JsonObject) -> None:
     assert read(event({"choices": [nothing]}), DONE) == ParseResult()
 
 
-# --- shapes that are told -------------------------------------------------------------------------
+# --- shapes that are reported ---------------------------------------------------------------------
 
 ODD: list[JsonObject] = [
     {"choices": "x"}, {"choices": 5}, {"choices": {}}, {"choices": [5]}, {"choices": [None]},

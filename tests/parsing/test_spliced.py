@@ -1,6 +1,6 @@
 """A call that is cut anywhere and goes on with a piece of itself: the same whole and arriving.
 
-So a marker stands twice, or where another belongs, and what was tried in vain stands elsewhere.
+So a marker is there twice, or where another belongs, and what was tried in vain is elsewhere.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Where a block ends: the closer of a bare value told from the same text inside it, patterns made
-from the grammar for that, and what is said where a closer is missing.
+"""Where a block ends: which of the same texts is the closer of a bare value, patterns made from the
+grammar for that, and what is reported where a closer is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Closing:
     at_end: re.Pattern[str]
     restart: re.Pattern[str]
     first: re.Pattern[str]
-    """Either text, whichever stands first."""
+    """Either text, whichever is first."""
     before_restart: re.Pattern[str]
     lost: re.Pattern[str]
     over: re.Pattern[str]

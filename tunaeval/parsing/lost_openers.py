@@ -40,7 +40,7 @@ class Ending(NamedTuple):
 def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
     """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
 
-    The name of a tool alone is a call, too. A closer of signs alone tells nothing.
+    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
     """
     if token.ends is None:
         closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
@@ -52,9 +52,9 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
     return bool(token.ends) and ends_in_tool(body, tools)
 
 
-def ends_in_tool(said: str, tools: Tools | None) -> bool:
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
     """Whether the last word is the name of a tool."""
-    return _any_tool(_WORDS.findall(said)[-1:], tools)
+    return _any_tool(_WORDS.findall(text)[-1:], tools)
 
 
 def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:

@@ -32,12 +32,12 @@ class Mention:
     words: bool = False
     tagged: bool = False
     """A tag is right behind it, and it begins its line: it is no part of prose."""
-    spoken: bool = False
-    """It follows a word in its line: with its closer in there, too, a sentence speaks of both."""
+    inline: bool = False
+    """It follows a word in its line; with its closer in that line, too, a sentence names both."""
 
     def hear(self, said: str) -> None:
         """More was said behind the opener."""
-        self.spoken = self.spoken and "\n" not in said
+        self.inline = self.inline and "\n" not in said
         if not self.body:
             self.body = bool(_BODY.search(said))
             self.words = self.words or not said.isspace()
@@ -62,7 +62,7 @@ class Mention:
 
         `named`: it has the name of a tool, and no more.
         """
-        looks = self.body or named or not (self.words or self.spoken)
+        looks = self.body or named or not (self.words or self.inline)
         if looks and self.calls == len(collector.calls):
             self._broken(collector, closer, end)
 
@@ -99,8 +99,12 @@ class Region:
         if self.first and self.first in _BEGINNINGS:
             self._broken(collector, f"behind {self.text!r}", end)
 
+    def empty(self, collector: Collector) -> bool:
+        """Whether neither a call nor a diagnosis has come since it began."""
+        return not collector.has_said(self.start)
+
     def _broken(self, collector: Collector, where: str, end: int) -> None:
-        if collector.last == "content" and not collector.has_said(self.start):
+        if collector.last == "content" and self.empty(collector):
             collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
             collector.attempt(self.start)
 

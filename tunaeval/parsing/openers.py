@@ -201,8 +201,8 @@ class Blocks(Passage):
         if fence:
             self._in_code = True
         elif token.kind == "open":
-            calls, spoken = len(collector.calls), in_sentence(window, start)
-            self._mention = Mention(window.base + start, token, choice.form, calls, spoken=spoken)
+            calls, inline = len(collector.calls), in_sentence(window, start)
+            self._mention = Mention(window.base + start, token, choice.form, calls, inline=inline)
         return True
 
     def _block(
@@ -263,10 +263,10 @@ class Blocks(Passage):
         elif not quoted:
             tagged = not (form.call or form.python) and self._tag_follows(start, token.text)
             self._mention = Mention(
-                start, token, form, len(collector.calls), tagged=tagged, spoken=self._spoken(start)
+                start, token, form, len(collector.calls), tagged=tagged, inline=self._inline(start)
             )
 
-    def _spoken(self, start: int) -> bool:
+    def _inline(self, start: int) -> bool:
         """Whether what began at offset `start` is in the midst of a line, up to the position."""
         at = start - self.window.base
         return in_sentence(self.window, at) and "\n" not in self.window.text[at : self.window.pos]

@@ -1,4 +1,4 @@
-"""Whether a marker, or a bare object, is only quoted in inline code, or spoken of in a sentence."""
+"""Whether a marker, or a bare object, is only quoted in inline code, or named in a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 
-_SPOKEN = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
+_NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
 """A word, an opener, one word between blanks, and a closer."""
 
 
@@ -24,7 +24,7 @@ def in_sentence(window: Window, at: int) -> bool:
     return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
 
 
-def is_spoken_of(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
+def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
     """Whether the text from offset `start` to the position is a word between tags in a sentence.
 
     So prose names two tags: "between <tool_call> and </tool_call>". The name of a tool is no word.
@@ -32,7 +32,7 @@ def is_spoken_of(window: Window, start: int, name: str | None, tools: Tools | No
     at = start - window.base
     if at < 2 or (tools is not None and name in tools):
         return False
-    return _SPOKEN(window.text[at - 2 : window.pos]) is not None
+    return _NAMED(window.text[at - 2 : window.pos]) is not None
 
 
 def is_quote(window: Window) -> bool:

@@ -113,7 +113,7 @@ class Scanner(Blocks):
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._quoted():
-            named = ends_in_tool(self._said_before(), self.tools)
+            named = ends_in_tool(self._content_before(), self.tools)
             mention.closed(collector, text, self.window.offset + len(text), named=named)
             self._mention = None
         self._refused = None
@@ -130,22 +130,19 @@ class Scanner(Blocks):
         return None
 
     def _ends_broken(self, token: Token) -> bool:
-        """Whether it ends what looks like a call, although nothing begins one; if so, say it."""
+        """Whether it ends what looks like a call, although nothing begins one; if so, report it."""
         window, collector = self.window, self.collector
-        if collector.last != "content" or not ends_call(token, self._said_before(), self.tools):
+        if collector.last != "content" or not ends_call(token, self._content_before(), self.tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._quoted()
-        if quoted or collector.has_said(collector.pieces.begins) or self._in_empty_region():
+        in_region = self.region is not None and self.region.empty(collector)  # it reports itself
+        if quoted or in_region or collector.has_said(collector.pieces.begins):
             return False
         self._diagnose_stray(token)
         collector.attempt(window.offset)
         return True
 
-    def _in_empty_region(self) -> bool:
-        """Whether what is around calls has to say itself that none is in it."""
-        return self.region is not None and not self.collector.has_said(self.region.start)
-
-    def _said_before(self) -> str:
+    def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
         window = self.window
         start = max(self.collector.pieces.begins - window.base, window.pos - KEPT, 0)

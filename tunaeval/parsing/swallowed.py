@@ -23,7 +23,7 @@ _SIGNS = re.compile(r"[^\w\s]++")
 
 
 def note_of(key: str) -> Note:
-    """What is to be told of an argument that swallowed markup."""
+    """The diagnosis of an argument that swallowed markup."""
     return Note("swallowed-markup", f"{key[:SHOWN_NAME]!r} contains markup, perhaps a lost tag")
 
 
@@ -31,7 +31,7 @@ def note_of(key: str) -> Note:
 
 
 def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:
-    """What is to be told of arguments with such texts."""
+    """The diagnoses of arguments with such texts."""
     return (note_of(key) for key, value in arguments.items() if holds_marks((value,), mark))
 
 

@@ -34,7 +34,7 @@ from tunaeval.window import Reading
 from ..closings import closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
 from ..judged import refusal
-from ..quoting import is_spoken_of
+from ..quoting import is_named_in_prose
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
 from ..swallowed import with_marks
@@ -268,7 +268,7 @@ class TaggedBlock(Begun):
         collector, ledger, tools = self._setting.collector, self._ledger, self._setting.tools
         span, name = Span(self._start, self._window.offset), self._name
         found = self._object or Read(self._arguments)
-        if not found.value and is_spoken_of(self._window, self._start, name, tools):
+        if not found.value and is_named_in_prose(self._window, self._start, name, tools):
             return
         repairs, notes = (*self._repairs, *found.repairs), (*self._notes, *found.notes)
         found = found._replace(repairs=repairs, notes=notes)
