@@ -26,6 +26,9 @@ class Found(NamedTuple):
 
 
 FOUND = {
+    "a text that is cut behind a code fence in a string": Found(
+        "fence", '```json\n{"name": "f", "arguments": {"a": "x\\n```', "truncated"
+    ),
     "an opener behind a broken block that began long ago": Found(
         "plamo3",
         f"{_PLAMO}a{_PLAMO_ARGUMENTS}><|plamo:constrain|>json<|plamo:msg|>"

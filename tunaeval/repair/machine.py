@@ -84,8 +84,12 @@ class Machine(ABC):
         return Read(made[0], draft.repairs, made[1], truncated)
 
     def _ends_with_a_stop(self) -> bool:
-        """Whether the text ends with a frame's end: in a string, which then was never closed."""
-        return bool(self._stops) and self._window.text[-MARGIN:].rstrip().endswith(self._stops)
+        """Whether the text ends with a frame's end: in a string, which then was never closed.
+
+        One of signs alone, a code fence, may as well be part of a string that was cut off.
+        """
+        stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
+        return self._window.text[-MARGIN:].rstrip().endswith(stops)
 
     def _next(self) -> str:
         """The next character that belongs to the value; "" to wait."""
