@@ -162,6 +162,9 @@ COMPARED_HALVES = 256
 JUDGED_AT_ONCE = 100
 """Objects that are judged without a scanner: far fewer than there may be diagnoses."""
 
+KEPT_OBJECTS = 256
+"""Sound objects of a text that are kept for who reads them again: each takes ten times its text."""
+
 KEPT_CLOSINGS = 512
 """Ways in which values end that are remembered. Built-in formats have twenty, 2 KB each."""
 

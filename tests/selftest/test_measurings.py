@@ -74,6 +74,16 @@ class Hungry(Plain):
         return super().parse(text[: len(kept)], tools=tools, level=level)
 
 
+class Wordy(Plain):
+    """Gives large results, and needs little to make them."""
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        del tools, level
+        return ParseResult(tuple(ToolCall("bash", {}) for _ in text), outcome="calls")
+
+
 class Silent(Reader):
     """Repairs whatever it can, and says nothing of it."""
 
@@ -113,6 +123,7 @@ def test_a_reader_that_starts_anew_at_each_opener_is_found() -> None:
 
 def test_a_reader_that_keeps_too_much_is_found() -> None:
     assert "memory" in kinds(linear([subject_of("hungry", Hungry())], SMALL))
+    assert "memory" not in kinds(linear([subject_of("wordy", Wordy())], SMALL))
 
 
 def test_a_parser_that_takes_anything_for_a_call_is_found() -> None:

@@ -6,7 +6,7 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
@@ -154,7 +154,7 @@ class Collector:
             live.finish(call)
         self.calls.append(call)
 
-    def block(self, start: int, end: int, calls: list[ToolCall]) -> None:
+    def block(self, start: int, end: int, calls: Sequence[ToolCall]) -> None:
         """The calls of a block, and the markup around them."""
         if self.events is not None:
             for call in calls:

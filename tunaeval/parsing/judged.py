@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tunaeval.grammar import CallObject, Format, Literal, Space
-from tunaeval.limits import BLOCK_AHEAD
+from tunaeval.limits import BLOCK_AHEAD, KEPT_OBJECTS
 from tunaeval.repair import (
     QUOTES,
     Note,
@@ -296,7 +296,7 @@ def object_at(
         sound = scan(text, at) if begins_soundly(text, at) else None
         if isinstance(sound, tuple) and not has_long_number(text, at, sound[1]):
             read, end = _new_tuple(Read, (sound[0], (), sound[2], False)), sound[1]
-            if known is not None:
+            if known is not None and len(known) < KEPT_OBJECTS:
                 known[base + at, stops] = read, base + end
             return read, end
     return nearly(text, at, base, stops, known)

@@ -6,6 +6,8 @@ needs no scanner. What it cannot be sure of it leaves to one, from where it stop
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tunaeval.grammar import Channel
 from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
 from tunaeval.types import Level, ParseResult, ToolCall, Tools
@@ -43,7 +45,7 @@ class Plain:
         self.ended: Ended | None = None
         """What they said of it."""
         self.calls: list[ToolCall] = []
-        self.blocks: list[tuple[int, int, list[ToolCall], list[Judged], bool]] = []
+        self.blocks: list[tuple[int, int, Sequence[ToolCall], Sequence[Judged], bool]] = []
         """Each with its start and end, the calls and objects in it, and whether it has no markers.
 
         Markers around blocks are blocks without anything in them.
@@ -160,11 +162,14 @@ class Plain:
         return True
 
     def _around(self, start: int, end: int) -> None:
-        """Pass over markup that holds no call."""
-        if start > self.at:
-            self._add(self.text[self.at : start], content=self._refused)
+        """Pass over markup that holds no call; what follows more of it is one with that."""
+        gap, blocks = self.text[self.at : start], self.blocks
+        if gap:
+            self._add(gap, content=self._refused)
         self._refused = self._bare = False
-        self.blocks.append((start, end, [], [], False))
+        if blocks and not (blocks[-1][2] or blocks[-1][3]) and (not gap or gap.isspace()):
+            start = blocks.pop()[0]
+        blocks.append((start, end, (), (), False))
         self.at = end
 
     def _message(self, token: Token, start: int, tools: Tools | None) -> bool:

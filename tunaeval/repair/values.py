@@ -119,10 +119,8 @@ def _may_be_cut(found: _Scanned, piece: str) -> bool:
 def _scan(text: str, start: int) -> _Scanned:
     notes: list[Note] = []
     try:
-        try:
-            value, end = _raw_decode(text, start)
-        except _DuplicateKeyError:
-            value, end = _noting_decoder(notes).raw_decode(text, start)
+        found = _decoded(text, start)  # whose error would keep the pairs that it was found in
+        value, end = found or _noting_decoder(notes).raw_decode(text, start)
     except json.JSONDecodeError as error:
         return Unreadable("invalid-json", error.msg, error.pos)
     except RecursionError:
@@ -132,6 +130,15 @@ def _scan(text: str, start: int) -> _Scanned:
     if too_deep(text, start, end, value):
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     return value, end, (*notes, *_odd_characters(text, start, end, value))
+
+
+def _decoded(text: str, start: int) -> tuple[JsonValue, int] | None:
+    """The value and its end, unless a key is there twice."""
+    try:
+        value, end = _raw_decode(text, start)
+    except _DuplicateKeyError:
+        return None
+    return value, end
 
 
 def decode(text: str, *, exact: bool) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:

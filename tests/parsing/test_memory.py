@@ -1,0 +1,56 @@
+"""The law of memory: a reading takes at most so many times its text, beside its result's own."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+
+import pytest
+
+from tunaeval.parsing import Reader, parser_for
+from tunaeval.selftest.floods import floods_of
+from tunaeval.selftest.growth import MEMORY
+from tunaeval.selftest.texts import TOOLS
+
+SIZE = 32768
+IN_JSON = '{"name": "bash", "arguments": {"command": "'
+
+
+def beside_its_result(reader: Reader, text: str) -> float:
+    """The most that was taken at a time, less what is left, for each byte of the text."""
+    reader.parse(text[:2048], tools=TOOLS, level="lenient")
+    tracemalloc.start()
+    try:
+        result = reader.parse(text, tools=TOOLS, level="lenient")
+        left, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    del result
+    return (most - left) / sys.getsizeof(text)
+
+
+def reader_called(name: str) -> Reader:
+    reader = parser_for(name)
+    assert isinstance(reader, Reader)
+    return reader
+
+
+@pytest.mark.parametrize("name", ["hermes", "apriel", "llama3", "harmony", "glm45", "pythonic"])
+def test_no_flood_takes_more_than_its_share(name: str) -> None:
+    reader = reader_called(name)
+    for flood in floods_of(reader.formats):
+        assert beside_its_result(reader, flood.text(SIZE)) < MEMORY, flood.name
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "piece", "most"),
+    [
+        ("apriel", "", "<|end|>", 4),  # a block for each: 34
+        ("apriel", "", "<|end|>\n", 4),
+        ("dots-json", f"<dots_function_call>\n{IN_JSON}", '"k": "v" ', 18),  # pairs twice: 24
+        ("llama3", "", '{"name": "f", "arguments": {}}', 14),  # all objects were kept: 20
+    ],
+)
+def test_what_once_took_more(name: str, start: str, piece: str, most: float) -> None:
+    text = start + piece * (65536 // len(piece))
+    assert beside_its_result(reader_called(name), text) < most
