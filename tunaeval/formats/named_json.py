@@ -133,9 +133,9 @@ FUNCTIONARY_V31 = shipped(
 
 FUNCTIONARY_V32 = shipped(
     "functionary-v3.2",
-    (Literal(">>>"), Name(), Literal("\n"), Space(), Arguments()),
+    (Literal(">>>"), Name(), Literal("\n", also=("\r\n",)), Space(), Arguments()),
     marked=False,
-    dropped=(">>>all\n",),
+    dropped=(">>>all\n", ">>>all\r\n"),
     prompted=True,
     aliases=("functionary",),
     models=("Functionary 3.2",),

@@ -21,6 +21,7 @@ from .fast.blocks import addressed_reader
 from .fast.made import call_of
 from .finder import Finder
 from .patterns import headers
+from .quoting import LINE_START
 from .tokens import HeaderReader, Token
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
@@ -73,9 +74,14 @@ def addressed_call(text: str, start: int, header: Header, tools: Tools | None) -
     return found and call_of(name, found[0], header.form.name, (start, found[1]), None)
 
 
-def is_cut(window: Window, collector: Collector, token: Token) -> bool:
-    """Whether the text ends inside a header that begins with this token here."""
+def is_cut(window: Window, collector: Collector, token: Token, line: str) -> bool:
+    """Whether the text ends inside a header that begins with this token here, behind `line`.
+
+    Words alone (`to=prod`) are a header at the beginning of a line, or before a marker.
+    """
     behind = window.pos + len(token.text)
+    if "<" not in token.text and not LINE_START.search(line) and "<" not in window.text[behind:]:
+        return False
     unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
     if len(window.text) - behind > HEADER_AHEAD or not unfinished.match(window.text, behind):
         return False

@@ -185,7 +185,7 @@ class Scanner(Blocks):
         """The message behind a header, or the mention of what one begins with."""
         window, start = self.window, self.window.offset
         if header is None:
-            cut = is_cut(window, self.collector, token)
+            cut = is_cut(window, self.collector, token, self._line)
             self._say(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return None

@@ -77,14 +77,25 @@ def trimmed(text: str, word: Value) -> str:
     """A value's text without what only stands around it."""
     if word.trim == "space":
         text = text.strip()
-    if word.trim == "newline":
-        text = text.removeprefix("\n").removesuffix("\n")
-    if word.trim == "newlines" and len(text) > 1 and text[0] == text[-1] == "\n":
-        text = text[1:-1]
+    elif word.trim != "no":
+        text = _unlined(text, both=word.trim == "newlines")
     opener, closer = word.quotes
     if opener and text.startswith(opener) and text.endswith(closer):
         text = text[len(opener) : -len(closer)]
     return text
+
+
+def _unlined(text: str, *, both: bool) -> str:
+    """Without the line's end on each side; if `both`, only if it is there on both."""
+    end = line_end(text)
+    if both and (len(text) < 2 * len(end) or not text.startswith(end) or not text.endswith(end)):
+        return text
+    return text.removeprefix(end).removesuffix(end)
+
+
+def line_end(text: str) -> str:
+    """How the lines around a value end, by what it begins with."""
+    return "\r\n" if text.startswith("\r\n") else "\n"
 
 
 def unescaped(key: str) -> str:

@@ -81,11 +81,16 @@ class Block(Begun):
             repair = self._ledger.repair_here("fence", "a code fence around the call")
             self._frame = (*self._frame, repair)
             char = yield from next_char(window)
-        if char == "" and self._form.marked:
+        if char == "" and self._form.marked and not self._is_a_word():
             self._cut("the text ends behind the opener")
         elif self._doubled and not self._fenced:
             return (yield from self._body_follows(last))
         return char in ("{", "[")
+
+    def _is_a_word(self) -> bool:
+        """Whether the opener is a word, which may as well end a sentence."""
+        opener = self._form.opener
+        return opener is not None and opener.text.isalpha()
 
     def _openers(self, char: str) -> Generator[None, None, tuple[str, int]]:
         """Pass over the opener where it is there again; what follows, and where the last one is."""

@@ -16,6 +16,7 @@ from tunaeval.grammar import Trim
 from tunaeval.repair import fit
 from tunaeval.types import JsonValue, ToolCall, Tools
 
+from ..typing import line_end
 from .events import Event, EventKind, event
 
 
@@ -132,23 +133,35 @@ class LiveText:
         self._call = call
         self._opening = call.member(arguments_text(key)) + '"'
         self._trim = trim
-        self._held = ""
+        self._held = self._line_end = ""
 
     def grow(self, text: str) -> None:
         """More of it; what may turn out to stand behind it is held."""
         text = self._held + text
-        if self._opening and self._trim != "no":
-            text = text.lstrip() if self._trim == "space" else text.removeprefix("\n")
-        kept = text
-        if self._trim != "no":
-            kept = text.rstrip() if self._trim == "space" else text.removesuffix("\n")
+        if self._trim == "space":
+            text = text.lstrip() if self._opening else text
+            kept = text.rstrip()
+        elif self._trim == "no":
+            kept = text
+        elif not self._line_end and text in ("", "\r"):
+            kept = ""
+        else:
+            if not self._line_end:
+                self._line_end = line_end(text)
+                text = text.removeprefix(self._line_end)
+            kept = text.removesuffix(self._line_end).removesuffix(self._line_end[:-1])
         self._held = text[len(kept) :]
+        self._tell(kept)
+
+    def _tell(self, kept: str) -> None:
         if kept:
             self._call.grow(self._opening + arguments_text(kept)[1:-1])
             self._opening = ""
 
     def end(self) -> None:
         """That was all of it."""
+        if self._trim != "space":
+            self._tell(self._held.removesuffix(self._line_end) if self._line_end else self._held)
         self._call.grow(self._opening + '"')
 
 
