@@ -33,6 +33,7 @@ IN_JSON = {
     "missing-comma": Repaired(call_with('{"a": 1 "b": 2}'), {"a": 1, "b": 2}, '"b"'),
     "extra-comma": Repaired(call_with('{"a": 1,, "b": 2}'), {"a": 1, "b": 2}, ', "b"'),
     "control-character": Repaired(call_with('{"a": "x\ny"}'), {"a": "x\ny"}, '\ny"'),
+    "odd-space": Repaired(call_with('{"a":\xa05}'), {"a": 5}, "\xa05"),
     "guessed-comma": Repaired(call_with('{"a": ["x" "y"]}'), {"a": ["x", "y"]}, '"y"'),
     "missing-colon": Repaired(call_with('{"command" "ls"}'), LS_ARGUMENTS, '"ls"'),
     "separator": Repaired(call_with('{"command"= "ls"}'), LS_ARGUMENTS, '= "ls'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -70,8 +70,16 @@ def parse(
 def _text(text: object) -> str:
     """The text of a str, or of a subclass of it, whose own `str()` may say something else."""
     if not isinstance(text, str):
-        raise UsageError(f"a text is a str, not {type(text).__name__}; decode bytes first")
+        raise UsageError(f"a text is a str, not {type(text).__name__}{_advice(text)}")
     return str.__str__(text)
+
+
+def _advice(thing: object) -> str:
+    if isinstance(thing, bytes | bytearray):
+        return "; decode bytes first"
+    if isinstance(thing, Mapping):
+        return "; messages are read by parse_message"
+    return "; many texts are read by parse_many" if isinstance(thing, Iterable) else ""
 
 
 def parse_levels(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tunaeval.types import JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types import ARGUMENTS_KEYS, JsonObject, JsonValue, Repair, Span, Tools
 
 if TYPE_CHECKING:
     from tunaeval.repair import Fitted
@@ -97,6 +97,19 @@ def bent(
     if len(arguments) != signature.most and not arguments.keys() >= signature.required:
         return None
     return _later()[0](arguments, signature.types, signature.accepted, signature.asked, span)
+
+
+def misplaced(
+    tool: str, arguments: JsonObject, beside: JsonObject, tools: Tools | None
+) -> list[str]:
+    """Keys beside the arguments that the tool declares as one, or that have arguments, too."""
+    declared = tools[tool].parameters.get("properties") if tools is not None else None
+    known = declared if isinstance(declared, Mapping) else {}
+    lost = [key for key in beside if key in known and key not in arguments]
+    more = [key for key in beside if key in ARGUMENTS_KEYS and key not in lost]
+    return lost + [
+        key for key in more if isinstance(beside[key], dict) and beside[key] not in ({}, arguments)
+    ]
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import REPAIRS, Note, Read, Unreadable, fit, read_json, repair_of
+from tunaeval.repair import QUOTES, REPAIRS, Note, Read, Unreadable, fit, read_json, repair_of
 from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
@@ -26,9 +26,10 @@ from tunaeval.types import (
 )
 
 from .fast.made import call_of
-from .fitting import bent, fits, undeclared, unwrapped
+from .fitting import bent, fits, misplaced, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
+_QUOTED = frozenset(QUOTES)
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
@@ -62,10 +63,10 @@ class _Claim:
     notes: tuple[Note, ...] = ()
 
     @property
-    def extra(self) -> list[str]:
-        """The keys that calls do not have."""
+    def beside(self) -> JsonObject:
+        """What is under keys that calls do not have."""
         known = {self.name_key, self.arguments_key, *_ENVELOPE_KEYS}
-        return [key for key in self.value if key not in known]
+        return {key: value for key, value in self.value.items() if key not in known}
 
 
 def judge(
@@ -92,6 +93,8 @@ def judge(
     if isinstance(arguments, Note):
         return _new_tuple(Verdict, (None, (arguments,), attempt, claim.truncated))
     notes = (*read.notes, *claim.notes)
+    if len(claim.value) > 2:
+        notes += tuple(_misplaced(claim, arguments, tools))
     if tools is not None and not fits(claim.name, arguments, tools):
         arguments, fitting, more = _fitted(claim.name, arguments, tools, span, level)
         repairs, notes = (*repairs, *fitting), (*notes, *more)
@@ -108,7 +111,8 @@ def _fitted(
     wrapped: tuple[Repair, ...] = ()
     schema = tools[name].parameters
     if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
-        wrapped = (_wrapped(arguments, span),)
+        message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
+        wrapped = (repair_of("wrapped-arguments", message, span),)
         arguments = inner
     fitted = fit(arguments, schema, span=span)
     notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
@@ -123,16 +127,17 @@ def _id(claim: _Claim) -> str | None:
     return claim.id if isinstance(claim.id, str) else None
 
 
-def _wrapped(arguments: JsonObject, span: Span) -> Repair:
-    message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
-    return repair_of("wrapped-arguments", message, span)
-
-
 def _undeclared(
     tool: str, arguments: JsonObject, schema: Mapping[str, JsonValue]
 ) -> Iterator[Note]:
     for name in undeclared(arguments, schema):
         yield Note("undeclared-argument", f"{name[:60]!r} is no argument of {tool!r}")
+
+
+def _misplaced(claim: _Claim, arguments: JsonObject, tools: Tools | None) -> Iterator[Note]:
+    for key in misplaced(claim.name, arguments, claim.beside, tools):
+        message = f"{key[:60]!r} is beside the arguments of {claim.name!r}, and does not count"
+        yield Note("misplaced-argument", message)
 
 
 _NAMED = CallObject()
@@ -241,15 +246,19 @@ def _refusal(
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
         return True, Note("invalid-name", f"a name is a text, not {found}")
+    if any(repair.code == "inner-quote" for repair in read.repairs) and not _QUOTED.isdisjoint(
+        name
+    ):
+        return True, Note("invalid-name", f"{name[:60]!r} is no name; a quote may be missing")
     if tools is not None and not known:
-        names = ", ".join(list(tools)[:12])
+        names = ", ".join(list(tools)[:12]) or "no tools at all"
         return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
     if has_arguments:
         return True, None
     if _lost(read):
         return True, Note(_lost(read), f"the arguments of {name!r} are missing")
-    if extra := claim.extra:
-        keys = ", ".join(repr(key[:40]) for key in extra[:6])
+    if beside := claim.beside:
+        keys = ", ".join(repr(key[:40]) for key in list(beside)[:6])
         return True, Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
     return True, None
 

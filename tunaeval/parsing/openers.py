@@ -20,6 +20,7 @@ from .blocks.recovering import Setting
 from .blocks.tagged import TaggedBlock
 from .fast import FENCE, REFUSED
 from .fast.made import moved
+from .finder import closers_of
 from .judged import Ended, Given, Refused, refused
 from .mention import Mention, Mentioned
 from .passage import Passage
@@ -43,7 +44,7 @@ class Blocks(Passage):
         window = self.window
         text, start = window.text, window.pos
         fence = token.text == FENCE
-        if fence and self._in_code:
+        if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
             self._only_text(FENCE)
             return None
@@ -57,6 +58,17 @@ class Blocks(Passage):
         if choice is None and undecided(token, window):
             return self._open_later(token, quoted=quoted)
         return self._opened(token, choice, quoted=quoted)
+
+    def _ends_mention(self, token: Token) -> bool:
+        """Whether a fence ends what was mentioned or refused before it, and begins nothing."""
+        mention, text = self._mention, token.text
+        if mention and text in closers_of(mention.token.formats):
+            mention.closed(self.collector, text, self.window.offset + len(text))
+            self._mention = None
+        elif self._refused is None or text not in closers_of(self._refused.formats):
+            return False
+        self._refused = None
+        return True
 
     def _is_full(self) -> bool:
         """Whether as many calls were read as are read at the most; then nothing more is."""

@@ -11,6 +11,12 @@ from .repairs import CutError, Draft, UnreadableError
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 
+ODD = (
+    "\v\f\x85\xa0\u1680\u200b\u2028\u2029\u202f\u205f\u2060\u3000"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
+"""White space that JSON does not know: text that was copied from a page or a document has it."""
+
 
 @lru_cache
 def first_characters(stops: tuple[str, ...]) -> frozenset[str]:
@@ -47,6 +53,10 @@ class Between:
                     raise CutError("truncated")
                 return ""
             char = window.text[window.pos]
+            if char in ODD:
+                self._draft.repair("odd-space")
+                window.pos += 1
+                continue
             begins = char in self._comments and self._begin_comment(char)
             if begins is None or (begins and not self._pass_comment()):
                 return ""

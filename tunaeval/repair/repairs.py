@@ -23,6 +23,7 @@ REPAIRS = {
     "trailing-comma": ("standard", "a comma before a closer"),
     "missing-comma": ("standard", "no comma between two members"),
     "extra-comma": ("standard", "a comma too many"),
+    "odd-space": ("standard", "white space that JSON does not know, between its parts"),
     "control-character": ("standard", "a raw control character in a string"),
     "leading-zero": ("standard", "a number that begins with a zero"),
     "python-set": ("standard", "a set, which is read as a list"),

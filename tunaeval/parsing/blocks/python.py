@@ -9,6 +9,7 @@ attributes, logs and list items begin like it too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,11 @@ from ..fast.python import HEAD_NEAR, NAME, ends_line, in_code, python_stops
 from ..judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
+
+_JOINTS = {True: ",", False: ",;"}
+"""What may be between two calls, by whether they are in a list."""
+
+_COMMENT = re.compile(r"#[^\n]*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +71,11 @@ class PythonBlock(Begun):
             return
         self._apart = window.preceding(window.pos).endswith(" ")
         listed = char == "["
-        if not (listed or _begins_name(char)):
+        commented = char == "#" and self._form.python is not None and not self._form.python.listed
+        if not (listed or commented or _begins_name(char)):
             return
         window.pos += listed
-        self.had_body = listed
+        self.had_body = listed or commented
         ended = yield from self._row(listed=listed)
         if not self.had_body:
             return
@@ -123,9 +130,11 @@ class PythonBlock(Begun):
                 if not (yield from self._call()):
                     return False
                 count, comma = count + 1, not listed
-            elif char == "," and count and (not comma or not listed):
+            elif char and char in _JOINTS[listed] and count and (not comma or not listed):
                 comma = True
                 window.pos += 1
+            elif char == "#" and not listed:
+                yield from bounded(window, _COMMENT)
             elif char == "]" and listed:
                 window.pos += 1
                 return count > 0 or self._refuse_here("invalid-json", "a list without calls")

@@ -35,7 +35,7 @@ from .calls import render_calls
 
 _HARMLESS = frozenset({
     "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
-    "undeclared-argument", "swallowed-markup",
+    "undeclared-argument", "misplaced-argument", "swallowed-markup",
     "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip

@@ -1,0 +1,62 @@
+"""Openers that are words: they end a sentence as well as they begin a call."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.parsing.samples import codes, said
+from tunaeval import parse, stream
+from tunaeval.types import ParseResult
+
+
+def streamed(text: str, name: str) -> ParseResult:
+    reader = stream(name)
+    for char in text:
+        reader.feed(char)
+    return reader.finish()
+
+
+@pytest.mark.parametrize("text", [
+    "Run make deploy to=prod", "Set from=2024 to=2025 in the query", "mail to=bob now",
+    "gpt-oss writes to=functions.NAME on the commentary channel.", "the kwarg to=None",
+    "The module you want is functools", "Useful modules:\n- itertools\n- functools\n",
+])  # fmt: skip
+def test_a_sentence_that_ends_in_one_is_no_call(text: str) -> None:
+    result = parse(text)
+    assert (result.outcome, result.truncated, codes(result)) == ("no_call", False, [])
+    assert result.content == text
+    assert streamed(text, "auto") == result
+
+
+@pytest.mark.parametrize("text", [
+    "to=functions.ls", " to=functions.ls<|channel|>comm", "hm<|end|>to=functions.l",
+    "Look: to=functions.ls<|channel|>commentary",
+])  # fmt: skip
+def test_a_header_that_is_cut_off_is_an_attempt(text: str) -> None:
+    result = parse(text, "harmony")
+    assert (result.outcome, codes(result)) == ("truncated", ["truncated"])
+    assert streamed(text, "harmony") == result
+
+
+CALL = 'bash(command="ls")'
+TWO = [("bash", {"command": "ls"})] * 2
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+@pytest.mark.parametrize("body", [
+    f"{CALL}; {CALL}", f"{CALL}\n# then\n{CALL}", f"# both\n{CALL}\n{CALL}", f"{CALL};\n{CALL};",
+])  # fmt: skip
+def test_lines_of_python_may_have_comments_and_semicolons(body: str, name: str) -> None:
+    text = f"```tool_code\n{body}\n```\nDone."
+    result = parse(text, name, level="strict")
+    assert (said(result), codes(result)) == (TWO, [])
+    assert streamed(text, name) == parse(text, name)
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+@pytest.mark.parametrize("body", [f"r = {CALL}\nprint(r)", "x = 1", "# nothing"])
+def test_a_program_is_an_attempt_in_a_closed_fence(body: str, name: str) -> None:
+    text = f"```tool_code\n{body}\n```\nDone."
+    result = parse(text, name)
+    assert (result.outcome, codes(result), result.content) == ("malformed", ["invalid-json"], text)
+    assert streamed(text, name) == result
