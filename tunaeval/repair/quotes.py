@@ -40,12 +40,12 @@ _SURELY = {role: re.compile(pattern) for role, pattern in SURELY.items()}
 _SPACE = re.compile(rf"[ \t\r\n{ODD}]*+")
 _SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
 _KEY = re.compile(
-    rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”"""
+    rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”|‘[^’\n]{_SHORT}’"""
     rf"""|[A-Za-z_$][\w$-]{_SHORT})"""
     rf"(?:[ \t\r\n{ODD}]{{0,{SPACE_AHEAD}}}+[:=]|[ \t\r\n{ODD}]{{{SPACE_AHEAD + 1}}})"
 )
-_CUT_KEY = re.compile(r"""["'“]?[^"'“”\n:]{0,70}+\Z""")
-_LONG_KEY = re.compile(rf"""(?:"(?:[^"\\\n]|\\.){_LONG}|['“](?:[^"'“”\\\n]|\\.){_LONG})""")
+_CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:]{0,70}+\Z""")
+_LONG_KEY = re.compile(rf"""(?:"(?:[^"\\\n]|\\.){_LONG}|['“‘](?:[^"'“”‘’\\\n]|\\.){_LONG})""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
 _WORD_START = re.compile(r"[a-zA-Z]{1,5}\Z")
 
@@ -122,7 +122,7 @@ def _key_at(text: str, index: int, *, final: bool) -> bool | None:
     if _LONG_KEY.match(text, index):
         return True
     char = text[index]
-    if not (char in "\"'“/_$" or char.isalpha()):
+    if not (char in "\"'“‘/_$" or char.isalpha()):
         return False
     if final:
         return bool(_CUT_KEY.match(text, index))

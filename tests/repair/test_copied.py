@@ -1,4 +1,4 @@
-"""White space that JSON does not know, between the parts of a value: a repair that changes none."""
+"""What was copied from a page: white space that JSON does not know, and typographic quotes."""
 
 from __future__ import annotations
 
@@ -40,3 +40,18 @@ def test_calls_that_were_copied_from_a_page() -> None:
     calls = parse(text).calls
     assert [(call.name, call.arguments) for call in calls] == [("f", {"s": "x"})]
     assert not parse(text, level="strict").calls
+
+
+@given(value=VALUES, step=st.integers(1, 9))
+def test_typographic_single_quotes_are_quotes_everywhere(value: object, step: int) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    pairs = text.split('"')
+    quoted = (
+        "".join(part + ("‘" if at % 2 == 0 else "’") for at, part in enumerate(pairs[:-1]))
+        + pairs[-1]
+    )
+    read = read_json(quoted)
+    assert isinstance(read, Read)
+    assert read.value == value
+    assert {repair.code for repair in read.repairs} <= {"smart-quotes"}
+    assert in_pieces(quoted, step) == read
