@@ -218,6 +218,21 @@ BREAKAGES = (
         'if invalid := get("invalid_tool_calls"):', "if invalid := None:",
         ("tests/parsing/test_odd_messages.py",),
     ),
+    Breakage(
+        "an argument beside the arguments is silent", "parsing",
+        "if len(claim.value) > 2:", "if False:",
+        ("tests/parsing/test_beside.py",),
+    ),
+    Breakage(
+        "the line's end before a value is part of it", "parsing",
+        'return "\\r\\n" if text.startswith("\\r\\n") else "\\n"', 'return "\\n"',
+        ("tests/parsing/test_line_ends.py",),
+    ),
+    Breakage(
+        "a word that ends a sentence is a header cut off", "parsing",
+        'if "<" not in token.text and not LINE_START', "if False and not LINE_START",
+        ("tests/parsing/test_words_that_open.py",),
+    ),
 )  # fmt: skip
 
 
