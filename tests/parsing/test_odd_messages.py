@@ -85,3 +85,18 @@ def test_a_message_of_langchain_itself() -> None:
         content="", tool_calls=[{"name": "bash", "args": {"command": "ls"}, "id": "c1"}]
     )
     assert said(parse_message(sound)) == CALLED
+
+
+@pytest.mark.parametrize("kind", ["tool_use", "tool_call", "function_call"])
+def test_a_call_of_another_api_is_reported(kind: str) -> None:
+    parts = [{"type": "text", "text": "Look:"}, {"type": kind, "id": "1", "name": "f", "input": {}}]
+    result = parse_message({"role": "assistant", "content": parts})
+    assert (result.outcome, result.detail, result.content) == ("malformed", "not-text", "Look:")
+    assert kind in result.diagnoses[0].message
+
+
+def test_a_part_that_repeats_a_structured_call_is_silent() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    parts = [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]
+    result = parse_message({"role": "assistant", "content": parts, "tool_calls": [call]})
+    assert (result.outcome, result.diagnoses) == ("calls", ())

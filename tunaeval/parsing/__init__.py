@@ -23,7 +23,8 @@ if TYPE_CHECKING:
         sole_parser_for,
     )
     from .fitting import fits
-    from .message import read_message, structured_only
+    from .leaked import structured_only
+    from .message import read_message
     from .reader import Reader, reader_of
     from .registered import formats
     from .streaming.events import TILES, Event
@@ -72,7 +73,7 @@ _HOMES = {
     "render_calls": "writing.calls",
     "sole_parser_for": "by_name",
     "stream": "uses",
-    "structured_only": "message",
+    "structured_only": "leaked",
 }
 
 __all__ = [

@@ -23,8 +23,6 @@ from tunaeval.repair import Note, Read, Unreadable, not_json, nothing_hidden, re
 from tunaeval.showing import shown
 from tunaeval.sse import delta_of
 from tunaeval.types import (
-    LEAKED_CALL,
-    LEVELS,
     NOT_TEXT,
     STRUCTURED,
     Diagnosis,
@@ -32,10 +30,10 @@ from tunaeval.types import (
     Level,
     Outcome,
     ParseResult,
-    Repair,
     Span,
     ToolCall,
     Tools,
+    foreign_calls,
     text_of,
 )
 
@@ -57,8 +55,6 @@ _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 REASONING_KEYS = ("reasoning_content", "reasoning")
 
-_LEAKED_LEVEL: Level = "standard"
-
 
 def read_message(
     message: object, read: Callable[[str], ParseResult], tools: Tools | None, level: Level
@@ -79,6 +75,8 @@ def read_message(
         text = ParseResult(diagnoses=(said,), outcome="malformed")
     else:
         text = read(said) if said else _SILENT
+    if content and not isinstance(content, str):
+        text = _with_foreign(text, foreign_calls(content, items))
     first, second = REASONING_KEYS
     reasoning = get(first) or get(second)
     if isinstance(reasoning, str):
@@ -107,6 +105,16 @@ def content_of(content: JsonValue) -> str | Diagnosis:
         return text_of((content,))
     hint = "; decode bytes first" if isinstance(content, bytes | bytearray) else ""
     return Diagnosis(NOT_TEXT, f"content is {type(content).__name__}, wanted a str{hint}")
+
+
+def _with_foreign(text: ParseResult, kinds: Sequence[str]) -> ParseResult:
+    """With a word on parts that are calls of another API, which are not read here."""
+    if not kinds:
+        return text
+    message = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
+    outcome: Outcome = "malformed" if text.outcome == "no_call" else text.outcome
+    diagnoses = (*text.diagnoses, Diagnosis(NOT_TEXT, message))
+    return replace(text, diagnoses=diagnoses, outcome=outcome)
 
 
 def _with_invalid(server: ParseResult, invalid: Sequence[object]) -> ParseResult:
@@ -148,45 +156,6 @@ def joined(server: ParseResult, text: ParseResult) -> ParseResult:
         truncated=text.truncated or server.truncated,
         outcome=outcome,
     )
-
-
-def served(result: ParseResult, level: Level) -> ParseResult:
-    """A message's result where the server was to parse the calls, as it was given the tools.
-
-    A call that it left in the text is there all the same, by a repair of what the server did.
-    """
-    if all(call.source == STRUCTURED for call in result.calls):
-        return result
-    if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
-        return structured_only(result)
-    return replace(result, calls=tuple(map(_leaked, result.calls)))
-
-
-def structured_only(result: ParseResult) -> ParseResult:
-    """The result with none but the calls that a server had parsed; each other has a diagnosis."""
-    left = [call for call in result.calls if call.source != STRUCTURED]
-    if not left:
-        return result
-    calls = tuple(call for call in result.calls if call.source == STRUCTURED)
-    notes = (Diagnosis(LEAKED_CALL, f"{call.name!r}: {_left_in(call)}", call.span) for call in left)
-    return replace(
-        result,
-        calls=calls,
-        diagnoses=(*result.diagnoses, *notes),
-        outcome="calls" if calls else "malformed",
-    )
-
-
-def _leaked(call: ToolCall) -> ToolCall:
-    if call.source == STRUCTURED:
-        return call
-    repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
-    return replace(call, repairs=(*call.repairs, repair))
-
-
-def _left_in(call: ToolCall) -> str:
-    how = f" (as {call.format})" if call.format else ""
-    return f"the server left the call in the text{how}"
 
 
 def structured(

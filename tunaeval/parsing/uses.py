@@ -11,8 +11,9 @@ from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
 from .by_name import AnyTools, known_tools, parser_for
+from .leaked import served
 from .many import Setting, read_many
-from .message import read_message, served
+from .message import read_message
 from .reader import Reader, reader_of
 from .registered import formats
 from .streaming.stream import Stream
