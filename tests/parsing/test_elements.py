@@ -286,3 +286,10 @@ def test_references_are_followed_into_elements() -> None:
     (found,) = parse(call(body), MINIMAX_M3, tools=known).calls
     assert found.arguments == {"at": {"x": "1", "next": {"x": "2"}}, "all": [{"x": "3"}]}
     assert not found.repairs
+
+
+@pytest.mark.parametrize("key", ["/a", "/item", "a b", ""])
+def test_a_key_that_is_no_tag_is_written_inside_of_json(key: str) -> None:
+    call = ToolCall("f", {"a": ["x", {key: ""}]})
+    text = render([call], MINIMAX_M3)
+    assert said(parse(text, MINIMAX_M3)) == [("f", call.arguments)]

@@ -31,7 +31,7 @@ def _body(key: str, value: JsonValue, word: Elements) -> str:
 def _sayable(value: JsonValue, word: Elements) -> bool:
     """Whether elements say it so that it is read back the same without a schema."""
     if isinstance(value, dict):
-        keys = [key for key in value if TAG.fullmatch(f"<{key}>")]
+        keys = [key for key in value if (tag := TAG.fullmatch(f"<{key}>")) and not tag[1]]
         said = len(keys) == len(value) > 0 and any(key != word.item for key in keys)
         return said and all(_sayable(inner, word) for inner in value.values())
     if isinstance(value, list):
