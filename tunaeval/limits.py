@@ -110,6 +110,9 @@ LIST_BEFORE = 16
 LIST_AHEAD = 26
 """Behind such a list, where nothing but white space may be in its line."""
 
+COMMENT_AHEAD = 1000
+"""Characters of a comment between two Python calls: a stream looks at it anew with every chunk."""
+
 CUT_TOKEN = 16
 """So near to the end of a piece of JSON, a token may be cut there: `\\ud83d\\ude00` and a bit."""
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.parsing.samples import codes, said
 from tunaeval import parse, stream
+from tunaeval.grammar import Format, Literal, PythonCalls, Space
 from tunaeval.types import ParseResult
 
 
@@ -60,3 +61,20 @@ def test_a_program_is_an_attempt_in_a_closed_fence(body: str, name: str) -> None
     result = parse(text, name)
     assert (result.outcome, codes(result), result.content) == ("malformed", ["invalid-json"], text)
     assert streamed(text, name) == result
+
+
+@pytest.mark.parametrize("closer", [";", "#", "; #", "#;"])
+def test_signs_that_a_closer_begins_with_are_only_that(closer: str) -> None:
+    words = (Literal("<call>"), Space(), PythonCalls(listed=False), Space(), Literal(closer))
+    form = Format("lines", words, summary="calls on lines")
+    text = f"<call>{CALL}\n{CALL}{closer}"
+    result = parse(text, form, level="strict")
+    assert (said(result), codes(result), result.content) == (TWO, [], "")
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+def test_a_comment_ends_where_the_fence_does(name: str) -> None:
+    text = f"```tool_code\n{CALL} # first\n{CALL} # second```"
+    result = parse(text, name, level="strict")
+    assert (said(result), codes(result)) == (TWO, [])
+    assert streamed(text, name) == parse(text, name)

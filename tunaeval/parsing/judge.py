@@ -249,7 +249,8 @@ def _refusal(
     if any(repair.code == "inner-quote" for repair in read.repairs) and not _QUOTED.isdisjoint(
         name
     ):
-        return True, Note("invalid-name", f"{name[:60]!r} is no name; a quote may be missing")
+        code = "truncated" if read.truncated else "invalid-name"
+        return True, Note(code, f"{name[:60]!r} is no name; a quote may be missing")
     if tools is not None and not known:
         names = ", ".join(list(tools)[:12]) or "no tools at all"
         return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")

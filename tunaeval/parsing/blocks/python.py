@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tunaeval.grammar import Format
-from tunaeval.limits import LIST_AHEAD, MAX_CALLS
+from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, MAX_CALLS
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
@@ -24,11 +25,6 @@ from ..fast.python import HEAD_NEAR, NAME, ends_line, in_code, python_stops
 from ..judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
-
-_JOINTS = {True: ",", False: ",;"}
-"""What may be between two calls, by whether they are in a list."""
-
-_COMMENT = re.compile(r"#[^\n]*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ class PythonBlock(Begun):
             return
         self._apart = window.preceding(window.pos).endswith(" ")
         listed = char == "["
-        commented = char == "#" and self._form.python is not None and not self._form.python.listed
+        commented = char == "#" and (yield from self._passes_joint())
         if not (listed or commented or _begins_name(char)):
             return
         window.pos += listed
@@ -130,16 +126,20 @@ class PythonBlock(Begun):
                 if not (yield from self._call()):
                     return False
                 count, comma = count + 1, not listed
-            elif char and char in _JOINTS[listed] and count and (not comma or not listed):
+            elif char == "," and count and (not comma or not listed):
                 comma = True
                 window.pos += 1
-            elif char == "#" and not listed:
-                yield from bounded(window, _COMMENT)
+            elif char in _joints(count, listed=listed) and (yield from self._passes_joint()):
+                comma = True
             elif char == "]" and listed:
                 window.pos += 1
                 return count > 0 or self._refuse_here("invalid-json", "a list without calls")
             else:
                 return (yield from self._ended(char, count, listed=listed))
+
+    def _passes_joint(self) -> Generator[None, None, bool]:
+        """Whether a comment or a semicolon is here, between calls on lines; it is passed over."""
+        return bool((yield from bounded(self._window, _between_lines(self._form))))
 
     def _is_text(self) -> Generator[None, None, bool]:
         """Whether a word behind calls that nothing closes begins none; it is not passed over."""
@@ -278,3 +278,22 @@ class PythonBlock(Begun):
 
 def _begins_name(char: str) -> bool:
     return char.isalpha() or char == "_"
+
+
+def _joints(count: int, *, listed: bool) -> tuple[str, ...]:
+    """What may begin something between two calls of a row, but a comma."""
+    return () if listed else ("#", ";") if count else ("#",)
+
+
+@lru_cache(maxsize=64)
+def _between_lines(form: Format) -> re.Pattern[str]:
+    """A semicolon, or a comment, which ends at the closer; what the closer begins with is neither.
+
+    Only where calls are written on lines, and something closes them.
+    """
+    if form.python is None or form.python.listed or form.closer is None:
+        return re.compile(r"(?!)")
+    ends = [text.lstrip() for text in form.closer.spellings]
+    comment = rf"#(?:(?!{'|'.join(map(re.escape, ends))})[^\n]){{0,{COMMENT_AHEAD}}}+"
+    signs = {";": ";", "#": comment}
+    return re.compile("|".join(signs[sign] for sign in signs if sign not in {e[:1] for e in ends}))
