@@ -6,8 +6,9 @@ import pytest
 
 from tests.formats.reading import read
 from tests.parsing.samples import said
-from tunaeval import render
+from tunaeval import parse, render, stream
 from tunaeval.formats import AUTO, FORMATS
+from tunaeval.grammar import CallObject, Format, Literal, Space
 from tunaeval.types import ToolCall
 
 DOUBLED = [
@@ -28,3 +29,26 @@ def test_an_opener_that_is_there_twice_loses_no_call(name: str, between: str) ->
         text = render([call], form).replace(opener, between.join([opener] * times), 1)
         for reader in (name, "auto") if form in AUTO else (name,):
             assert said(read(text, reader)) == [("f", {"a": "x"})]
+
+
+@pytest.mark.parametrize("opener", ["{call}", "[[call]]", '{"call"}'])
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_an_opener_like_json_may_be_there_twice(opener: str, between: str) -> None:
+    """The reader of whole texts took the second for an object."""
+    words = (
+        Literal(opener),
+        Space("\n"),
+        CallObject(array=True),
+        Space("\n"),
+        Literal("[[/call]]"),
+    )
+    form = Format("like-json", words, summary="an opener like JSON")
+    text = f'{opener}{between}{opener}\n[{{"name": "f", "arguments": {{}}}}]\n[[/call]]'
+    result = parse(text, form)
+    assert [(call.name, [r.code for r in call.repairs]) for call in result.calls] == [
+        ("f", ["doubled-tag"])
+    ]
+    reader = stream(form)
+    for char in text:
+        reader.feed(char)
+    assert reader.finish() == result

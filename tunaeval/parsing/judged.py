@@ -33,7 +33,7 @@ from .fast import FENCE
 from .fast.made import call_of, result_of
 from .fast.rows import Tail, behind_space, tail_of
 from .judge import Verdict, judge, unreadable
-from .patterns import SPACE, row
+from .patterns import SPACE, row, twice
 
 if TYPE_CHECKING:
     from tunaeval.repair import JsonReader
@@ -129,20 +129,21 @@ def _never(*_: object) -> None:
 class _Reader:
     """Reads the blocks of one format."""
 
-    __slots__ = ("_closer", "_form", "_head", "_lone", "_single", "_stops", "_tail", "_word")
+    __slots__ = (
+        "_again", "_closer", "_form", "_head", "_lone", "_single", "_stops", "_tail", "_word",
+    )  # fmt: skip
 
     def __init__(self, form: Format, word: CallObject, head: Match, tail: Tail) -> None:
         self._form, self._word, self._head, self._tail = form, word, head, tail
         self._stops = stops_of(form, form.words[-1:])
-        self._single = not (word.array or word.joined)
-        self._lone = bool(word.opens)
+        self._single, self._lone = not (word.array or word.joined), bool(word.opens)
         """An object ends by itself; nothing behind it matters."""
-        self._closer = closer_of(form)
+        self._closer, self._again = closer_of(form), twice(form.opener)
 
     def read(self, given: Given, body: int, refused: bool) -> Ended | None:
         """The block whose opener ends at `body`."""
         text, here = given.text, self._head(given.text, body)
-        if here is None:
+        if here is None or text.startswith(self._again, here.end()):  # the opener is there twice
             return None
         at = here.end()
         listed = text.startswith("[", at)

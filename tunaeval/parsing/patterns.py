@@ -39,6 +39,14 @@ def any_of(word: Literal) -> str:
     return f"(?>{'|'.join(map(re.escape, word.spellings))})"
 
 
+_DATA = re.compile(r'[][{}", ]++\Z').match
+
+
+def twice(opener: Literal | None) -> tuple[str, ...]:
+    """What an opener looks like where it is there again; nothing where that could be data."""
+    return () if opener is None or _DATA(opener.text) else opener.spellings
+
+
 def headers(envelope: Envelope) -> list[str]:
     """For each route what opens its message, its header, and what its body begins with."""
     opener = f"(?:{re.escape(envelope.opens.text)})?"

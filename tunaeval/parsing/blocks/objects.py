@@ -19,12 +19,12 @@ from ..closings import missing_closer, stops_of
 from ..fast import FENCE
 from ..judge import Verdict, judge, may_have_ended_early, unreadable
 from ..judged import object_at
+from ..patterns import twice
 from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
-_DATA = re.compile(r'[][{}", ]++\Z').match
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
@@ -94,11 +94,11 @@ class Block(Begun):
 
     def _openers(self, char: str) -> Generator[None, None, tuple[str, int]]:
         """Pass over the opener where it is there again; what follows, and where the last one is."""
-        window, opener = self._window, self._form.opener
+        window, again = self._window, twice(self._form.opener)
         last, marked = window.offset, self._form.marked
-        while marked and opener and char == opener.text[0] and not _DATA(opener.text):
+        while marked and again and char == again[0][0]:
             here = window.offset
-            if not (yield from literal(window, opener.spellings)):
+            if not (yield from literal(window, again)):
                 break
             self._doubled, last = self._doubled + 1, here
             self._frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
