@@ -78,3 +78,14 @@ def test_a_comment_ends_where_the_fence_does(name: str) -> None:
     result = parse(text, name, level="strict")
     assert (said(result), codes(result)) == (TWO, [])
     assert streamed(text, name) == parse(text, name)
+
+
+def test_a_fence_in_a_string_does_not_end_a_refused_one() -> None:
+    """What follows it is still the inside of what could not be read."""
+    broken = (
+        '{"name": "f", "arguments": {"a":}}, {"name": "g", "arguments": {"b": "x```\\ny\\n```"}}'
+    )
+    text = f'```json\n[{broken}, {{"name": "h", "arguments": {{"c": "d"}}}}]\n``` so'
+    result = parse(text)
+    assert (result.calls, codes(result)) == ((), ["invalid-json"])
+    assert streamed(text, "auto") == result

@@ -65,8 +65,10 @@ class Blocks(Passage):
         if mention and text in closers_of(mention.token.formats):
             mention.closed(self.collector, text, self.window.offset + len(text))
             self._mention = None
-        elif self._refused is None or text not in closers_of(self._refused.formats):
+        elif not (self._refused and text in closers_of(self._refused.formats)):
             return False
+        elif self._refused.text == FENCE:
+            return False  # what was refused is a fence itself, which `_in_code` closes
         self._refused = None
         return True
 
