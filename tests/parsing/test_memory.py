@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import tracemalloc
-
 import pytest
 
 from tunaeval.parsing import Reader, parser_for
 from tunaeval.selftest.floods import floods_of
-from tunaeval.selftest.growth import MEMORY
+from tunaeval.selftest.growth import MEMORY, memory_beside_result
 from tunaeval.selftest.texts import TOOLS
 
 SIZE = 32768
@@ -17,16 +14,12 @@ IN_JSON = '{"name": "bash", "arguments": {"command": "'
 
 
 def beside_its_result(reader: Reader, text: str) -> float:
-    """The most that was taken at a time, less what is left, for each byte of the text."""
-    reader.parse(text[:2048], tools=TOOLS, level="lenient")
-    tracemalloc.start()
-    try:
-        result = reader.parse(text, tools=TOOLS, level="lenient")
-        left, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    del result
-    return (most - left) / sys.getsizeof(text)
+    """The memory that a reading takes, for each byte of the text."""
+
+    def read(each: str) -> object:
+        return reader.parse(each, tools=TOOLS, level="lenient")
+
+    return memory_beside_result(read, text, text[:2048])
 
 
 def reader_called(name: str) -> Reader:

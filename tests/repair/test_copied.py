@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.repair.test_odd_strings import in_pieces
 from tunaeval import parse
 from tunaeval.repair import Read, read_json
-from tunaeval.repair.between import ODD
+from tunaeval.repair.between import ODD_SPACES
 
 VALUES: Any = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text("ab \xa0", max_size=3),
@@ -23,7 +23,9 @@ VALUES: Any = st.recursive(
 ).filter(lambda value: isinstance(value, dict))
 
 
-@given(value=VALUES, space=st.text(ODD + " \n", min_size=1, max_size=3), step=st.integers(1, 9))
+@given(
+    value=VALUES, space=st.text(ODD_SPACES + " \n", min_size=1, max_size=3), step=st.integers(1, 9)
+)
 def test_it_changes_no_value(value: dict[str, object], space: str, step: int) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1, separators=(",", ":"))
     text = text.replace("\n", space)

@@ -29,7 +29,6 @@ from .fast.made import call_of
 from .fitting import bent, fits, misplaced, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
-_QUOTED = frozenset(QUOTES)
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
@@ -246,9 +245,8 @@ def _refusal(
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
         return True, Note("invalid-name", f"a name is a text, not {found}")
-    if any(repair.code == "inner-quote" for repair in read.repairs) and not _QUOTED.isdisjoint(
-        name
-    ):
+    repaired = any(repair.code == "inner-quote" for repair in read.repairs)
+    if repaired and not set(QUOTES).isdisjoint(name):
         code = "truncated" if read.truncated else "invalid-name"
         return True, Note(code, f"{name[:60]!r} is no name; a quote may be missing")
     if tools is not None and not known:

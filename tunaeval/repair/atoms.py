@@ -11,7 +11,7 @@ from typing import NoReturn
 from tunaeval.limits import MAX_DIGITS
 from tunaeval.window import Window
 
-from .between import ODD
+from .between import ODD_SPACES
 from .members import WORDS
 from .repairs import CutError, Draft, UnreadableError
 
@@ -25,7 +25,7 @@ _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 
 _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
 _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
-_ENDS_ATOM = frozenset(f" \t\r\n,}}]/#{ODD}")
+_ENDS_ATOM = frozenset(f" \t\r\n,}}]/#{ODD_SPACES}")
 
 
 _PLAIN_WORDS = re.compile(r"[^\W\d][\w .'/-]*+")

@@ -11,7 +11,7 @@ from .repairs import CutError, Draft, UnreadableError
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 
-ODD = (
+ODD_SPACES = (
     "\v\f\x85\xa0\u1680\u200b\u2028\u2029\u202f\u205f\u2060\u3000"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 )
@@ -53,7 +53,7 @@ class Between:
                     raise CutError("truncated")
                 return ""
             char = window.text[window.pos]
-            if char in ODD:
+            if char in ODD_SPACES:
                 self._draft.repair("odd-space")
                 window.pos += 1
                 continue

@@ -20,7 +20,7 @@ from tunaeval.limits import CALL_KEY_AHEAD, KEY_AHEAD, MARGIN, NEAR_SPACE, QUOTE
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
 from tunaeval.window import Window
 
-from .between import ODD
+from .between import ODD_SPACES
 from .repairs import UnreadableError
 
 _PLAIN_KEY = r"""(?:"[^"\\\n]{0,70}+"|'[^'\\\n]{0,70}+'|[A-Za-z_$][\w$-]{0,70}+)"""
@@ -37,12 +37,12 @@ By the string's role. It says nothing that the rule below does not say, only soo
 
 _SURELY = {role: re.compile(pattern) for role, pattern in SURELY.items()}
 
-_SPACE = re.compile(rf"[ \t\r\n{ODD}]*+")
+_SPACE = re.compile(rf"[ \t\r\n{ODD_SPACES}]*+")
 _SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
 _KEY = re.compile(
     rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”|‘[^’\n]{_SHORT}’"""
     rf"""|[A-Za-z_$][\w$-]{_SHORT})"""
-    rf"(?:[ \t\r\n{ODD}]{{0,{SPACE_AHEAD}}}+[:=]|[ \t\r\n{ODD}]{{{SPACE_AHEAD + 1}}})"
+    rf"(?:[ \t\r\n{ODD_SPACES}]{{0,{SPACE_AHEAD}}}+[:=]|[ \t\r\n{ODD_SPACES}]{{{SPACE_AHEAD + 1}}})"
 )
 _CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:]{0,70}+\Z""")
 _LONG_KEY = re.compile(rf"""(?:"(?:[^"\\\n]|\\.){_LONG}|['“‘](?:[^"'“”‘’\\\n]|\\.){_LONG})""")
@@ -66,7 +66,9 @@ WITHOUT_RESTART = r"(?:[^\"\\\x00-\x1f<`]++|<(?!/)|`(?!``))*+"
 WITHOUT_BRACE = r"[^\"\\{]*+"
 """The same with new lines, but no bracket that `_RESTART` could end with."""
 
-_NO_KEY = rf"""(?:,{NEAR_SPACE})?"(?:[^"\\\n]|\\.){_SHORT}(?:\n|"{NEAR_SPACE}[^:= \t\r\n{ODD}])"""
+_NO_KEY = (
+    rf"""(?:,{NEAR_SPACE})?"(?:[^"\\\n]|\\.){_SHORT}(?:\n|"{NEAR_SPACE}[^:= \t\r\n{ODD_SPACES}])"""
+)
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +79,7 @@ def inner_quotes(role: str, stops: tuple[str, ...], between: str) -> re.Pattern[
     closer, comma, comment or stop; or it is one more quote, of what is no key.
     """
     first = "".join(sorted({re.escape(stop[0]) for stop in stops}))
-    other = rf"[^{first}{ODD}}}\],/\"'“‘ \t\r\n{'' if role == 'value' else '{['}]"
+    other = rf"[^{first}{ODD_SPACES}}}\],/\"'“‘ \t\r\n{'' if role == 'value' else '{['}]"
     follows = rf"{other}|{_NO_KEY}" if role == "value" else other
     return re.compile(rf"(?:\"(?={NEAR_SPACE}(?:{follows})){between})++")
 
@@ -188,7 +190,7 @@ def no_call_within(window: Window, began: int, _: tuple[str, ...]) -> bool:
 
 # --- Python and its relatives ------------------------------------------------------------------
 
-_SPACE_BEHIND = re.compile(rf"[ \t\r\n{ODD}]{{0,80}}+")
+_SPACE_BEHIND = re.compile(rf"[ \t\r\n{ODD_SPACES}]{{0,80}}+")
 _BEHIND_TEXT = ",:)]}#'\""
 
 

@@ -159,20 +159,24 @@ def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
 
 
 def _memory(case: Case, size: int) -> float:
+    return memory_beside_result(case.read, case.flood.text(size), case.flood.text(_FIRST_READ))
+
+
+def memory_beside_result(read: Read, text: str, first: str) -> float:
     """How many times the bytes of the text its reading needs at the peak, beside its result.
 
-    A result may be large for its text: a call of thirty characters takes 800 bytes.
+    A result may be large for its text: a call of thirty characters takes 800 bytes. `first` is read
+    before, as what a reader keeps for all texts is no part of it.
     """
-    text = case.flood.text(size)
-    case.read(case.flood.text(_FIRST_READ))  # what a reader keeps for all texts is no part of it
+    read(first)
     tracemalloc.start()
     try:
-        result = case.read(text)
-        held, peak = tracemalloc.get_traced_memory()
+        result = read(text)
+        left, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     del result
-    return (peak - held) / sys.getsizeof(text)
+    return (peak - left) / sys.getsizeof(text)
 
 
 def _rows(found: Iterable[Growth]) -> list[JsonObject]:
