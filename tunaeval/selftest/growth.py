@@ -24,10 +24,10 @@ from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 from .texts import TOOLS
 
-GROWTH, SECONDS, MEMORY = 2.3, 10.0, 20.0
+GROWTH, SECONDS, MEMORY = 2.3, 10.0, 12.0
 """The bars: times a doubling, seconds at the largest size, and bytes for each byte of the text.
 
-The memory is that beside the result's own: a flood of pairs with small values takes 17.
+The memory is that beside the result's own.
 """
 
 _CHUNK = 4
