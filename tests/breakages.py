@@ -233,6 +233,17 @@ BREAKAGES = (
         'if "<" not in token.text and not LINE_START', "if False and not LINE_START",
         ("tests/parsing/test_words_that_open.py",),
     ),
+    Breakage(
+        "what was written lives beside its value", "repair",
+        "self.pieces = self.pieces[:2]", "pass",
+        ("tests/parsing/test_memory.py",),
+    ),
+    Breakage(
+        "markup behind a block is handed on after all blocks", "parsing",
+        "return merge(self.blocks, marks, key=itemgetter(0))",
+        "return iter([*self.blocks, *marks])",
+        ("tests/parsing/test_fast_formats.py",),
+    ),
 )  # fmt: skip
 
 

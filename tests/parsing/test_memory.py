@@ -6,12 +6,10 @@ import pytest
 
 from tunaeval.parsing import Reader, parser_for
 from tunaeval.selftest.floods import floods_of
-from tunaeval.selftest.growth import memory_beside_result
+from tunaeval.selftest.growth import MEMORY, memory_beside_result
 from tunaeval.selftest.texts import TOOLS
 
 SIZE = 32768
-MOST = 18
-"""Floods of pairs take 17; the bar of `tunaeval selftest linear` is 12, and they are over it."""
 
 IN_JSON = '{"name": "bash", "arguments": {"command": "'
 
@@ -31,11 +29,13 @@ def reader_called(name: str) -> Reader:
     return reader
 
 
-@pytest.mark.parametrize("name", ["hermes", "apriel", "llama3", "harmony", "glm45", "pythonic"])
+@pytest.mark.parametrize(
+    "name", ["hermes", "apriel", "llama3", "harmony", "glm45", "pythonic", "muse"]
+)
 def test_no_flood_takes_more_than_its_share(name: str) -> None:
     reader = reader_called(name)
     for flood in floods_of(reader.formats):
-        assert beside_its_result(reader, flood.text(SIZE)) < MOST, flood.name
+        assert beside_its_result(reader, flood.text(SIZE)) <= MEMORY, flood.name
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,17 @@ def test_no_flood_takes_more_than_its_share(name: str) -> None:
     [
         ("apriel", "", "<|end|>", 4),  # a block for each: 34
         ("apriel", "", "<|end|>\n", 4),
-        ("dots-json", f"<dots_function_call>\n{IN_JSON}", '"k": "v" ', 18),  # pairs twice: 24
-        ("llama3", "", '{"name": "f", "arguments": {}}', 14),  # all objects were kept: 20
+        ("muse", "", "<|eom|>{", 4),  # a block for each behind a bracket: 14
+        ("functionary-v3.2", "", ">>>all\n{", 4),
+        ("llama3", "", '{"name": "f", "arguments": {}}', 12),  # all objects were kept: 20
+        # Pairs twice, and what was written of them: 24.
+        ("dots-json", f"<dots_function_call>\n{IN_JSON}", '"k": "v" ', 10),
+        (
+            "hermes",
+            f"<tool_call>\n{IN_JSON}",
+            "\x00",
+            12,
+        ),  # what was written, beside its value: 12.2
     ],
 )
 def test_what_once_took_more(name: str, start: str, piece: str, most: float) -> None:

@@ -48,7 +48,9 @@ def test_chunks_do_not_matter_to_what_is_written(text: str, step: int) -> None:
 def drafted(text: str, step: int) -> str:
     window = Window()
     reader = JsonReader(window)
+    pieces = reader.draft.pieces
     for at in range(0, len(text), step):
         window.feed(text[at : at + step])
-        reader.advance()
-    return "".join(reader.draft.pieces)
+        if reader.advance() is not None:
+            break
+    return "".join(pieces)

@@ -6,7 +6,11 @@ needs no scanner. What it cannot be sure of it leaves to one, from where it stop
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from operator import itemgetter
+from typing import TypeAlias
 
 from tunaeval.grammar import Channel
 from tunaeval.limits import JUDGED_AT_ONCE, KEPT, MAX_CALLS, SHORTEST_CUT
@@ -27,13 +31,15 @@ from .tokens import Choice, Token, chosen
 _OPENERS = frozenset({"open", "bare"})
 _AROUND = frozenset({"around", "end"})
 
+_Block: TypeAlias = "tuple[int, int, Sequence[ToolCall], Sequence[Judged], bool]"
+
 
 class Plain:
     """What was read up to `at`: content, and the blocks between, each with what was found in it."""
 
     __slots__ = (
-        "_bare", "_gaps", "_refused", "_regions", "announced", "at", "blocks", "calls", "channel",
-        "ended", "judged", "known", "region", "text", "unsure",
+        "_bare", "_gaps", "_marks", "_refused", "_regions", "announced", "at", "blocks", "calls",
+        "channel", "ended", "judged", "known", "region", "text", "unsure",
     )  # fmt: skip
 
     def __init__(self, text: str, known: Objects | None = None) -> None:
@@ -45,17 +51,16 @@ class Plain:
         self.ended: Ended | None = None
         """What they said of it."""
         self.calls: list[ToolCall] = []
-        self.blocks: list[tuple[int, int, Sequence[ToolCall], Sequence[Judged], bool]] = []
-        """Each with its start and end, the calls and objects in it, and whether it has no markers.
-
-        Markers around blocks are blocks without anything in them.
-        """
+        self.blocks: list[_Block] = []
+        """Each with its start and end, its calls and objects, and whether it has no markers."""
         self.judged: list[Judged] = []
         self.channel: Channel | None = None
         self.announced: int | None = None
         self.region: Region | None = None
         """As a scanner has them; see `passage.Passage`."""
         self._gaps: list[str] = []
+        self._marks: array[int] | None = None
+        """Where the markup around blocks begins and ends: there may be one mark for every sign."""
         self._regions: dict[str, set[str]] = {}
         self._refused = self._bare = False
         """Whether the last block gave no call, and so is content; whether it has no markers."""
@@ -163,13 +168,16 @@ class Plain:
 
     def _around(self, start: int, end: int) -> None:
         """Pass over markup that holds no call; what follows more of it is one with that."""
-        gap, blocks = self.text[self.at : start], self.blocks
+        gap, marks = self.text[self.at : start], self._marks
         if gap:
             self._add(gap, content=self._refused)
         self._refused = self._bare = False
-        if blocks and not (blocks[-1][2] or blocks[-1][3]) and (not gap or gap.isspace()):
-            start = blocks.pop()[0]
-        blocks.append((start, end, (), (), False))
+        if marks is None:
+            self._marks = array("q", (start, end))
+        elif marks[-1] == self.at and (not gap or gap.isspace()):
+            marks[-1] = end
+        else:
+            marks.extend((start, end))
         self.at = end
 
     def _message(self, token: Token, start: int, tools: Tools | None) -> bool:
@@ -215,10 +223,18 @@ class Plain:
             return result_of(calls, content, None, ending, truncated=trails_off)
         return judged_result(calls, content, self.judged, ending)
 
+    def _in_order(self) -> Iterator[_Block]:
+        """The blocks, and the markup around them as blocks without anything in them."""
+        if self._marks is None:
+            return iter(self.blocks)
+        ends = iter(self._marks)
+        marks = ((start, end, (), (), False) for start, end in zip(ends, ends, strict=True))
+        return merge(self.blocks, marks, key=itemgetter(0))
+
     def hand_to(self, collector: Collector) -> None:
         """Give a collector all that was read."""
         at = 0
-        for start, end, calls, judged, bare in self.blocks:
+        for start, end, calls, judged, bare in self._in_order():
             if collector.may_be_blank(self.text[at:start]):
                 collector.blank(at, start)
             else:

@@ -61,14 +61,10 @@ class Machine(ABC):
 
     def advance(self) -> Read | Unreadable | None:
         """Go on as far as the text allows; None: the value goes on behind it."""
-        draft, step, truncated = self.draft, self._step, False
-        self._step = _over  # a step holds the reader, and the reader would hold it for ever
+        draft, truncated = self.draft, False
         try:
-            if not self._between or self._between.leave_comment():
-                while (following := step()) is not None:
-                    step = following
+            self._go_on()
             if not self.whole:
-                self._step = step
                 return None
         except UnreadableError as reason:
             so_far = "".join(draft.pieces) + draft.pending
@@ -77,11 +73,23 @@ class Machine(ABC):
             draft.close_all()
             truncated = cut.repair == "truncated" and not self._ends_with_a_stop()
             draft.repair("truncated" if truncated else "missing-closer")
-        written = "".join(draft.pieces)
+        written = draft.written()
         made = decode(written, exact=self._exact)
         if isinstance(made, Unreadable):
             return Unreadable(made.code, made.message, self._window.offset, written)
         return Read(made[0], draft.repairs, made[1], truncated)
+
+    def _go_on(self) -> None:
+        """Take one step after the other, until one has to wait.
+
+        The last one is forgotten: it holds the reader, which would hold it for ever.
+        """
+        step, self._step = self._step, _over
+        if not self._between or self._between.leave_comment():
+            while (following := step()) is not None:
+                step = following
+        if not self.whole:
+            self._step = step
 
     def _ends_with_a_stop(self) -> bool:
         """Whether the text ends with a frame's end: in a string, which then was never closed.

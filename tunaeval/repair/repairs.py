@@ -159,6 +159,15 @@ class Draft:
         """Close every bracket that is still open."""
         self.pieces += [CLOSED[kind] for kind in reversed(self.open)]
 
+    def written(self) -> str:
+        """The whole text, once it is complete.
+
+        Its pieces, which may take many times as much, are let go, but for a bracket and a key.
+        """
+        written = "".join(self.pieces)
+        self.pieces = self.pieces[:2]
+        return written
+
     def repair(self, code: str, at: int | None = None) -> None:
         """Note a repair, at the window's position unless said otherwise."""
         if self.lists_no_more(code):
