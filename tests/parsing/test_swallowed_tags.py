@@ -90,6 +90,7 @@ _DSML = (
     '<｜DSML｜invoke name="book">\n<｜DSML｜parameter name="city" string="true">{}'
     "</｜DSML｜parameter>\n</｜DSML｜invoke>"
 )
+_GCML = _DSML.replace("DSML", "GCML")
 _M3 = "]<]minimax[>["
 _ELEMENT = f'{_M3}<invoke name="book">{_M3}<guests>{{}}{_M3}</guests>{_M3}</invoke>'
 
@@ -102,8 +103,8 @@ SWALLOWED = {
     "the same where nothing is closed": ("qwen3-coder", _QWEN.format("Rome\n<parameter>")),
     "a closer in capitals at the end": ("qwen3-coder", _QWEN.format("Rome\n</PARAMETER>")),
     "signs of another width": (
-        "deepseek-v3.2",
-        _DSML.format('Rome</|DSML|parameter>\n<|DSML|parameter name="guests" string="true">two'),
+        "gigachat3.5",
+        _GCML.format('Rome</|GCML|parameter>\n<|GCML|parameter name="guests" string="true">two'),
     ),
     "no prefix": (
         "deepseek-v3.2",

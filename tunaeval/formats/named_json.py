@@ -30,21 +30,39 @@ MISTRAL_V11 = shipped(
     summary="name and JSON behind [TOOL_CALLS], with or without [ARGS]",
 )
 
+_TOKENS = {
+    words: Literal(
+        f"<｜{words}｜>",
+        (*(f"<｜{words.replace('▁', sign)}｜>" for sign in ("_", " ", "\\_")), f"<|{words}|>"),
+    )
+    for words in (
+        "tool▁calls▁begin", "tool▁calls▁end", "tool▁call▁begin", "tool▁call▁end", "tool▁sep",
+    )
+}  # fmt: skip
+"""DeepSeek's, also as models write them for which they are none: with other signs.
+
+llama.cpp reads such of DeepSeek R1.
+"""
+_CALLS = (_TOKENS["tool▁calls▁begin"], _TOKENS["tool▁calls▁end"])
+_FENCE_ENDS = [
+    fence + text for fence in ("```", "```\n") for text in _TOKENS["tool▁call▁end"].spellings
+]
+
 DEEPSEEK_V3 = shipped(
     "deepseek-v3",
     (
-        Literal("<｜tool▁call▁begin｜>"),
+        _TOKENS["tool▁call▁begin"],
         Literal("function"),
-        Literal("<｜tool▁sep｜>"),
+        _TOKENS["tool▁sep"],
         Name(),
         Space("\n"),
         Literal("```json"),
         Space("\n"),
         Arguments(),
         Space("\n"),
-        Literal("```<｜tool▁call▁end｜>"),
+        Literal(_FENCE_ENDS[0], (*_FENCE_ENDS[1:],)),
     ),
-    around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
+    around=_CALLS,
     aliases=("cogito", "deepseek", "deepseek-r1", "deepseek_r1", "deepseek_v3", "deepseekv3"),
     models=("DeepSeek V3", "DeepSeek R1", "Cogito"),
     summary="name, then JSON in a fence, between DeepSeek's tokens",
@@ -53,15 +71,15 @@ DEEPSEEK_V3 = shipped(
 DEEPSEEK_V31 = shipped(
     "deepseek-v3.1",
     (
-        Literal("<｜tool▁call▁begin｜>"),
+        _TOKENS["tool▁call▁begin"],
         Name(),
-        Literal("<｜tool▁sep｜>"),
+        _TOKENS["tool▁sep"],
         Space(),
         Arguments(),
         Space(),
-        Literal("<｜tool▁call▁end｜>"),
+        _TOKENS["tool▁call▁end"],
     ),
-    around=(Literal("<｜tool▁calls▁begin｜>"), Literal("<｜tool▁calls▁end｜>")),
+    around=_CALLS,
     separator="",
     aliases=("deepseek3", "deepseek31", "deepseek_v31", "deepseek_v3_1", "deepseekv31"),
     models=("DeepSeek V3.1",),

@@ -159,27 +159,33 @@ STEP3 = shipped(
 DEEPSEEK_V32 = shipped(
     "deepseek-v3.2",
     (
-        Literal('<｜DSML｜invoke name="'),
+        Literal('<｜DSML｜invoke name="', also=('<|DSML|invoke name="',)),
         Name(),
         Literal('">'),
         Space("\n"),
         Arguments(optional=True),
         Many(
             (
-                Literal('<｜DSML｜parameter name="'),
+                Literal('<｜DSML｜parameter name="', also=('<|DSML|parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
                 Literal('">'),
                 Value(),
-                Literal("</｜DSML｜parameter>"),
+                Literal("</｜DSML｜parameter>", also=("</|DSML|parameter>",)),
                 Space("\n"),
             )
         ),
-        Literal("</｜DSML｜invoke>"),
+        Literal("</｜DSML｜invoke>", also=("</|DSML|invoke>",)),
     ),
     around=(
-        Literal("<｜DSML｜function_calls>", also=("<｜DSML｜tool_calls>",)),
-        Literal("</｜DSML｜function_calls>", also=("</｜DSML｜tool_calls>",)),
+        Literal(
+            "<｜DSML｜function_calls>",
+            also=("<｜DSML｜tool_calls>", "<|DSML|function_calls>", "<|DSML|tool_calls>"),
+        ),
+        Literal(
+            "</｜DSML｜function_calls>",
+            also=("</｜DSML｜tool_calls>", "</|DSML|function_calls>", "</|DSML|tool_calls>"),
+        ),
     ),
     aliases=(
         "deepseek-v4",
@@ -197,24 +203,27 @@ DEEPSEEK_V32 = shipped(
 DEEPSEEK_V41 = shipped(
     "deepseek-v4.1",
     (
-        Literal('<｜DSML｜ invoke name="'),
+        Literal('<｜DSML｜ invoke name="', also=('<|DSML| invoke name="',)),
         Name(),
         Literal('">'),
         Space("\n"),
         Many(
             (
-                Literal('<｜DSML｜ parameter name="'),
+                Literal('<｜DSML｜ parameter name="', also=('<|DSML| parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
                 Literal('">'),
                 Value(),
-                Literal("</｜DSML｜ parameter>"),
+                Literal("</｜DSML｜ parameter>", also=("</|DSML| parameter>",)),
                 Space("\n"),
             )
         ),
-        Literal("</｜DSML｜ invoke>"),
+        Literal("</｜DSML｜ invoke>", also=("</|DSML| invoke>",)),
     ),
-    around=(Literal("<｜DSML｜ calls>"), Literal("</｜DSML｜ calls>")),
+    around=(
+        Literal("<｜DSML｜ calls>", also=("<|DSML| calls>",)),
+        Literal("</｜DSML｜ calls>", also=("</|DSML| calls>",)),
+    ),
     aliases=("deepseek_v41", "deepseekv41"),
     models=("DeepSeek V4.1",),
     summary="DSML with a space in every tag",

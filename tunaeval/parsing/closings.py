@@ -18,21 +18,22 @@ from .patterns import row
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """How a bare value ends: at `closer`, if `follow` (in the text) or `at_end` fits there.
+    """How a bare value ends: at one of `closers`, if `follow` (in the text) or `at_end` fits there.
 
     `restart`, if it comes first, is the end of the call and what may come behind it, which shows
-    that the closer was forgotten; `call_closer` is the text it begins with. `before_restart` is
+    that the closer was forgotten. `before_restart` is
     what of the call's end is before that, at the end of the value's text; `lost` all of it, where
     the whole text ends behind it; `over` the same anywhere. `marks` are the format's tags.
     """
 
-    closer: str
-    call_closer: str
+    closers: tuple[str, ...]
     follow: re.Pattern[str]
     at_end: re.Pattern[str]
     restart: re.Pattern[str]
     first: re.Pattern[str]
-    """Either text, whichever is first."""
+    """Any of `closers`, or what `restart` begins with, whichever is first."""
+    longest: int
+    """The length of the longest of those."""
     before_restart: re.Pattern[str]
     lost: re.Pattern[str]
     over: re.Pattern[str]
@@ -67,10 +68,10 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     closer, last = after[0], form.closer
     assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
     many, rest, tail = _around_value(after)
-    onward, restart, texts = _onward(form), "(?!)", [closer.text]
-    if last and form.opener and last.text != closer.text:
+    onward, restart, texts = _onward(form), "(?!)", {*closer.spellings}
+    if last and form.opener and not texts.intersection(last.spellings):
         restart = f"{_spelled(last)}{WIDE_SPACE}{onward}"
-        texts.append(last.text)
+        texts.update(last.spellings)
     gap = rest[0].text if rest and isinstance(rest[0], Space) else ""
     ends = [f"{_spelled(word)}{WIDE_SPACE}" for word in tail]
     follow = chain(after, WORDS_AHEAD, "")
@@ -79,12 +80,12 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
-        closer.text,
-        texts[-1],
+        closer.spellings,
         re.compile(follow),
         re.compile(chain(after, WORDS_AHEAD, r"\Z")),
         re.compile(restart),
         re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True)))),
+        max(map(len, texts)),
         re.compile(rf"{optional}\Z"),
         re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){WIDE_SPACE})*+\Z" if last else "(?!)"),
         re.compile("".join(ends) if last else "(?!)"),

@@ -35,7 +35,7 @@ def bare_text(
     pieces: list[str] = []
     opener = closing.quotes[0]
     quoted = bool(opener) and (yield from stands(window, (opener,)))
-    held = max(len(closing.closer), len(closing.call_closer)) - 1
+    held = closing.longest - 1
     while True:
         hit = closing.first.search(window.text, window.pos)
         if hit is None:
@@ -66,7 +66,7 @@ def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | b
     ahead = at + VALUE_AHEAD
     if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
         return True
-    own = hit.group() == closing.closer
+    own = hit.group() in closing.closers
     if not own and closing.restart.match(text, at, ahead):
         return FORGOTTEN
     return None if not window.final and len(text) <= ahead else False

@@ -37,7 +37,8 @@ def pieces_of(
     """
     text, sibling = first.text, closing.sibling
     found = [*sibling.finditer(text)] if sibling else []
-    if closing.closer in text or not _certain(found, known, first.key, schema):
+    closed_before = any(closer in text for closer in closing.closers)
+    if closed_before or not _certain(found, known, first.key, schema):
         found = []
     heads = [(first.key, first.said), *map(_head, found)]
     starts = [0, *(match.end() for match in found)]

@@ -119,7 +119,8 @@ def _walked(steps: _Steps, marks: Marks, text: str, body: int) -> tuple[Found, i
         at = here.end()
         end = text.find(closer, at)
         value = text[at:end]
-        if end < 0 or any(map(value.__contains__, others)) or marks.inside(value):
+        begun = (text.find(other, at, end + len(other) - 1) >= 0 for other in others)
+        if end < 0 or any(begun) or marks.inside(value):
             return (), UNSURE
         found += (*next_, value)
         here = steps.step(text, end)
@@ -184,7 +185,7 @@ def _steps(
     if start is None or step is None:
         return None
     kept, count = (value, attribute, keys[0].escaped), 1 + ARGUMENTS_AT_ONCE * (groups + 1)
-    others = (*again.spellings, (form.closer or closer).text)
+    others = (*again.spellings, *closer.also, *(form.closer or closer).spellings)
     return _Steps(f"{head}{SPACE}{items}{tail}", count, start, step, closer.text, others, kept)
 
 

@@ -1,0 +1,71 @@
+"""A fixed text is read in all its spellings, wherever it is in a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from tests.fuzz.random_formats import random_formats
+from tunaeval.errors import FormatError, UsageError
+from tunaeval.formats import FORMATS
+from tunaeval.grammar import Format, Literal, Many, Maybe, Word
+from tunaeval.parsing import reader_of, render
+from tunaeval.testing import stream_of
+from tunaeval.testing.laws import said
+from tunaeval.types import ToolCall
+
+CALLS = [ToolCall("f", {"a": "x"}), ToolCall("g", {"b": "y z"})]
+
+
+def respelled(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+    """The same words, each time with another spelling first of one of the fixed texts."""
+    for at, word in enumerate(words):
+        for other in _others(word):
+            yield (*words[:at], other, *words[at + 1 :])
+
+
+def _others(word: Word) -> Iterator[Word]:
+    if isinstance(word, Literal):
+        for text in word.also:
+            yield Literal(text, tuple(each for each in word.spellings if each != text))
+    elif isinstance(word, Maybe | Many):
+        for words in respelled(word.words):
+            yield replace(word, words=words)
+
+
+def spelled_otherwise(form: Format) -> Iterator[Format]:
+    """The formats that write what this one reads as well."""
+    changes: list[dict[str, object]] = [{"words": words} for words in respelled(form.words)]
+    changes += [{"around": around} for around in respelled(form.around or ())]
+    for change in changes:
+        try:
+            yield replace(form, **change)  # type: ignore[arg-type]  # words, or what is around calls
+        except FormatError:
+            continue  # what can be read in passing is not all good enough to be written
+
+
+def check(form: Format) -> None:
+    for other in spelled_otherwise(form):
+        try:
+            text = render(CALLS, other)
+        except UsageError:
+            continue
+        found = reader_of(form).parse(text)
+        assert said(found.calls) == said(CALLS), f"{form}: {text!r} is read as {found}"
+        for size in (1, 7):
+            chunks = [text[at : at + size] for at in range(0, len(text), size)]
+            assert stream_of(reader_of(form).stream(), chunks)[0] == found
+
+
+@settings(max_examples=300, deadline=None)
+@given(form=random_formats())
+def test_every_spelling_is_read(form: Format) -> None:
+    check(form)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS.keys())
+def test_every_spelling_of_the_formats_that_come_along_is_read(form: Format) -> None:
+    check(form)
