@@ -21,6 +21,7 @@ def streamed(text: str, name: str) -> ParseResult:
     "Run make deploy to=prod", "Set from=2024 to=2025 in the query", "mail to=bob now",
     "gpt-oss writes to=functions.NAME on the commentary channel.", "the kwarg to=None",
     "The module you want is functools", "Useful modules:\n- itertools\n- functools\n",
+    "Here is a good Call to Action:", "It ends with a Call to Action:\n", "My next Action: run",
 ])  # fmt: skip
 def test_a_sentence_that_ends_in_one_is_no_call(text: str) -> None:
     result = parse(text)
@@ -37,6 +38,20 @@ def test_a_header_that_is_cut_off_is_an_attempt(text: str) -> None:
     result = parse(text, "harmony")
     assert (result.outcome, codes(result)) == ("truncated", ["truncated"])
     assert streamed(text, "harmony") == result
+
+
+@pytest.mark.parametrize("text", [
+    "Action:", "So.\nAction:", "So.\n Action: ls\n", "Hm. Action: f\nAction Inp",
+    "Hm. Action: bash\nAction Input: {", "Hm. Action: bash",
+])  # fmt: skip
+def test_an_action_that_is_cut_off_is_an_attempt(text: str) -> None:
+    tools = [{"type": "function", "function": {"name": "bash"}}]
+    result = parse(text, "react", tools=tools)
+    assert (result.outcome, codes(result)) == ("truncated", ["truncated"])
+    reader = stream("react", tools=tools)
+    for char in text:
+        reader.feed(char)
+    assert reader.finish() == result
 
 
 CALL = 'bash(command="ls")'

@@ -30,6 +30,7 @@ from .fitting import bent, fits, misplaced, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
+_QUOTE_SIGNS = frozenset(QUOTES)
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
@@ -245,8 +246,8 @@ def _refusal(
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
         return True, Note("invalid-name", f"a name is a text, not {found}")
-    repaired = any(repair.code == "inner-quote" for repair in read.repairs)
-    if repaired and not set(QUOTES).isdisjoint(name):
+    quoted = not _QUOTE_SIGNS.isdisjoint(name)
+    if quoted and any(repair.code == "inner-quote" for repair in read.repairs):
         code = "truncated" if read.truncated else "invalid-name"
         return True, Note(code, f"{name[:60]!r} is no name; a quote may be missing")
     if tools is not None and not known:

@@ -24,6 +24,17 @@ def in_sentence(window: Window, at: int) -> bool:
     return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
 
 
+def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
+    """Whether what begins at offset `start` is behind a word, in the last line of the text.
+
+    So a reply ends: "Here is a Call to Action:". Before the name of a tool it is no sentence.
+    """
+    at = start - window.base
+    if tools is not None and name in tools:
+        return False
+    return in_sentence(window, at) and "\n" not in window.text[at:].rstrip()
+
+
 def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
     """Whether the text from offset `start` to the position is a word between tags in a sentence.
 

@@ -34,7 +34,7 @@ from tunaeval.window import Reading
 from ..closings import closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
 from ..judged import refusal
-from ..quoting import is_named_in_prose
+from ..quoting import ends_sentence, is_named_in_prose
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
 from ..swallowed import with_marks
@@ -100,6 +100,11 @@ class TaggedBlock(Begun):
         rest = window.text[window.pos : window.pos + VALUE_AHEAD]
         tried = (text for text, at in self._tried.items() if at == window.offset)
         return window.final and (not rest or any(text.startswith(rest) for text in tried))
+
+    def _ends_sentence(self) -> bool:
+        """Whether the opener is words, which end a sentence."""
+        said = ends_sentence(self._window, self._start, self._name, self._setting.tools)
+        return said and not self._form.marked
 
     def _word(
         self, word: Word, after: tuple[Word, ...]
@@ -204,8 +209,7 @@ class TaggedBlock(Begun):
 
     def _key_word(self, word: Key, _: tuple[Word, ...]) -> Generator[None, None, bool]:
         key = yield from bounded(self._window, re.compile(word.pattern))
-        self._key = unescaped(key) if word.escaped else key
-        self._raw = None
+        self._key, self._raw = unescaped(key) if word.escaped else key, None
         return bool(self._key)
 
     def _attribute(self, word: Attribute, _: tuple[Word, ...]) -> Generator[None, None, bool]:
@@ -291,7 +295,7 @@ class TaggedBlock(Begun):
 
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""
-        window, at_end = self._window, self._at_end()
+        window, at_end = self._window, self._at_end() and not self._ends_sentence()
         self._setting.collector.drop(self._ledger.count)
         if at_end:
             window.pos = len(window.text)
