@@ -239,8 +239,7 @@ BREAKAGES = (
         ("tests/fuzz/test_spellings.py",),
     ),
     Breakage(
-        "what was written lives beside its value", "repair",
-        "self.pieces = self.pieces[:2]", "pass",
+        "what was written lives beside its value", "repair", "self.pieces = self.pieces[:2]", "pass",
         ("tests/parsing/test_memory.py",),
     ),
     Breakage(
