@@ -169,8 +169,8 @@ class Lines:
             found += self._whole("\n".join(self._data.others).strip())
         if self._begun and self._data.replaced:
             found.append(Diagnosis("invalid-chunk", "bytes that are no UTF-8 were replaced"))
+        self.failed = self._failed or not (self._begun and self._understood)
         if self._failed or not self._ended:
-            self.failed = self._failed or not (self._begun and self._understood)
             found.append(Diagnosis("stream-cut", self._why()))
         return found
 
@@ -193,7 +193,8 @@ class Lines:
     def _event(self, data: str) -> Delta | Diagnosis:
         self._begun = True
         if data == _DONE:
-            self._ended = self._understood = True
+            self._ended = True
+            self._understood = self._understood or not self._fault
             return {}
         try:
             chunk = chunk_of(data)
@@ -208,7 +209,7 @@ class Lines:
         found = delta_of(chunk)
         if isinstance(found, Diagnosis):
             return self._invalid(found.message)
-        self._understood = True
+        self._understood = self._understood or "choices" in chunk
         if found:
             self._fault, self._failed = "", False
         return found

@@ -12,7 +12,7 @@ from tests.fuzz.random_formats import random_formats
 from tunaeval.errors import FormatError, UsageError
 from tunaeval.formats import FORMATS
 from tunaeval.grammar import Format, Literal, Many, Maybe, Word
-from tunaeval.parsing import reader_of, render
+from tunaeval.parsing import Reader, parser_for, reader_of, render
 from tunaeval.testing import stream_of
 from tunaeval.testing.laws import said
 from tunaeval.types import ToolCall
@@ -55,9 +55,14 @@ def check(form: Format) -> None:
             continue
         found = reader_of(form).parse(text)
         assert said(found.calls) == said(CALLS), f"{form}: {text!r} is read as {found}"
-        for size in (1, 7):
-            chunks = [text[at : at + size] for at in range(0, len(text), size)]
-            assert stream_of(reader_of(form).stream(), chunks)[0] == found
+        agree(reader_of(form), text)
+
+
+def agree(reader: Reader, text: str) -> None:
+    """Chunks do not matter."""
+    for size in (1, 7):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert stream_of(reader.stream(), chunks)[0] == reader.parse(text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -69,3 +74,14 @@ def test_every_spelling_is_read(form: Format) -> None:
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS.keys())
 def test_every_spelling_of_the_formats_that_come_along_is_read(form: Format) -> None:
     check(form)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS.keys())
+def test_every_spelling_is_read_beside_all_other_formats(form: Format) -> None:
+    """An opener may be that of several, and as long as it may, a stream takes none of them."""
+    auto = parser_for("auto")
+    assert isinstance(auto, Reader)
+    for other in spelled_otherwise(form):
+        text = render(CALLS, other)
+        assert said(auto.parse(text).calls) == said(CALLS)
+        agree(auto, text)

@@ -119,6 +119,8 @@ PROSE = [
     "Gemma writes a call between <|tool_call> and <tool_call|>.",
     "A call is inside <tool_call></tool_call> XML tags.",
     "All of it is between <function_calls> and </function_calls>.",
+    'The tags are "<tool_call>" and "</tool_call>".',
+    "Use '<|tool_call>' and '<tool_call|>'.",
 ]
 """About markers, or with such markup of its own."""
 
@@ -142,7 +144,14 @@ def test_markers_around_a_tool_s_name_or_nothing_are_an_attempt(between: str) ->
 def test_an_element_that_names_a_tool_is_an_attempt() -> None:
     text = '<tool_call id="1">{"name": "book", "arguments": {"city": "Rome"}}</tool_call>'
     assert read(text, "hermes", TOOLS).outcome == "malformed"
-    assert read(text, "hermes").outcome == "no_call"
+    assert read(text.replace("arguments", "args"), "hermes").outcome == "no_call"
+
+
+@pytest.mark.parametrize("opener", ["<tool_call >", '<tool_call id="1">', "<tool_cal>"])
+def test_an_element_with_the_keys_of_a_call_is_one_too(opener: str) -> None:
+    text = f'The 5" pipe.\n\n{opener}{{"name": "b", "arguments": {{"c": "d"}}}}</tool_call>'
+    result = read(text, "hermes")
+    assert (result.outcome, codes(result)) == ("malformed", ["stray-closer"])
 
 
 BROKEN = {

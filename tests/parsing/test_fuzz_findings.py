@@ -26,6 +26,15 @@ class Found(NamedTuple):
 
 
 FOUND = {
+    "an opener again and again, whose first begins the line": Found(
+        "auto", "[TOOL_CALLS]f#" * 30, "malformed"
+    ),
+    "an opener of two formats, cut where it may be either's": Found(
+        "auto", "<｜tool_call_begin｜>function<｜tool_sep｜>{", "truncated"
+    ),
+    "a blank before the language of a fence": Found(
+        "auto", '``` json\n{"name": "f", "arguments": {}}\n```', "calls", ("f",)
+    ),
     "a text that is cut behind a code fence in a string": Found(
         "fence", '```json\n{"name": "f", "arguments": {"a": "x\\n```', "truncated"
     ),

@@ -67,7 +67,8 @@ ODD: list[JsonObject] = [
 
 @pytest.mark.parametrize("chunk", ODD)
 def test_a_chunk_of_another_shape_is_told(chunk: JsonObject) -> None:
-    assert codes(read(event(chunk), DONE)) == ["invalid-chunk"]
+    alone = read(event(chunk), DONE)
+    assert (codes(alone), alone.outcome, alone.truncated) == (["invalid-chunk"], "truncated", True)
     result = read(event(HI), event(chunk), event(HI), DONE)
     assert (codes(result), result.content) == (["invalid-chunk"], "HiHi")
 
@@ -96,6 +97,17 @@ def test_a_chunk_of_another_shape_is_told_where_it_is_handed_over(chunk: JsonObj
     assert codes(deltas(chunk)) == ["invalid-chunk"]
     with pytest.raises(UsageError, match="the response has no message: "):
         parse_message(chunk)
+
+
+@pytest.mark.parametrize("response", [
+    {"output": [{"type": "function_call", "name": "f", "arguments": "{}"}]}, {"choices": []},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]},
+    {"foo": 1}, {"id": "a", "object": "response"}, {"choices": [{"finish_reason": "stop"}]},
+])  # fmt: skip
+def test_what_is_no_message_is_refused(response: JsonObject) -> None:
+    """Of another API, say: it is no answer without a call."""
+    with pytest.raises(UsageError, match="no message"):
+        parse_message(response)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def streamed(text: str, name: str) -> ParseResult:
     "gpt-oss writes to=functions.NAME on the commentary channel.", "the kwarg to=None",
     "The module you want is functools", "Useful modules:\n- itertools\n- functools\n",
     "Here is a good Call to Action:", "It ends with a Call to Action:\n", "My next Action: run",
+    "return h>>>s", "Compute x>>>0.", "Items:\n- Action: review\n- Action: merge\n",
 ])  # fmt: skip
 def test_a_sentence_that_ends_in_one_is_no_call(text: str) -> None:
     result = parse(text)

@@ -57,7 +57,7 @@ FENCE = shipped(
     "fence",
     (
         Literal("```"),
-        Markup("json", r"[A-Za-z0-9_+-]{0,24}"),
+        Markup("json", r"[ \t]?[A-Za-z0-9_+-]{0,24}"),
         Space("\n"),
         CallObject(array=True),
         Space("\n"),

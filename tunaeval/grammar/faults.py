@@ -145,7 +145,10 @@ def _beside_fault(words: tuple[Word, ...], call: CallObject) -> str | None:
             )
         spaced = isinstance(word, Literal) and any(t.startswith(SPACES) for t in word.spellings)
         if spaced:
-            return f"white space behind CallObject() is passed over, so {shown(word)} is never read"
+            return (
+                f"white space behind CallObject() is passed over, so {shown(word)} is never read; "
+                "put Space() before it, and begin it behind the white space"
+            )
     return None
 
 

@@ -27,6 +27,8 @@ from .tokens import Token
 
 _WORDS = re.compile(r"[\w.-]++")
 _IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Those of a call as JSON."""
 _IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
 
 
@@ -60,17 +62,20 @@ def ends_in_tool(text: str, tools: Tools | None) -> bool:
 def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
     """Whether a call is in there: an object with keys or strings, or tags of arguments.
 
-    An object in an element that has the closer's name is one only if it names a tool, and one in
-    quotes is none. Tags may be farther away than can be seen.
+    An object in an element that has the closer's name is one only if it names a tool or has the
+    keys of a call, and one in quotes is none: that shows in its last line. Tags may be farther away
+    than can be seen.
     """
     found, whole = inside.search(body) is not None, len(body) < KEPT
     if inside not in (_IN_OBJECT, _IN_CALL):
         return found or not whole
-    if not found or (whole and body.count('"') % 2):
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
         return False
     element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
     in_element = f"{element} " in body or f"{element}>" in body
-    return not in_element or _any_tool(_WORDS.findall(body), tools)
+    keyed = all(key.search(body) for key in _KEYS)
+    return not in_element or keyed or _any_tool(_WORDS.findall(body), tools)
 
 
 def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:

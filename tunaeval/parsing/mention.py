@@ -34,12 +34,14 @@ class Mention:
     """A tag is right behind it, and it begins its line: it is no part of prose."""
     inline: bool = False
     """It follows a word in its line; with its closer in that line, too, a sentence names both."""
+    quote: str = ""
+    """It is behind this sign, which then ends a quote of it, and is nothing of a call."""
 
     def hear(self, said: str) -> None:
         """More was said behind the opener."""
         self.inline = self.inline and "\n" not in said
         if not self.body:
-            self.body = bool(_BODY.search(said))
+            self.body = bool(_BODY.search(said.replace(self.quote, "") if self.quote else said))
             self.words = self.words or not said.isspace()
 
     def interrupted(self, collector: Collector, token: Token, window: Window) -> None:

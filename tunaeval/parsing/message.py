@@ -54,6 +54,8 @@ _NO_CALLS = ParseResult()
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 REASONING_KEYS = ("reasoning_content", "reasoning")
+_SAYS = frozenset({*_FIELDS, *REASONING_KEYS, "invalid_tool_calls", "refusal"})
+"""What a message has one of, if it has no role."""
 
 
 def read_message(
@@ -62,11 +64,12 @@ def read_message(
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
     is_mapping = isinstance(message, (dict, Mapping))  # dict first, as in `_get`
     if not is_mapping and not any(hasattr(message, key) for key in _FIELDS):
-        raise UsageError(
-            f"{message!r:.60} is no message: wanted a dict or an object with {_WANTED}"
-        )
-    if isinstance(message, (dict, Mapping)) and "choices" in message:
-        message = _message_in(message)
+        raise _no_message(message)
+    if isinstance(message, (dict, Mapping)) and "role" not in message:
+        if "choices" in message:
+            message = _message_in(message)
+        elif message and _SAYS.isdisjoint(message):
+            raise _no_message(message)
     get = message.get if type(message) is dict else partial(_get, message)
     items = listed(get("tool_calls")) or _legacy(message)
     content = get("content")
@@ -87,6 +90,10 @@ def read_message(
     return text if server is _NO_CALLS else joined(server, text)
 
 
+def _no_message(thing: object) -> UsageError:
+    return UsageError(f"{shown(thing)} is no message: wanted a dict or an object with {_WANTED}")
+
+
 def _message_in(response: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """The message of a whole response; of another dictionary with that field, itself."""
     if any(key in response for key in _FIELDS):
@@ -94,6 +101,8 @@ def _message_in(response: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     found = delta_of(response)
     if isinstance(found, Diagnosis):
         raise UsageError(f"the response has no message: {found.message}")
+    if not found:
+        raise UsageError("the response has no message: nothing is in its choices")
     return found
 
 

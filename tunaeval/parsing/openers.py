@@ -23,8 +23,8 @@ from .fast.made import moved
 from .finder import closers_of
 from .judged import Ended, Given, Refused, refused
 from .mention import Mention, Mentioned
-from .passage import Passage
-from .quoting import LINE_START, in_sentence, in_ticks
+from .passage import Opener, Passage
+from .quoting import LINE_START, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
@@ -55,8 +55,8 @@ class Blocks(Passage):
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
         choice = chosen(token, text, start + len(token.text))
-        if choice is None and undecided(token, window):
-            return self._open_later(token, quoted=quoted)
+        if undecided(token, window, choice):
+            return self._open_later(token, choice, quoted=quoted)
         return self._opened(token, choice, quoted=quoted)
 
     def _ends_mention(self, token: Token) -> bool:
@@ -79,10 +79,10 @@ class Blocks(Passage):
             self.collector.full = True
         return full
 
-    def _open_later(self, token: Token, *, quoted: bool) -> Reading[None]:
+    def _open_later(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None]:
         """The same once enough of the text has arrived to know whose opener it is."""
-        window, choice = self.window, None
-        while choice is None and undecided(token, window):
+        window = self.window
+        while undecided(token, window, choice):
             yield
             choice = chosen(token, window.text, window.pos + len(token.text))
         reading = self._opened(token, choice, quoted=quoted)
@@ -130,7 +130,8 @@ class Blocks(Passage):
     ) -> bool:
         """Read a block whose text is all there, unless its recovering reader has to."""
         window, ended = self.window, self._ended
-        known = self._seen.get((token.text, doubtful))
+        opener = token.text, choice.form.name, doubtful
+        known = self._seen.get(opener)
         if known is not None and window.text.startswith(known.text, start):
             if isinstance(known, Refused):
                 return self._repeated(start, known, token, bare=choice.bare, doubtful=doubtful)
@@ -149,7 +150,7 @@ class Blocks(Passage):
             given = Given(window.text, window.base, self.tools, self.level, self._objects)
             ended = choice.judged(given, body, end == REFUSED)
             if ended is not None and ended.near(given):
-                self._remember((token.text, doubtful), start, ended)
+                self._remember(opener, start, ended)
         return ended is not None and self._judged(start, ended, token, bare=choice.bare)
 
     def _repeated(
@@ -164,13 +165,13 @@ class Blocks(Passage):
                 self._judged(window.pos, known.again(window.pos), token, bare=bare)
         return True
 
-    def _remember(self, opener: tuple[str, bool], start: int, ended: Ended) -> None:
+    def _remember(self, opener: Opener, start: int, ended: Ended) -> None:
         """Keep what came of a block, if it was no call: the same text may follow it."""
         same = refused(self.window.text, start, ended)
         if same is not None:
             self._seen[opener] = same
 
-    def _remember_mention(self, opener: tuple[str, bool], start: int) -> None:
+    def _remember_mention(self, opener: Opener, start: int) -> None:
         """The same of an opener that is only mentioned."""
         text, end = self.window.text, self.window.pos + BLOCK_AHEAD
         if start >= 0 and end <= min(len(text), start + 2 * BLOCK_AHEAD):
@@ -216,7 +217,10 @@ class Blocks(Passage):
             self._in_code = True
         elif token.kind == "open":
             calls, inline = len(collector.calls), in_sentence(window, start)
-            self._mention = Mention(window.base + start, token, choice.form, calls, inline=inline)
+            self._mention = Mention(
+                window.base + start, token, choice.form, calls,
+                inline=inline, quote=quote_before(window, start),
+            )  # fmt: skip
         return True
 
     def _block(
@@ -260,12 +264,12 @@ class Blocks(Passage):
         if block.had_body:
             if block.refused and alone:
                 ended = Ended([block.refused], self.window.pos, closed=False)
-                self._remember((token.text, doubtful), start - self.window.base, ended)
+                self._remember((token.text, form.name, doubtful), start - self.window.base, ended)
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return
         if alone and form.python is None:
-            self._remember_mention((token.text, doubtful), start - self.window.base)
+            self._remember_mention((token.text, form.name, doubtful), start - self.window.base)
         self._mentioned(start, token, form, quoted=quoted)
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool = False) -> None:
@@ -276,9 +280,11 @@ class Blocks(Passage):
             self._in_code = True
         elif not quoted:
             tagged = not (form.call or form.python) and self._tag_follows(start, token.text)
+            quote = quote_before(self.window, start - self.window.base)
             self._mention = Mention(
-                start, token, form, len(collector.calls), tagged=tagged, inline=self._inline(start)
-            )
+                start, token, form, len(collector.calls), tagged=tagged,
+                inline=self._inline(start), quote=quote,
+            )  # fmt: skip
 
     def _inline(self, start: int) -> bool:
         """Whether what began at offset `start` is in the midst of a line, up to the position."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from tunaeval.grammar import Channel
 from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
@@ -19,6 +21,9 @@ from .mention import Mention, Mentioned, Region
 from .quoting import LINE_START, closes_code, is_quote
 from .tokens import Token
 
+Opener: TypeAlias = "tuple[str, str, bool]"
+"""Its text, the name of the format that it is read as, and whether a name alone is no call."""
+
 
 class Passage:
     """A text on its way through the formats of a finder; used once.
@@ -31,7 +36,7 @@ class Passage:
     before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
     counts, `_unsure` an opener whose fast readers need not be asked again, `_ended` what they said,
-    `_seen` the last block behind each opener that gave no call, doubtful or not. `_inside`: the
+    `_seen` the last block behind each opener that gave no call. `_inside`: the
     text is the end of reasoning that is never closed.
     """
 
@@ -70,7 +75,7 @@ class Passage:
         self._thought_marker = self._line_at = 0
         self._unsure = -1
         self._ended: Ended | None = None
-        self._seen: dict[tuple[str, bool], Refused | Mentioned] = {}
+        self._seen: dict[Opener, Refused | Mentioned] = {}
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
 
     def _say(self, end: int) -> None:

@@ -17,6 +17,9 @@ _TICK = re.compile(r"(?<!`)``?(?!`)")
 _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
 """A word, an opener, one word between blanks, and a closer."""
 
+_BEFORE_WORDS = re.compile(r".?\w\Z|[\w*-] \Z", re.DOTALL).match
+"""What is before an opener of words or signs in a sentence, or in an item of a list."""
+
 
 def in_sentence(window: Window, at: int) -> bool:
     """Whether a word and a blank are right before this place in the window's text."""
@@ -24,15 +27,23 @@ def in_sentence(window: Window, at: int) -> bool:
     return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
 
 
+def quote_before(window: Window, at: int) -> str:
+    """The quotation mark right before this place in the window's text, if one is there."""
+    before = window.text[max(0, at - 1) : max(0, at)]
+    return before if before in ('"', "'") else ""
+
+
 def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
     """Whether what begins at offset `start` is behind a word, in the last line of the text.
 
-    So a reply ends: "Here is a Call to Action:". Before the name of a tool it is no sentence.
+    So a reply ends: "Here is a Call to Action:", "x>>>1", "- Action: rest". Before the name of a
+    tool it is no sentence.
     """
     at = start - window.base
     if tools is not None and name in tools:
         return False
-    return in_sentence(window, at) and "\n" not in window.text[at:].rstrip()
+    said = _BEFORE_WORDS(window.text[max(0, at - 2) : max(0, at)]) is not None
+    return said and "\n" not in window.text[at:].rstrip()
 
 
 def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:

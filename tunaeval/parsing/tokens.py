@@ -11,7 +11,7 @@ from typing import Literal as OneOf
 from tunaeval.grammar import Format, Literal, Many, Maybe, Name, Reasoning, Route, Space
 from tunaeval.limits import NEAR_SPACE, OPENER_AHEAD
 
-from .chains import start_of
+from .chains import beginning_of, start_of
 
 if TYPE_CHECKING:
     from tunaeval.window import Window
@@ -82,6 +82,8 @@ class Token:
     addressed: bool = False
     """Whether the header that begins with it may have a tool's name."""
     choices: tuple[Choice, ...] = ()
+    begun: tuple[Match, ...] = ()
+    """What each choice's `follows` may become, in a text that goes on; made likewise."""
     headers: tuple[HeaderReader, ...] = ()
     ends: tuple[Ending, ...] | None = None
     """How calls end that it closes; made when first asked for."""
@@ -147,8 +149,18 @@ def nearest(token: Token, text: str, at: int) -> Choice:
     return choices[0]
 
 
-def undecided(token: Token, window: Window) -> bool:
-    """Whether more text could tell whose opener the token at the window's position is."""
-    if window.final or token.sole:
+def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
+    """Whether more text could tell whose opener the token at the window's position is.
+
+    Of a choice it tells otherwise if what follows may become what one before it asks for.
+    """
+    at = window.pos + len(token.text)
+    if window.final or token.sole or len(window.text) - at > OPENER_AHEAD:
         return False
-    return len(window.text) - window.pos - len(token.text) <= OPENER_AHEAD
+    choices = choices_of(token)
+    if choice is None or choice is choices[0]:
+        return choice is None
+    token.begun = token.begun or tuple(re.compile(beginning_of(c.form)).match for c in choices)
+    return any(
+        begun(window.text, at, len(window.text)) for begun in token.begun[: choices.index(choice)]
+    )

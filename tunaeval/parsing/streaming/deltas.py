@@ -237,7 +237,7 @@ class Deltas:
         """The whole message, whose text gave `text`; `failed` if that is the server's failure."""
         result = self._with_calls(text)
         if failed and result.outcome == "no_call":
-            return replace(result, outcome="truncated")
+            return replace(result, outcome="truncated", truncated=True)
         return result
 
     def _with_calls(self, text: ParseResult) -> ParseResult:
