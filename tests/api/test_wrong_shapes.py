@@ -44,7 +44,7 @@ PARAMETERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "parse.format": (lambda v: tunaeval.parse("x", v), ""),
     "parse.tools": (lambda v: tunaeval.parse("x", "hermes", v), "none list"),
     "parse.level": (lambda v: tunaeval.parse("x", "hermes", None, v), ""),
-    "parse_message.message": (tunaeval.parse_message, "mapping strange"),
+    "parse_message.message": (tunaeval.parse_message, "mapping"),
     "parse_message.level": (lambda v: tunaeval.parse_message({"content": "x"}, level=v), ""),
     "parse_many.texts": (tunaeval.parse_many, "list numbers"),  # one bad text ends nothing
     "parse_many.workers": (lambda v: tunaeval.parse_many(["x"], workers=v), "number"),

@@ -45,7 +45,9 @@ llama.cpp reads such of DeepSeek R1.
 """
 _CALLS = (_TOKENS["tool▁calls▁begin"], _TOKENS["tool▁calls▁end"])
 _FENCE_ENDS = [
-    fence + text for fence in ("```", "```\n") for text in _TOKENS["tool▁call▁end"].spellings
+    fence + text
+    for fence in ("```", "```\n")
+    for text in (_TOKENS["tool▁call▁end"].text, *_TOKENS["tool▁call▁end"].also)
 ]
 
 DEEPSEEK_V3 = shipped(

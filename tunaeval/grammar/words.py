@@ -25,7 +25,12 @@ class Literal:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        return (self.text, *self.also)
+        """All of them, the longest first, as one may begin with another."""
+        return (self.text,) if not self.also else _longest_first(self.text, *self.also)
+
+
+def _longest_first(*texts: str) -> tuple[str, ...]:
+    return tuple(sorted(texts, key=len, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)

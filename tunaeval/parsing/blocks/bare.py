@@ -38,7 +38,7 @@ def bare_text(
     held = closing.longest - 1
     while True:
         hit = closing.first.search(window.text, window.pos)
-        if hit is None:
+        if hit is None or not (window.final or hit.start() + held < len(window.text)):
             end = len(window.text) - (0 if window.final else held)
             end, waits, ends = max(window.pos, end), True, None
         else:
