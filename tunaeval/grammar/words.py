@@ -25,12 +25,7 @@ class Literal:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All of them, the longest first, as one may begin with another."""
-        return (self.text,) if not self.also else _longest_first(self.text, *self.also)
-
-
-def _longest_first(*texts: str) -> tuple[str, ...]:
-    return tuple(sorted(texts, key=len, reverse=True))
+        return (self.text, *self.also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,9 @@ def matcher(pattern: str | None, groups: int) -> Match | None:
 
 
 def any_of(word: Literal) -> str:
-    """One of a literal's spellings, the first that is there."""
-    return f"(?>{'|'.join(map(re.escape, word.spellings))})"
+    """One of a literal's spellings, the longest that is there: one may begin with another."""
+    longest_first = sorted(word.spellings, key=len, reverse=True)
+    return f"(?>{'|'.join(map(re.escape, longest_first))})"
 
 
 _DATA = re.compile(r'[][{}", ]++\Z').match
