@@ -114,12 +114,13 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
 
     One of somebody else's, by its name or as it is, raises `PluginError` for all it does wrong.
     """
+    if isinstance(format, str):
+        if (reader := _READERS.get(format)) is not None:
+            return reader
+        if format in FORMATS:
+            return _READERS.setdefault(format, reader_of(FORMATS[format]))
     if isinstance(format, Reader):
         return format
-    if isinstance(format, str) and (format in _READERS or format in FORMATS):
-        if format not in _READERS:
-            _READERS[format] = reader_of(FORMATS[format])
-        return _READERS[format]
     if isinstance(format, Format):
         return reader_of(format)
     from .registered import other_parser  # noqa: PLC0415 - a parse by one of our names has none

@@ -284,13 +284,13 @@ def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | N
         claim.notes = inner.notes
         claim.truncated = claim.truncated or inner.truncated
         value = inner.value
-    if value is None or value in ("", []) or (isinstance(value, str) and not value.strip()):
+    if isinstance(value, dict):
+        if value.get("type") == "object" and _is_schema(value, claim.name, tools):
+            return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
+        return value
+    if value is None or value == [] or (isinstance(value, str) and not value.strip()):
         return {}
-    if not isinstance(value, dict):
-        return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
-    if value.get("type") == "object" and _is_schema(value, claim.name, tools):
-        return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
-    return value
+    return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
 def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:

@@ -52,9 +52,10 @@ class Reader:
             from tunaeval.wanted import wanted_name  # noqa: PLC0415 - most levels are right
 
             wanted_name(level, "level", LEVELS)
-        known: Objects = {}
-        result = self.at_once(text, tools, level, known)
-        return result or self.read(text, tools, level, known)
+        return self._result(text, tools, level, {})
+
+    def _result(self, text: str, tools: Tools | None, level: Level, known: Objects) -> ParseResult:
+        return self.at_once(text, tools, level, known) or self.read(text, tools, level, known)
 
     def read(
         self, text: str, tools: Tools | None, level: Level, known: Objects | None
@@ -77,18 +78,14 @@ class Reader:
         without a diagnosis, lenient reads alike.
         """
         known: Objects = {}
-
-        def read(level: Level) -> ParseResult:
-            return self.at_once(text, tools, level, known) or self.read(text, tools, level, known)
-
-        standard = read("standard")
+        standard = self._result(text, tools, "standard", known)
         if standard.diagnoses:
-            lenient = read("lenient")
+            lenient = self._result(text, tools, "lenient", known)
         elif any(call.repairs for call in standard.calls):
             lenient = standard
         else:
             return dict.fromkeys(LEVELS, standard)
-        strict = read("strict")
+        strict = self._result(text, tools, "strict", known)
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
