@@ -53,6 +53,9 @@ MARGIN = 160
 KEPT = 240
 """Behind the position, what can still be seen: the end of a line, for what it says."""
 
+LOST_ENDING = 64
+"""From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
+
 MAX_FIXED = 128
 """Of a fixed text of a format: it has to fit into `MARGIN` with its neighbours. Ours have 36; each
 character is a level in the pattern of its beginnings, and Python fails at some 900."""

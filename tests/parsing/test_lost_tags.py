@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.reading import read, takes
-from tests.fuzz.hurt_calls import AIM, TOOLS, hurt_calls, verdict
+from tests.fuzz.hurt_calls import AIM, MOST_LOST, TOOLS, hurt_calls, verdict
 from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear
 from tunaeval import parse, render, stream
@@ -207,6 +207,7 @@ def test_hurt_calls_are_hardly_ever_wrong_in_silence() -> None:
         for hurt in hurt_calls(3000, 7, list(FORMATS))
     )
     assert found["wrong"] <= AIM * found.total()
+    assert found["lost"] <= MOST_LOST * found.total()
     assert min(found[kind] for kind in ("same", "refused", "flagged", "invisible")) > 0
 
 

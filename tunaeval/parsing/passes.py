@@ -9,6 +9,7 @@ from tunaeval.window import Window
 from .collect import Collector
 from .finder import Finder
 from .judged import Objects
+from .lost_calls import tell_lost_calls
 from .plain import Plain
 from .scanner import Scanner
 from .tiling import Tiling
@@ -22,7 +23,7 @@ def read_text(
     begun = finder.prompted is not None and finder.prompted.found(text)
     if len(text) <= MAX_TEXT and not begun and plain.read(finder, tools, level):
         result = plain.result(finder)
-        if result is not None:
+        if result is not None and not (plain.lost and tools):
             return result
     return read_whole(finder, text, tools, level, objects=known, plain=plain)[0]
 
@@ -52,4 +53,5 @@ def read_whole(
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:
         collector.too_long(len(text))
+    tell_lost_calls(collector, text, tools)
     return collector.result(text), collector.pieces

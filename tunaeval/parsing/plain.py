@@ -22,6 +22,7 @@ from .fast import FENCE, REFUSED
 from .fast.made import result_of
 from .finder import Finder
 from .judged import Ended, Given, Judged, Objects, judged_result
+from .lost_calls import ends_like_call
 from .lost_openers import ends_call
 from .mention import Region
 from .quoting import LINE_START
@@ -39,7 +40,7 @@ class Plain:
 
     __slots__ = (
         "_bare", "_gaps", "_marks", "_refused", "_regions", "announced", "at", "blocks", "calls",
-        "channel", "ended", "judged", "known", "region", "text", "unsure",
+        "channel", "ended", "judged", "known", "lost", "region", "text", "unsure",
     )  # fmt: skip
 
     def __init__(self, text: str, known: Objects | None = None) -> None:
@@ -54,6 +55,8 @@ class Plain:
         self.blocks: list[_Block] = []
         """Each with its start and end, its calls and objects, and whether it has no markers."""
         self.judged: list[Judged] = []
+        self.lost = False
+        """Whether some of the content may end in a call."""
         self.channel: Channel | None = None
         self.announced: int | None = None
         self.region: Region | None = None
@@ -203,6 +206,7 @@ class Plain:
         blank = not content and (gap.isspace() or (self._bare and JOINTS.fullmatch(gap)))
         if gap and not blank:
             self._gaps.append(gap)
+            self.lost = self.lost or ends_like_call(gap)
 
     def result(self, finder: Finder) -> ParseResult | None:
         """The whole, where nothing but content follows, unless something was cut off."""
@@ -216,6 +220,7 @@ class Plain:
         trails_off = line.rstrip().endswith(ELLIPSES)
         ending = (trailing_ellipsis(len(text)),) if trails_off else ()
         if not at:
+            self.lost = ends_like_call(line)
             return result_of((), text, None, ending, truncated=trails_off)
         self._add(rest, content=self._refused)
         content, calls = "".join(self._gaps), tuple(self.calls)

@@ -1,0 +1,145 @@
+"""A call whose beginning is damaged is never lost in silence, where its tool is known by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.formats.reading import read, takes
+from tests.parsing.samples import codes, said
+from tests.parsing.test_growth import WHOLE, assert_linear
+from tunaeval import parse, render, stream
+from tunaeval.formats import FORMATS
+from tunaeval.types import LEVELS, Span, ToolCall, Tools, ToolSpec
+
+TOOLS = Tools(
+    [
+        ToolSpec("book", parameters=takes(city="string", nights="integer")),
+        ToolSpec("plan", parameters=takes()),
+    ]
+)
+ROME, OSLO = (ToolCall("book", {"city": city, "nights": 2}) for city in ("Rome", "Oslo"))
+JSON = '{"city": "Rome", "nights": 2}'
+MARKED = sorted(name for name, form in FORMATS.items() if form.marked and form.opener)
+
+
+def _hurt_openers(name: str) -> Iterator[str]:
+    """A call with another letter in its opener, one less, two that changed places."""
+    opener, text = FORMATS[name].opener, render([ROME], name)
+    assert opener
+    start = text.index(opener.text)
+    for at, letter in enumerate(opener.text, start):
+        other = "x" if letter != "x" else "y"
+        yield text[:at] + other + text[at + 1 :]
+        yield text[:at] + text[at + 1 :]
+        yield text[:at] + text[at + 1 : at + 2] + letter + text[at + 2 :]
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_a_damaged_opener_is_no_silence(name: str) -> None:
+    for text in _hurt_openers(name):
+        if not re.search(r"\bbook\b", text) or re.search(r"```[^\W_]+\nbook\(", text):
+            continue  # another tool's name, or a program in another language
+        alone = parse(text, name, TOOLS)
+        assert alone.calls or (alone.outcome != "no_call" and alone.diagnoses), text
+        among = parse(f"Sure.\n{text}\n{render([OSLO], name)}", name, TOOLS)
+        assert len(among.calls) == 2 or among.diagnoses, text
+
+
+LOST = {
+    "an opener": ("gigachat3", f'<|functoin_call|>{{"name": "book", "arguments": {JSON}}}'),
+    "a middle marker": ("functionary-v2", f"<|recipient|>book\n<|con.tent|>{JSON}"),
+    "two words": ("react", f"Acton: book\nAction Input: {JSON}"),
+    "the other word": ("react", f"Action: book\nActin Input: {JSON}"),
+    "a quote of the name's key": ("json", f'{{"name: "book", "arguments": {JSON}}}'),
+    "a quote in a fence": ("auto", f'```json\n{{"name: "book", "arguments": {JSON}}}\n```'),
+    "the key of the arguments": ("json", f'{{"name": "book", :arguments": {JSON}}}'),
+    "a Python list's bracket": ("pythonic", "book(city='Rome', nights=2)]"),
+    "an object without arguments": ("mistral-v11", "[TOOL_CALS]plan[ARGS]{}"),
+    "all markers": ("hermes", f'{{"name": "book", "arguments": {JSON}}}'),
+    "a letter of a fence": ("tool-code", "```tol_code\nbook(city='Rome', nights=2)\n```"),
+    "a fence of four": ("auto", f'````json\n{{"name": "book", "arguments": {JSON}}}\n````'),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), LOST.values(), ids=LOST)
+def test_a_call_without_its_opener_is_malformed(name: str, text: str) -> None:
+    for level in LEVELS:
+        result = read(text, name, TOOLS, level)
+        assert (result.outcome, codes(result)) == ("malformed", ["missing-opener"])
+        span = result.diagnoses[0].span
+        assert span
+        assert text[slice(*span)] in TOOLS
+        assert read(text, name, None, level).outcome == "no_call", "no tool is known"
+
+
+def test_each_lost_call_has_its_diagnosis() -> None:
+    lost = f"[TOOL_CALS]book[ARGS]{JSON}"
+    text = f"{lost}\n{render([OSLO], 'mistral-v11')}\nAnd:\n{lost}"
+    result = read(text, "mistral-v11", TOOLS)
+    assert said(result) == [("book", {"city": "Oslo", "nights": 2})]
+    assert codes(result) == ["missing-opener"] * 2
+    reader = stream("mistral-v11", TOOLS)
+    reader.feed(text)
+    reader.finish()
+    told = [event.span for event in reader.last_events() if event.kind == "diagnosis"]
+    starts = [found.start() + len("[TOOL_CALS]") for found in re.finditer(r"\[TOOL_CALS\]", text)]
+    assert told == [Span(start, start + len("book")) for start in starts]
+
+
+def test_content_that_has_a_diagnosis_says_no_more() -> None:
+    unknown = render([ToolCall("boot", {"city": "Rome"})], "mistral-v11")
+    result = read(f"{unknown}\n[TOOL_CALS]book[ARGS]{JSON}", "mistral-v11", TOOLS)
+    assert (result.outcome, codes(result)) == ("malformed", ["unknown-tool"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"I would call book with {JSON}",
+        f"You can write book({JSON})",
+        "The call `book(city=1)`",
+        f"The tools:\n- book: {JSON}\n- plan: {{}}",
+        f"1. book {JSON}\n2. plan {{}}",
+        f"| book | {JSON} |",
+        f"book returned:\n{JSON}",
+        'Found: {"book": {"city": "Rome", "nights": 2}}',
+        '{"title": "The book {city: 1}"}',
+        "plan: {}",
+        "My plan {}",
+        "**book**({'city': 'Rome'})",
+        'print(book(city="Rome"))',
+        'So:\n```python\nbook(city="Rome")\n```',
+        'So:\n```c++\nbook(city="Rome")\n```',
+        'So:\n``` py title="a"\nbook(city="Rome")\n```',
+        'So:\n```\nbook(city="Rome")\n```',
+        'def book(city="Rome"):\n    return plan(city="Rome")',
+        "Ich rufe book mit {city: 1}",
+        f'`book`: <x>{{"book": {JSON}}}',
+        f"<x>book {JSON} and then I wait for what you say.",
+        f"<x>boot {JSON}",
+        '<x>book {"country": "Italy"}',
+        f"<x>book tells us where to go {JSON}",
+    ],
+)
+def test_what_is_said_of_a_tool_is_no_lost_call(text: str) -> None:
+    for name in ("auto", "hermes", "mistral-v11", "react"):
+        result = read(text, name, TOOLS)
+        assert (result.outcome, codes(result)) == ("no_call", []), name
+
+
+FLOODS = [
+    "book ", "<x>book ", "book {", "<x>book( ", "[TOOL_CALS]book{}", '<x>book {"city"} ', "} ",
+    "```\nbook(city=1)\n```\n```",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+@pytest.mark.parametrize("name", ["mistral-v11", "auto"])
+def test_looking_for_lost_calls_takes_linear_time(name: str, flood: str) -> None:
+    def whole(text: str) -> object:
+        return parse(text + "}", name, TOOLS)
+
+    assert_linear(whole, "", flood, 4 * WHOLE)
