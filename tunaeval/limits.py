@@ -56,6 +56,12 @@ KEPT = 240
 LOST_ENDING = 64
 """From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
 
+SHORTEST_OPENER = 6
+"""So many characters are an opener even if one of them is another: `>>>` stands in other texts."""
+
+LOST_TRIES = 256
+"""Names of tools with arguments behind them, before which an opener is looked for."""
+
 MAX_FIXED = 128
 """Of a fixed text of a format: it has to fit into `MARGIN` with its neighbours. Ours have 36; each
 character is a level in the pattern of its beginnings, and Python fails at some 900."""

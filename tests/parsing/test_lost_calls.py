@@ -56,9 +56,13 @@ LOST = {
     "a quote of the name's key": ("json", f'{{"name: "book", "arguments": {JSON}}}'),
     "a quote in a fence": ("auto", f'```json\n{{"name: "book", "arguments": {JSON}}}\n```'),
     "the key of the arguments": ("json", f'{{"name": "book", :arguments": {JSON}}}'),
-    "a Python list's bracket": ("pythonic", "book(city='Rome', nights=2)]"),
     "an object without arguments": ("mistral-v11", "[TOOL_CALS]plan[ARGS]{}"),
     "all markers": ("hermes", f'{{"name": "book", "arguments": {JSON}}}'),
+    "two letters of a tag with an attribute": (
+        "anthropic",
+        '<invok nme="book">\n<parameter name="city">Rome</parameter>\n</invok>',
+    ),
+    "a letter of a tag in front of a word": ("gemma4", '<|tool_cal>call:book{city:<|"|>a<|"|>}'),
     "a letter of a fence": ("tool-code", "```tol_code\nbook(city='Rome', nights=2)\n```"),
     "a fence of four": ("auto", f'````json\n{{"name": "book", "arguments": {JSON}}}\n````'),
 }
@@ -89,6 +93,12 @@ def test_each_lost_call_has_its_diagnosis() -> None:
     assert told == [Span(start, start + len("book")) for start in starts]
 
 
+def test_the_definition_of_a_tool_is_no_lost_call() -> None:
+    properties = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+    result = read(f'{{"name": "book", "parameters": {properties}}}', "hermes", TOOLS)
+    assert (result.outcome, codes(result)) == ("no_call", [])
+
+
 def test_content_that_has_a_diagnosis_says_no_more() -> None:
     unknown = render([ToolCall("boot", {"city": "Rome"})], "mistral-v11")
     result = read(f"{unknown}\n[TOOL_CALS]book[ARGS]{JSON}", "mistral-v11", TOOLS)
@@ -99,40 +109,42 @@ def test_content_that_has_a_diagnosis_says_no_more() -> None:
     "text",
     [
         f"I would call book with {JSON}",
-        f"You can write book({JSON})",
         "The call `book(city=1)`",
+        'It is `{"name": "book", "args" {"city": "Rome"}}`',
         f"The tools:\n- book: {JSON}\n- plan: {{}}",
-        f"1. book {JSON}\n2. plan {{}}",
         f"| book | {JSON} |",
         f"book returned:\n{JSON}",
-        'Found: {"book": {"city": "Rome", "nights": 2}}',
+        "例如：book(city='罗马')。",
+        "Source: book(city='Rome')",
+        "### book(city: str, nights: int = 1)\n\nBooks a room.\n\n### plan()",
+        "[INFO] book(city='Rome', nights=3)",
+        '{"tags": ["book"], "city": {}}',
         '{"title": "The book {city: 1}"}',
-        "plan: {}",
-        "My plan {}",
-        "**book**({'city': 'Rome'})",
-        'print(book(city="Rome"))',
+        '{"intent": "book", "entities": {"city": "Rome"}}',
+        '{"next": "plan", "messages": [], "arguments": {}}',
+        'Found: {"book": {"city": "Rome", "nights": 2}}',
+        "shell: book\ncity: {}",
+        "```bash\n#!/bin/book\ncity() {\n  ls\n}\n```",
         'So:\n```python\nbook(city="Rome")\n```',
-        'So:\n```c++\nbook(city="Rome")\n```',
-        'So:\n``` py title="a"\nbook(city="Rome")\n```',
-        'So:\n```\nbook(city="Rome")\n```',
-        'def book(city="Rome"):\n    return plan(city="Rome")',
-        "Ich rufe book mit {city: 1}",
-        f'`book`: <x>{{"book": {JSON}}}',
+        "```typescript\nexport async function book({ city = 1 }) {\n  return city;\n}\n```",
+        'print(book(city="Rome"))',
+        "Recommended Action: book (city: Rome)",
         f"<x>book {JSON} and then I wait for what you say.",
-        f"<x>boot {JSON}",
-        '<x>book {"country": "Italy"}',
-        f"<x>book tells us where to go {JSON}",
+        f"[TOOL_CALS]boot[ARGS]{JSON}",
+        '[TOOL_CALS]book[ARGS]{"country": "Italy"}',
+        f"[TOOLS]book[ARGS]{JSON}",
     ],
 )
 def test_what_is_said_of_a_tool_is_no_lost_call(text: str) -> None:
     for name in ("auto", "hermes", "mistral-v11", "react"):
         result = read(text, name, TOOLS)
-        assert (result.outcome, codes(result)) == ("no_call", []), name
+        assert result.outcome == "no_call", name
+        assert not {*codes(result)} - {"quoted"}, name
 
 
 FLOODS = [
     "book ", "<x>book ", "book {", "<x>book( ", "[TOOL_CALS]book{}", '<x>book {"city"} ', "} ",
-    "```\nbook(city=1)\n```\n```",
+    "book(city=1)\n", "<x>book {}</x>\n", '{"name": "book", "args": 1}',
 ]  # fmt: skip
 
 

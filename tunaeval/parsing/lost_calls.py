@@ -1,101 +1,157 @@
-"""Content that ends in a call all the same: the name of a tool is in it, and arguments.
+"""Content that ends in a call all the same: what begins it is damaged, or its object is.
 
-Then what begins the call was damaged, or its object was, and no closer told of it (see
-`lost_openers`). Asked when all of a text was read, of what nothing else was said of.
+Where no closer told of it (see `lost_openers`), the name of a tool does: behind what is nearly an
+opener, or in an object between the keys of a call, one of which may be damaged. Asked when all of a
+text was read, of content that nothing else was said of.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import accumulate, pairwise
 
-from tunaeval.limits import KEPT, LOST_ENDING
-from tunaeval.types import Tools
+from tunaeval.grammar import Format, Literal, Markup, Maybe, Name, PythonCalls, Space
+from tunaeval.limits import KEPT, LONG_TAG, LOST_ENDING, LOST_TRIES, SHORTEST_OPENER, SHOWN_NAME
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .fast import FENCE
+from .finder import Finder
+from .marks import nearly_begins, within
+from .quoting import in_ticks
 
 _WORDS = re.compile(r"[\w.-]++")
-_SPOKEN = re.compile(r"(?<!\S)[^\W\d_]{2,}+[,;.!?]?+(?!\S)|[`*]|(?<!\S)(?:[-|]|\d++[.)])(?!\S)")
-"""What stands in sentences, lists and tables: a word of letters alone, a tick, stars, a bullet."""
+_KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
+_KEY_BEHIND = re.compile(r"[^\w{}()]{0,8}(\w{0,20}+)[^\w{}()]{0,6}\{").match
+"""From an object's bracket to a value, and from that to the next object: nothing but one key."""
 
-_MARKED = re.compile(r"""[^\w\s.,()!?'"/=-]""").search
-"""What is left of an opener has a sign in it that no word has."""
+_BETWEEN, _QUOTING = " \t\r\n[", "\"':"
+"""What may be between an opener and a name: white space, a list's bracket; what ends some."""
 
-_KEY = re.compile(r"""["'][ \t]*+:""").match
+_SIGN = re.compile(r"[^\w\s]").search
 _ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
-_PROGRAM = re.compile(r"`++[ \t]*+[^\W_]*+(?![^\s+#])").match
-"""A fence of a program, whose language is a word."""
-
-_NOTHING = re.compile(r"(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
+_NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
+_KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 
 def ends_like_call(text: str) -> bool:
-    """Whether the last bracket closes, and at most one more thing without blanks follows it."""
+    """Whether a bracket closes near the end, and no word of letters alone is behind it."""
     tail = text[-LOST_ENDING:]
-    last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"))
-    return last >= 0 and len(tail[last + 1 :].split()) < 2
+    last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"), tail.rfind(">"))
+    return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
-def tell_lost_calls(collector: Collector, text: str, tools: Tools | None) -> None:
+def tell_lost_calls(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
     """Say of each stretch of content that nothing was said of if it ends in a call.
 
     `text` is the whole one, and all of it was read.
     """
     if tools is None:
         return
-    said = sorted(note.span.start for note in collector.diagnoses if note.span)
+    tries = iter(range(LOST_TRIES))
+    said = sorted(note.span for note in collector.diagnoses if note.span)
+    ends = [*accumulate((span.end for span in said), max)]
     for kind, start, end in collector.pieces:
         if kind != "content" or not ends_like_call(text[max(start, end - LOST_ENDING) : end]):
             continue
-        if bisect_left(said, start) == bisect_left(said, end):
-            _tell(collector, text[start:end], start, tools)
+        known = bisect_right(said, (end, len(text)))
+        if not known or ends[known - 1] < start:
+            found = _lost_in(text[start:end], finder, tools, tries)
+            if found is not None:
+                at, ends_at = start + found.start(), start + found.end()
+                message = f"{found[0][:SHOWN_NAME]!r} and arguments, and nothing begins the call"
+                collector.diagnose("missing-opener", message, at, ends_at)
+                collector.attempt(at)
 
 
-def _tell(collector: Collector, content: str, start: int, tools: Tools) -> None:
-    """The same of content that begins at an offset."""
-    fences = counted = fence = 0
+def _lost_in(
+    content: str, finder: Finder, tools: Tools, tries: Iterator[int]
+) -> re.Match[str] | None:
+    """The name of the first call that content has lost; so many names are tried in all."""
     for found in _WORDS.finditer(content):
-        name, at = found[0], found.start()
-        if name not in tools or not _is_called(content, found, tools[name].parameters):
+        name, (at, end) = found[0], found.span()
+        if name not in tools:
             continue
-        fences += content.count(FENCE, counted, at)
-        fence, counted = max(fence, content.rfind(FENCE, counted, at)), at
-        if fences % 2 and content.startswith("(", found.end()) and _PROGRAM(content, fence):
+        before, ahead = content[max(0, at - KEPT) : at], content[end : end + KEPT]
+        if not _has_arguments(ahead, tools[name].parameters) or in_ticks(before):
             continue
-        message = f"{name!r} and its arguments, and nothing before them that begins a call"
-        collector.diagnose("missing-opener", message, start + at, start + found.end())
-        collector.attempt(start + at)
-        return
+        if next(tries, None) is None:
+            return None
+        if _between_keys(before, ahead) or _behind_opener(before, _before_names(finder)):
+            return found
+    return None
 
 
-def _is_called(content: str, name: re.Match[str], parameters: Mapping[str, object]) -> bool:
-    """Whether a tool's name is in what may be left of a call, and its arguments follow."""
-    start, end = name.span()
-    line = content[max(0, start - KEPT) : start].rpartition("\n")[2]
-    opened = line.rfind("{")
-    before = line[opened + 1 :] if opened > line.rfind("}") else line
-    ahead = content[end : end + KEPT]
-    sign = min((at for at in map(ahead.find, "({") if at >= 0), default=-1)
-    if sign < 0 or _KEY(ahead) or _SPOKEN.search(before) or _in_string(before):
+def _between_keys(before: str, ahead: str) -> bool:
+    """Whether the keys of a call are around a name, or one of them and what is left of another."""
+    first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
+    second = _KEY_BEHIND(ahead)
+    if first is None or second is None or '"properties"' in ahead:
         return False
-    if len(_SPOKEN.findall(ahead, 0, sign)) > 1 or not _is_marked(line, ahead[: sign + 1]):
+    name, arguments = first[1], second[1]
+    if name in NAME_KEYS:
+        return _is_nearly(arguments, ARGUMENTS_KEYS, 2)
+    return arguments in ARGUMENTS_KEYS and _is_nearly(name, NAME_KEYS, 1)
+
+
+def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
+    """Whether a word is part of one of the keys, or is one but for so many letters."""
+    return any(word in key or within(key, word, edits) for key in keys)
+
+
+def _behind_opener(before: str, openers: Iterable[str]) -> bool:
+    """Whether one of these is nearly there; one that begins with a word begins its line."""
+    text, bare = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
+    return any(_ends_nearly(text if opener[-1] in _QUOTING else bare, opener) for opener in openers)
+
+
+def _ends_nearly(text: str, opener: str) -> bool:
+    """Whether a text ends with an opener but for a character, or two of a long one."""
+    edits = 1 if len(opener) < LONG_TAG else 2
+    last = text[-len(opener) - edits :]
+    if not any(part in last for part in _parts(opener, 2 * edits + 1)) or not _SIGN(last):
         return False
-    if _NOTHING(ahead, sign):
-        return True
+    if opener[0].isalpha():
+        last = text.rpartition("\n")[2].lstrip()
+    near = abs(len(last) - len(opener)) <= edits
+    return near and nearly_begins(last[::-1], opener[::-1], edits)
+
+
+@lru_cache(maxsize=512)
+def _parts(opener: str, count: int) -> tuple[str, ...]:
+    """An opener in so many parts: fewer than half as many edits leave one of them whole."""
+    cuts = [len(opener) * at // count for at in range(count + 1)]
+    return tuple(opener[start:end] for start, end in pairwise(cuts))
+
+
+@lru_cache(maxsize=64)
+def _before_names(finder: Finder) -> tuple[str, ...]:
+    """The fixed texts that are right before the names of tools."""
+    found = {_before_name(form) for form in finder.formats}
+    return tuple(sorted(text for text in found if len(text) >= SHORTEST_OPENER))
+
+
+def _before_name(form: Format) -> str:
+    """The fixed text before the tool's name, or before Python calls, and what that begins with."""
+    before = ""
+    for word in form.words:
+        if isinstance(word, Literal):
+            before = word.text
+        elif isinstance(word, Name | PythonCalls):
+            return before + word.before if isinstance(word, Name) else before
+        elif not isinstance(word, Space | Markup | Maybe):
+            break
+    return ""
+
+
+def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
+    """Whether one of the parameters follows with a sign that assigns, or no argument at all."""
     declared = parameters.get("properties")
-    return isinstance(declared, Mapping) and any(_is_assigned(ahead, key) for key in declared)
-
-
-def _in_string(before: str) -> bool:
-    """Whether what follows is in a string, and does not begin it."""
-    return before.count('"') % 2 == 1 and before[-1] != '"'
-
-
-def _is_marked(line: str, between: str) -> bool:
-    """Whether there is more than a name and words; or a program's call begins the line."""
-    return _MARKED(line) is not None or (between == "(" and not line.strip())
+    if _NOTHING(ahead) or not isinstance(declared, Mapping) or not declared:
+        return _NOTHING(ahead) is not None or (not declared and _KEY(ahead) is not None)
+    return any(_is_assigned(ahead, key) for key in declared)
 
 
 def _is_assigned(text: str, key: str) -> bool:

@@ -116,6 +116,11 @@ def _stands(text: str, at: int, half: _Half) -> bool:
     return within(behind, ahead, edits) and within(before[::-1], back[::-1], edits)
 
 
+def nearly_begins(text: str, mark: str, edits: int) -> bool:
+    """Whether the text begins with a mark, but for so many characters, even the last."""
+    return within(mark, text, edits) or within(mark[:-1], text, edits - 1)
+
+
 def within(wanted: str, text: str, edits: int) -> bool:
     """Whether the text begins with what is wanted, but for so many characters.
 

@@ -53,5 +53,5 @@ def read_whole(
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:
         collector.too_long(len(text))
-    tell_lost_calls(collector, text, tools)
+    tell_lost_calls(collector, finder, text, tools)
     return collector.result(text), collector.pieces

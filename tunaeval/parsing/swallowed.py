@@ -13,7 +13,7 @@ from tunaeval.limits import LONG_TAG, SHORTEST_SIGNS, SHOWN_NAME
 from tunaeval.repair import Note, member_or_item
 from tunaeval.types import JsonObject, JsonValue
 
-from .marks import Halves, within
+from .marks import Halves, nearly_begins
 
 _JOINT = re.compile(r"[\s\]}]{0,8},[\s\[{]{0,8}([\w.-]{1,64}\s{0,4}:[\s\[{]{0,8})?")
 """What is between two texts of an object or a list; its group is the second one's key."""
@@ -61,15 +61,10 @@ def _joined(text: str, mark: str) -> bool:
     for found in _JOINT.finditer(text):
         before = text[max(0, found.start() - len(mark) - 2) : found.start()][::-1]
         behind = text[found.end() : found.end() + len(mark) + 2]
-        ends, begins = _nearly(before, mark[::-1], edits), _nearly(behind, mark, edits)
+        ends, begins = nearly_begins(before, mark[::-1], edits), nearly_begins(behind, mark, edits)
         if (ends or begins) if found[1] else (ends and begins):
             return True
     return False
-
-
-def _nearly(text: str, mark: str, edits: int) -> bool:
-    """Whether the text begins with a mark, but for so many characters, even the last."""
-    return within(mark, text, edits) or within(mark[:-1], text, edits - 1)
 
 
 # --- elements ------------------------------------------------------------------------------------

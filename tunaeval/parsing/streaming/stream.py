@@ -51,6 +51,7 @@ class Stream:
         self._lines: Lines | None = None
         self._window = Window()
         self._collector = Collector(listened=True)
+        self._finder = finder
         self._begins = finder.begin.search
         scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
         self._scan = scanner.run()
@@ -105,7 +106,7 @@ class Stream:
             self._window.final = True
             self._run_out()
             text = "".join(self._chunks)
-            tell_lost_calls(self._collector, text, self._tools)
+            tell_lost_calls(self._collector, self._finder, text, self._tools)
             result = self._collector.result(text)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
