@@ -15,7 +15,7 @@ the tools at standard, and is one of
     wrong       anything else: this is what must not happen
 
 Prints the counts, those of each format that has wrong ones, and the first wrong texts; exit code 1
-if more than 0.2 % are wrong, or 2 % lost. The same seed gives the same texts.
+if more than 0.2 % are wrong, or 2.5 % lost. The same seed gives the same texts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tunaeval.parsing import parse, render
 from tunaeval.selftest.sample_calls import sample_call
 from tunaeval.types import JsonValue, ParseResult, ToolCall, Tools, ToolSpec
 
-AIM, MOST_LOST = 0.002, 0.02
+AIM, MOST_LOST = 0.002, 0.025
 _CUT = 12
 _ADDED = "abcXYZ019 _-./<>\"'{}[]=:,|\n"
 
