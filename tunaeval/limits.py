@@ -57,7 +57,7 @@ LOST_ENDING = 64
 """From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
 
 SHORTEST_OPENER = 6
-"""So many characters are an opener even if one of them is another: `>>>` stands in other texts."""
+"""So many characters are an opener even if one of them is another: `>>>` is in other texts."""
 
 LOST_TRIES = 256
 """Names of tools with arguments behind them, before which an opener is looked for."""

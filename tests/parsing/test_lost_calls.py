@@ -88,9 +88,9 @@ def test_each_lost_call_has_its_diagnosis() -> None:
     reader = stream("mistral-v11", TOOLS)
     reader.feed(text)
     reader.finish()
-    told = [event.span for event in reader.last_events() if event.kind == "diagnosis"]
+    spans = [event.span for event in reader.last_events() if event.kind == "diagnosis"]
     starts = [found.start() + len("[TOOL_CALS]") for found in re.finditer(r"\[TOOL_CALS\]", text)]
-    assert told == [Span(start, start + len("book")) for start in starts]
+    assert spans == [Span(start, start + len("book")) for start in starts]
 
 
 def test_the_definition_of_a_tool_is_no_lost_call() -> None:

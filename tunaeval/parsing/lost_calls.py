@@ -1,8 +1,8 @@
 """Content that ends in a call all the same: what begins it is damaged, or its object is.
 
-Where no closer told of it (see `lost_openers`), the name of a tool does: behind what is nearly an
+Where no closer shows it (see `lost_openers`), the name of a tool does: behind what is nearly an
 opener, or in an object between the keys of a call, one of which may be damaged. Asked when all of a
-text was read, of content that nothing else was said of.
+text was read, of content without another diagnosis.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def ends_like_call(text: str) -> bool:
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
-def tell_lost_calls(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
-    """Say of each stretch of content that nothing was said of if it ends in a call.
+def report_lost_calls(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
+    """Report each stretch of content that ends in a call, unless a diagnosis is in it already.
 
     `text` is the whole one, and all of it was read.
     """
@@ -61,7 +61,7 @@ def tell_lost_calls(collector: Collector, finder: Finder, text: str, tools: Tool
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None:
                 at, ends_at = start + found.start(), start + found.end()
-                message = f"{found[0][:SHOWN_NAME]!r} and arguments, and nothing begins the call"
+                message = f"{found[0][:SHOWN_NAME]!r} has arguments, but nothing begins the call"
                 collector.diagnose("missing-opener", message, at, ends_at)
                 collector.attempt(at)
 

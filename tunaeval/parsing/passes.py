@@ -9,7 +9,7 @@ from tunaeval.window import Window
 from .collect import Collector
 from .finder import Finder
 from .judged import Objects
-from .lost_calls import tell_lost_calls
+from .lost_calls import report_lost_calls
 from .plain import Plain
 from .scanner import Scanner
 from .tiling import Tiling
@@ -53,5 +53,5 @@ def read_whole(
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:
         collector.too_long(len(text))
-    tell_lost_calls(collector, finder, text, tools)
+    report_lost_calls(collector, finder, text, tools)
     return collector.result(text), collector.pieces

@@ -14,7 +14,7 @@ from tunaeval.window import Window
 
 from ..collect import Collector
 from ..finder import Finder
-from ..lost_calls import tell_lost_calls
+from ..lost_calls import report_lost_calls
 from ..scanner import Scanner
 from ..tiling import Kind
 from .deltas import Deltas
@@ -106,7 +106,7 @@ class Stream:
             self._window.final = True
             self._run_out()
             text = "".join(self._chunks)
-            tell_lost_calls(self._collector, self._finder, text, self._tools)
+            report_lost_calls(self._collector, self._finder, text, self._tools)
             result = self._collector.result(text)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
