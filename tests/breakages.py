@@ -102,7 +102,8 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "return partial.start() if partial else len(text)", "return len(text)",
+        "at = window.base + (partial.start() if partial else len(text))",
+        "at = window.base + len(text)",
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(
@@ -241,12 +242,6 @@ BREAKAGES = (
     Breakage(
         "what was written is kept beside it", "repair", "self.pieces = self.pieces[:2]", "pass",
         ("tests/parsing/test_memory.py",),
-    ),
-    Breakage(
-        "markup behind a block is handed on after all blocks", "parsing",
-        "return merge(self.blocks, marks, key=itemgetter(0))",
-        "return iter([*self.blocks, *marks])",
-        ("tests/parsing/test_fast_formats.py",),
     ),
 )  # fmt: skip
 

@@ -93,7 +93,7 @@ IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",
     "selectors", "shutil", "signal", "socket", "socketserver", "ssl", "subprocess", "sys",
-    "tempfile", "threading", "time", "urllib", "uuid", "warnings",
+    "tempfile", "time", "urllib", "uuid", "warnings",
 })  # fmt: skip
 """Network, clock, disk, environment, chance, processes, logging: not in the `PURE` packages."""
 

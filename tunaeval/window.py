@@ -22,13 +22,15 @@ Reading: TypeAlias = Generator[None, None, T]
 class Window:
     """A view of a text from `pos` on; see the module's first words for the contract."""
 
-    __slots__ = ("base", "final", "pos", "text")
+    __slots__ = ("base", "final", "held", "pos", "text")
 
     def __init__(self, text: str = "", *, final: bool = False) -> None:
         self.text = text
         self.pos = 0
         self.base = 0
         self.final = final
+        self.held = -1, 0
+        """What a finder keeps here: the length of the text it looked at, and an offset in it."""
 
     def feed(self, chunk: str) -> None:
         """Drop what was read, but for the margin, and add `chunk`."""

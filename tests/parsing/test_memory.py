@@ -43,8 +43,8 @@ def test_no_flood_takes_more_than_its_share(name: str) -> None:
     [
         ("apriel", "", "<|end|>", 4),  # a block for each: 34
         ("apriel", "", "<|end|>\n", 4),
-        ("muse", "", "<|eom|>{", 4),  # a block for each behind a bracket: 14
-        ("functionary-v3.2", "", ">>>all\n{", 4),
+        ("muse", "", "<|eom|>{", 6),  # a block for each behind a bracket: 14
+        ("functionary-v3.2", "", ">>>all\n{", 6),
         ("llama3", "", '{"name": "f", "arguments": {}}', 12),  # all objects were kept: 20
         # Pairs twice, and what was written of them: 24.
         ("dots-json", f"<dots_function_call>\n{IN_JSON}", '"k": "v" ', 10),

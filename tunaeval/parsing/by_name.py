@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tunaeval.tools import ToolLike
     from tunaeval.types.roles import Parser
 
-    from .judged import Objects
+    from .known import Objects
 
 AnyTools: TypeAlias = "Tools | Iterable[ToolLike] | None"
 

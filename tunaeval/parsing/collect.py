@@ -6,7 +6,7 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
@@ -16,7 +16,6 @@ from tunaeval.window import Reading
 
 from .fast.made import result_of
 from .judge import Verdict
-from .judged import Judged
 from .streaming.events import Event, event
 from .streaming.live import LiveCall
 from .streaming.live_objects import LiveObject
@@ -178,21 +177,6 @@ class Collector:
             kinds.append("markup")
             ends.append(end)
         self.calls += calls
-
-    def judged(self, start: int, end: int, found: Iterable[Judged]) -> None:
-        """A block of objects: what frames calls is markup, what is none is content."""
-        frame: Kind = "content"
-        for span, verdict, *_ in found:
-            if verdict.attempt or verdict.call:
-                self.verdict(verdict, span)
-            if verdict.call:
-                frame = "markup"
-                self.piece(frame, start, span.start)
-                self.call(verdict.call)
-            else:
-                self.piece("content", start, span.end)
-            start = span.end
-        self.piece(frame, start, end)
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
         """What there is to say of an object, and whether it tried to be a call and is none."""

@@ -10,13 +10,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .prompted import Prompted, prompted_of
 from .tokens import Token
+
+if TYPE_CHECKING:
+    from tunaeval.window import Window
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -144,34 +147,31 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known.formats[:1] == (form,) and not longer
 
-    def sole(self, form: Format) -> bool:
-        """Whether what a block of that format begins with, and what is around it, is only its own.
-
-        No token begins with another one, so that each is known where it is.
-        """
-        if any(longer.startswith(text) for text, longer in pairwise(sorted(self.tokens))):
-            return False
-        if len(self.formats) == 1:
-            return True
-        opener = form.opener.spellings if form.opener else ("",)
-        sole = all(text in self.tokens and self.tokens[text].sole for text in opener)
-        return sole and form.around is None and form.envelope is None
-
-    def next_in(self, text: str, start: int) -> tuple[re.Match[str] | None, int]:
+    def next_in(self, window: Window) -> tuple[re.Match[str] | None, int]:
         """The next token of a text that may go on, and where it begins.
 
         Where there is none that is certain, from where on one may begin when more comes.
         """
+        text, start = window.text, window.pos
         hit = self.search.search(text, start)
         if hit is not None and hit.start() < len(text) - self._longest:
             return hit, hit.start()
-        held = self.held(text, start)
+        held = self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
-    def held(self, text: str, start: int) -> int:
-        """From where on `text` may become a token when more comes; its length if nowhere."""
-        partial = self._partial.search(text, max(start, len(text) - self._longest))
-        return partial.start() if partial else len(text)
+    def held(self, window: Window) -> int:
+        """From where on the window's text may become a token when more comes; its end if nowhere.
+
+        The answer holds until more text arrives or the position is behind it, and a short piece
+        may have many markers, so it is looked for once and kept in the window.
+        """
+        text, start = window.text, window.pos
+        size, at = window.held
+        if size != window.base + len(text) or at < window.base + start:
+            partial = self._partial.search(text, max(start, len(text) - self._longest))
+            at = window.base + (partial.start() if partial else len(text))
+            window.held = window.base + len(text), at
+        return at - window.base
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""

@@ -63,7 +63,7 @@ def _decided(window: Window, finder: Finder, closer: str) -> int:
     text = window.text
     most = min(len(closer) - 1, len(text) - window.pos)
     partial = next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
-    return min(len(text) - partial, finder.held(text, window.pos))
+    return min(len(text) - partial, finder.held(window))
 
 
 def _reason(window: Window, collector: Collector, end: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tunaeval.grammar import Format
 from tunaeval.limits import WIDEST_GAP
@@ -109,13 +108,3 @@ class Region:
         if collector.last == "content" and self.empty(collector):
             collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
             collector.attempt(self.start)
-
-
-class Mentioned(NamedTuple):
-    """An opener of so many characters with what was passed over behind it, and what follows.
-
-    Where the same text is, it is only mentioned again.
-    """
-
-    text: str
-    size: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
-from tunaeval.limits import BLOCK_AHEAD, MARGIN, MAX_CALLS
+from tunaeval.limits import MARGIN, MAX_CALLS
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
@@ -18,12 +18,11 @@ from .blocks.objects import Block
 from .blocks.python import PythonBlock
 from .blocks.recovering import Setting
 from .blocks.tagged import TaggedBlock
-from .fast import FENCE, REFUSED
+from .fast import FENCE
 from .fast.made import moved
 from .finder import closers_of
-from .judged import Ended, Given, Refused, refused
-from .mention import Mention, Mentioned
-from .passage import Opener, Passage
+from .mention import Mention
+from .passage import Passage
 from .quoting import LINE_START, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 
@@ -129,53 +128,16 @@ class Blocks(Passage):
         self, start: int, body: int, token: Token, choice: Choice, *, doubtful: bool
     ) -> bool:
         """Read a block whose text is all there, unless its recovering reader has to."""
-        window, ended = self.window, self._ended
-        opener = token.text, choice.form.name, doubtful
-        known = self._seen.get(opener)
-        if known is not None and window.text.startswith(known.text, start):
-            if isinstance(known, Refused):
-                return self._repeated(start, known, token, bare=choice.bare, doubtful=doubtful)
-            self._pass(start + known.size, bare=choice.bare)
-            self._mentioned(window.base + start, token, choice.form)
-            return True
-        if start != self._unsure:
-            calls: list[ToolCall] = []
-            end = choice.fast(window.text, start, body, self.tools, calls)
-            if end >= 0:
-                if not calls:
-                    return self._passed_over(start, end, token, choice)
-                if doubtful and not calls[0].arguments:
-                    return False
-                return self._taken(start, end, calls, bare=choice.bare)
-            given = Given(window.text, window.base, self.tools, self.level, self._objects)
-            ended = choice.judged(given, body, end == REFUSED)
-            if ended is not None and ended.near(given):
-                self._remember(opener, start, ended)
-        return ended is not None and self._judged(start, ended, token, bare=choice.bare)
-
-    def _repeated(
-        self, start: int, known: Refused, token: Token, *, bare: bool, doubtful: bool
-    ) -> bool:
-        """The same block as before, and all that are the same right behind it, at once."""
-        window, text = self.window, self.window.text
-        if not self._judged(start, known.again(start), token, bare=bare):
+        window = self.window
+        calls: list[ToolCall] = []
+        end = choice.fast(window.text, start, body, self.tools, calls)
+        if end < 0:
             return False
-        if not doubtful and token.text != FENCE and text[window.pos - 1] != "`":
-            while text.startswith(known.text, window.pos):
-                self._judged(window.pos, known.again(window.pos), token, bare=bare)
-        return True
-
-    def _remember(self, opener: Opener, start: int, ended: Ended) -> None:
-        """Keep what came of a block, if it was no call: the same text may follow it."""
-        same = refused(self.window.text, start, ended)
-        if same is not None:
-            self._seen[opener] = same
-
-    def _remember_mention(self, opener: Opener, start: int) -> None:
-        """The same of an opener that is only mentioned."""
-        text, end = self.window.text, self.window.pos + BLOCK_AHEAD
-        if start >= 0 and end <= min(len(text), start + 2 * BLOCK_AHEAD):
-            self._seen[opener] = Mentioned(text[start:end], self.window.pos - start)
+        if not calls:
+            return self._passed_over(start, end, token, choice)
+        if doubtful and not calls[0].arguments:
+            return False
+        return self._taken(start, end, calls, bare=choice.bare)
 
     def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
         """Hand on the calls of a block from `start` to `end`, unless there are too many."""
@@ -185,17 +147,6 @@ class Blocks(Passage):
         base = window.base
         collector.block(base + start, base + end, found if not base else moved(found, base))
         self._pass(end, bare=bare)
-        return True
-
-    def _judged(self, start: int, ended: Ended, token: Token, *, bare: bool) -> bool:
-        """Hand on what became of the objects of a block, unless they are too many."""
-        collector, base = self.collector, self.window.base
-        if len(collector.calls) + len(ended.found) > MAX_CALLS:
-            return False
-        collector.judged(base + start, base + ended.end, ended.found)
-        self._pass(ended.end, bare=bare)
-        self._refused = token if ended.failed else None
-        self._in_code = self._in_code or (token.text == FENCE and not ended.closed)
         return True
 
     def _pass(self, end: int, *, bare: bool) -> None:
@@ -252,7 +203,7 @@ class Blocks(Passage):
         self._refused, fence = None, token.text == FENCE
         self.announced = None
         block = self._block(form, start, quoted=quoted, name=name)
-        block.doubtful, first = doubtful, block
+        block.doubtful = doubtful
         yield from block.read()
         while block.had_body and not (block.closed or block.failed):
             if not (yield from another(form, self.window)) or self._is_full():
@@ -260,16 +211,10 @@ class Blocks(Passage):
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
-        alone = block is first and name is None and not quoted and self._fast and self.window.final
         if block.had_body:
-            if block.refused and alone:
-                ended = Ended([block.refused], self.window.pos, closed=False)
-                self._remember((token.text, form.name, doubtful), start - self.window.base, ended)
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return
-        if alone and form.python is None:
-            self._remember_mention((token.text, form.name, doubtful), start - self.window.base)
         self._mentioned(start, token, form, quoted=quoted)
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool = False) -> None:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from tunaeval.grammar import Channel
 from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
@@ -16,13 +14,10 @@ from .blocks.recovering import Setting
 from .collect import Collector
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
-from .judged import Ended, Objects, Refused
-from .mention import Mention, Mentioned, Region
+from .known import Objects
+from .mention import Mention, Region
 from .quoting import LINE_START, closes_code, is_quote
 from .tokens import Token
-
-Opener: TypeAlias = "tuple[str, str, bool]"
-"""Its text, the name of the format that it is read as, and whether a name alone is no call."""
 
 
 class Passage:
@@ -35,15 +30,13 @@ class Passage:
     code began right before a marker; `_after_reasoning`: white space still belongs to the reasoning
     before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
-    counts, `_unsure` an opener whose fast readers need not be asked again, `_ended` what they said,
-    `_seen` the last block behind each opener that gave no call. `_inside`: the
-    text is the end of reasoning that is never closed.
+    counts. `_inside`: the text is the end of reasoning that is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_ended", "_fast", "_in_code", "_inside", "_line_at", "_mention",
-        "_objects", "_quote_open", "_refused", "_seen", "_setting", "_thought_at",
-        "_thought_marker", "_unsure", "announced", "channel", "collector", "finder", "level",
+        "_after_reasoning", "_fast", "_in_code", "_inside", "_line_at", "_mention",
+        "_objects", "_quote_open", "_refused", "_setting", "_thought_at",
+        "_thought_marker", "announced", "channel", "collector", "finder", "level",
         "region", "tools", "window",
     )  # fmt: skip
 
@@ -73,9 +66,6 @@ class Passage:
         self._refused: Token | None = None
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
-        self._unsure = -1
-        self._ended: Ended | None = None
-        self._seen: dict[Opener, Refused | Mentioned] = {}
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
 
     def _say(self, end: int) -> None:

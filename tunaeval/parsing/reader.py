@@ -1,13 +1,14 @@
 """Texts in, results out: whole with `Reader.parse`, arriving with its `stream`.
 
-What reads any text takes longer to import than a thousand texts to read, so it waits for one that
-is more than a block as its format writes it.
+The engine takes longer to import than a thousand texts to read, so it is imported by the first text
+that is more than one sound block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from tunaeval.grammar import Format
@@ -17,16 +18,19 @@ from .alone import TextReader, nothing, text_reader
 from .finder import Finder
 
 if TYPE_CHECKING:
-    from .judged import Objects
+    from .known import Objects
     from .streaming.stream import Stream
     from .tiling import Tiling
+
+_compiling = RLock()
+"""Held while a reader is compiled, so that several threads make its finder once."""
 
 
 class Reader:
     """Reads one format, or several side by side; where two begin alike, the first has it.
 
     A `Parser`, compiled when it is first used. `at_once` reads a text that is one block of the
-    first format as that is written, and says nothing of others.
+    first format as that is written, and returns None for any other text.
     """
 
     def __init__(self, name: str, formats: tuple[Format, ...], *, summary: str = "") -> None:
@@ -61,15 +65,13 @@ class Reader:
         self, text: str, tools: Tools | None, level: Level, known: Objects | None
     ) -> ParseResult:
         """Read a whole text, which may be anything; `known` keeps what was read of its objects."""
-        return _of_any_text()(self._finder or self._compile(), text, tools, level, known)
+        return _read_whole()(self._compile(), text, tools, level, objects=known)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Tiling]:
-        """The same, with what each stretch of the text is."""
-        from .passes import read_whole  # noqa: PLC0415 - see the module's first words
-
-        return read_whole(self._compile(), text, tools, level)
+        """Read a whole text, and return what each stretch of it is, too."""
+        return _read_whole()(self._compile(), text, tools, level)
 
     def parse_levels(self, text: str, *, tools: Tools | None = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, each damaged object once.
@@ -89,21 +91,21 @@ class Reader:
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
-        """A reader for a text that arrives in pieces."""
+        """Return a reader for a text that arrives in pieces."""
         from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
         return Stream(self._compile(), tools=tools, level=level)
 
     def _compile(self) -> Finder:
-        if self._finder is None:
-            self._finder = Finder(self.formats)
-            first, opener = self.formats[0], self.formats[0].opener
-            if first.call is None and self._finder.sole(first):
-                self.at_once = _of_framed_texts(first) or self.at_once
-            if self.at_once == self._compiled:
-                begins = opener is not None and self._finder.begins(opener.text, first)
+        if self._finder is not None:
+            return self._finder
+        with _compiling:
+            if self._finder is None:
+                finder, first = Finder(self.formats), self.formats[0]
+                begins = first.opener is not None and finder.begins(first.opener.text, first)
                 self.at_once = text_reader(first) if begins else nothing
-        return self._finder
+                self._finder = finder  # last: to other threads it means that all is made
+            return self._finder
 
     def _compiled(
         self, text: str, tools: Tools | None, level: Level, known: Objects
@@ -113,16 +115,10 @@ class Reader:
 
 
 @cache
-def _of_any_text() -> Callable[[Finder, str, Tools | None, Level, Objects | None], ParseResult]:
-    from .passes import read_text  # noqa: PLC0415 - see the module's first words
+def _read_whole() -> Callable[..., tuple[ParseResult, Tiling]]:
+    from .passes import read_whole  # noqa: PLC0415 - see the module's first words
 
-    return read_text
-
-
-def _of_framed_texts(form: Format) -> TextReader | None:
-    from .framed import framed_reader  # noqa: PLC0415 - see the module's first words
-
-    return framed_reader(form)
+    return read_whole
 
 
 @lru_cache(maxsize=256)

@@ -80,10 +80,12 @@ def is_cut(window: Window, collector: Collector, token: Token, line: str) -> boo
     Words alone (`to=prod`) are a header at the beginning of a line, or before a marker.
     """
     behind = window.pos + len(token.text)
+    if len(window.text) - behind > HEADER_AHEAD:  # first: what follows may be all of a long text
+        return False
     if "<" not in token.text and not LINE_START.search(line) and "<" not in window.text[behind:]:
         return False
     unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
-    if len(window.text) - behind > HEADER_AHEAD or not unfinished.match(window.text, behind):
+    if not unfinished.match(window.text, behind):
         return False
     start, end = window.offset, window.base + len(window.text)
     message = "the text ends in the header of a message"
@@ -101,7 +103,7 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
             hit = finder.search.search(window.text, window.pos)
             end = hit.start() if hit else len(window.text)
         else:
-            hit, end = finder.next_in(window.text, window.pos)
+            hit, end = finder.next_in(window)
         _reason(window, collector, end)
         if hit is None:
             if window.final:

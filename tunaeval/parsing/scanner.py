@@ -20,7 +20,6 @@ from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .lost_openers import ends_call, ends_in_tool
 from .openers import Blocks
-from .plain import Plain
 from .prompted import Prompted
 from .quoting import LINE_START, in_ticks
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
@@ -35,14 +34,6 @@ class Scanner(Blocks):
     """
 
     __slots__ = ()
-
-    def begin(self, plain: Plain) -> None:
-        """Begin where another pass stopped, with all that it has read."""
-        plain.hand_to(self.collector)
-        self.window.pos = self._line_at = plain.at
-        self._unsure, self._ended = plain.unsure, plain.ended
-        self.channel, self.announced = plain.channel, plain.announced
-        self.region = plain.region
 
     def run(self) -> Reading[None]:
         """Collect everything."""
@@ -89,7 +80,7 @@ class Scanner(Blocks):
         """The same while more of the text may come: what may become a token is held back."""
         window, finder, collector = self.window, self.finder, self.collector
         while not (window.final or collector.full):
-            hit, end = finder.next_in(window.text, window.pos)
+            hit, end = finder.next_in(window)
             self._say(end)
             if hit is None:
                 collector.prose = end == len(window.text) and self._in_prose()

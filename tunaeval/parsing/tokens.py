@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tunaeval.window import Window
 
     from .fast import AddressedReader, BlockReader
-    from .judged import JudgedReader
     from .lost_openers import Ending
 
 TokenKind: TypeAlias = OneOf[
@@ -55,7 +54,6 @@ class Choice(NamedTuple):
     form: Format
     follows: Match
     fast: BlockReader
-    judged: JudgedReader
     bare: bool
     excludes: bool
     wordy: bool
@@ -98,12 +96,11 @@ def choices_of(token: Token) -> tuple[Choice, ...]:
     """The formats that begin with this token, in order; made when first asked for."""
     if not token.choices:
         from .fast.blocks import block_reader  # noqa: PLC0415 - imported when a block is met
-        from .judged import judged_reader  # noqa: PLC0415 - likewise
 
         bare = token.kind == "bare"
         token.choices = tuple(
             Choice(form, re.compile("" if bare else start_of(form)).match,
-                   block_reader(form), judged_reader(form),
+                   block_reader(form),
                    form.opener is None, form.envelope is not None,
                    len(token.formats) > 1 and _names_first(form), _names_alone(form),
                    _inner(form)[:1] == [Name])

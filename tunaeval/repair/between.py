@@ -111,5 +111,5 @@ class Between:
                 continue
             if window.text.startswith(stop, window.pos):
                 raise CutError("missing-closer")
-            near = near or stop.startswith(window.text[window.pos :])
+            near = near or stop.startswith(window.text[window.pos : window.pos + len(stop)])
         return None if near and not window.final else False

@@ -24,8 +24,9 @@ def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) 
     ledger.repair("unclosed", f"{where} before {wanted!r}")
     if char and behind_object and char in f",{QUOTES}":
         ledger.repair("early-closer", "more arguments follow their closer", "lenient")
-    rest = window.text[window.pos :] if window.final else ""
-    if rest and isinstance(word, Literal) and word.text.startswith(rest):
+    left = len(window.text) - window.pos if window.final else 0
+    near = isinstance(word, Literal) and 0 < left <= len(word.text)
+    if near and wanted.startswith(window.text[window.pos :]):
         window.pos = len(window.text)
 
 

@@ -18,7 +18,7 @@ from tunaeval.window import Reading
 from ..closings import missing_closer, stops_of
 from ..fast import FENCE
 from ..judge import Verdict, judge, may_have_ended_early, unreadable
-from ..judged import object_at
+from ..known import object_at
 from ..patterns import twice
 from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting

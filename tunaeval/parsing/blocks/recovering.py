@@ -10,7 +10,7 @@ from tunaeval.types import JsonValue, Level, Tools
 from tunaeval.window import Window
 
 from ..collect import Collector
-from ..judged import Judged, Objects
+from ..known import Objects
 from .ledger import Ledger
 
 
@@ -45,8 +45,6 @@ class Begun:
         self.failed = False
         self.closed = False
         self.doubtful = False
-        self.refused: Judged | None = None
-        """The whole block, where it could not be read and that is all there is to say."""
         self._setting = setting
         self._window = setting.window
         self._form = form

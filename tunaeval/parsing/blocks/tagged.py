@@ -33,7 +33,6 @@ from tunaeval.window import Reading
 
 from ..closings import closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
-from ..judged import refusal
 from ..quoting import ends_sentence, is_named_in_prose
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
@@ -308,7 +307,6 @@ class TaggedBlock(Begun):
             code = "truncated" if cut else why.code if why else "invalid-json"
             message = why.message if why else "the text ends before the call does"
             self._ledger.refuse(code, message, span, cut=cut)
-            self.refused = None if cut else refusal(code, message, span)
         self._ledger.content(span.end)
 
 

@@ -5,6 +5,6 @@ every field, with any tools and at every level; else it answers `UNSURE`, and th
 the recovering reader. Switching all of them off changes no result (`tests/parsing/test_fast.py`).
 """
 
-from .promise import FENCE, MORE, REFUSED, UNSURE, AddressedReader, BlockReader
+from .promise import FENCE, UNSURE, AddressedReader, BlockReader
 
-__all__ = ["FENCE", "MORE", "REFUSED", "UNSURE", "AddressedReader", "BlockReader"]
+__all__ = ["FENCE", "UNSURE", "AddressedReader", "BlockReader"]

@@ -19,7 +19,6 @@ from ..patterns import SPACE, row
 from .claims import Claim, claim_of
 from .promise import FENCE, UNSURE, BlockReader
 from .rows import row_reader
-from .whole import written_reader
 
 _loads, _Refused = orjson.loads, orjson.JSONDecodeError
 
@@ -79,7 +78,7 @@ def _single_reader(claim: Claim, form: Format, mark: str, slow: BlockReader) -> 
         calls.append(call)
         return end + size
 
-    return written_reader(form, read)
+    return read
 
 
 def _behind(form: Format, words: tuple[Word, ...], read: BlockReader) -> BlockReader | None:

@@ -15,12 +15,6 @@ from tunaeval.types import JsonObject, ToolCall, Tools
 
 UNSURE = -1
 
-REFUSED = -2
-"""As unsure, because a decoder refused the object that the block begins with."""
-
-MORE = "unexpected content"
-"""What the decoder says where only something behind the value is wrong."""
-
 FENCE = "```"
 """Of Markdown: what is in it may be code."""
 

@@ -20,7 +20,6 @@ from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
 from ..fitting import fits
 from .made import Call
-from .promise import MORE, REFUSED, UNSURE, BlockReader
 
 Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | JsonObject | None]
 """Decodes an object: a call with nothing unusual about it, or any other in which nothing is hidden.
@@ -36,33 +35,6 @@ class Ends(NamedTuple):
 
     beginning: str
     ending: str
-
-
-def written_reader(form: Format, otherwise: BlockReader) -> BlockReader:
-    """The reader of such blocks wherever they are; others, and long ones, are read `otherwise`."""
-    ends, decode = ends_of(form), decoder(form)
-    if ends is None or decode is None or form.closer is None:
-        return otherwise
-    (beginning, ending), size, behind = ends, len(ends.beginning), len(ends.ending)
-
-    def read(text: str, start: int, body: int, tools: Tools | None, calls: list[ToolCall]) -> int:
-        if not text.startswith(beginning, start):
-            return otherwise(text, start, body, tools, calls)
-        first = start + size - 1
-        stop = text.find(ending, first, first + MAX_DIGITS)
-        if stop < 0:
-            short = len(text) - first < MAX_DIGITS
-            return UNSURE if short else otherwise(text, start, body, tools, calls)
-        try:
-            call = decode(text, first, stop + 1, tools)
-        except Refused as fault:
-            return UNSURE if fault.msg.startswith(MORE) else REFUSED
-        if type(call) is not ToolCall:
-            return UNSURE
-        calls.append(call)
-        return stop + behind
-
-    return read
 
 
 def ends_of(form: Format) -> Ends | None:
