@@ -56,6 +56,9 @@ KEPT = 240
 LOST_ENDING = 64
 """From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
 
+ARITHMETIC_AHEAD = 12
+"""Behind a number: an operator, signs and brackets, and the first digit of the next number."""
+
 SHORTEST_OPENER = 6
 """So many characters are an opener even if one of them is another: `>>>` is in other texts."""
 

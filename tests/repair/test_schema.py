@@ -107,9 +107,6 @@ def test_every_repair_and_fault_says_where(value: JsonValue, schema: JsonObject)
         ("False", "boolean", False),
         (3, "string", "3"),
         ("[1, 2]", "array", [1, 2]),
-        ("a", "array", ["a"]),
-        (3, "array", [3]),
-        ({"a": 1}, "array", [{"a": 1}]),
         ('{"a": 1}', "object", {"a": 1}),
     ],
 )
@@ -181,7 +178,38 @@ def test_a_list_in_a_string_is_read_and_then_fitted() -> None:
     fitted = fit('["1", "2"]', schema)
     assert fitted.value == [1, 2]
     assert len(fitted.repairs) == 3
-    assert fit("1", schema).value == [1]
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "guessed"),
+    [
+        ("a", {"type": "array"}, ["a"]),
+        (3, {"type": "array"}, [3]),
+        ({"a": 1}, {"type": "array"}, [{"a": 1}]),
+        ("1", {"type": "array", "items": {"type": "integer"}}, [1]),
+        ("None", {"type": "array", "items": {"type": "string"}}, ["None"]),
+        ("a,b", {"type": "array", "items": {"type": "string"}}, ["a,b"]),
+        ([1, 3], {"type": "array", "items": {"type": "array"}}, [[1], [3]]),
+        ("None", {"type": "null"}, None),
+        ("none", {"type": ["integer", "null"]}, None),
+    ],
+)
+def test_values_are_made_up_at_lenient_alone(
+    value: JsonValue, schema: JsonObject, guessed: JsonValue
+) -> None:
+    """A list around a lone item, and nothing for "None", may be what was meant, or not."""
+    standard, lenient = fit(value, schema), fit(value, schema, level="lenient")
+    assert (standard.value, standard.repairs) == (value, ())
+    assert "wrong-type" in {fault.code for fault in standard.faults}
+    assert (lenient.value, lenient.faults) == (guessed, ())
+    assert ("guessed-type", "lenient") in {(r.code, r.level) for r in lenient.repairs}
+
+
+def test_one_plain_text_is_a_list_of_texts() -> None:
+    schema = {"type": "array", "items": {"type": "string"}}
+    fitted = fit("gluten-free", schema)
+    assert fitted.value == ["gluten-free"]
+    assert [(repair.code, repair.level) for repair in fitted.repairs] == [("type", "standard")]
 
 
 def test_of_several_types_the_one_that_fits_wins() -> None:

@@ -114,7 +114,7 @@ def _fitted(
         message = f"the arguments were wrapped in {next(iter(arguments))[:60]!r}"
         wrapped = (repair_of("wrapped-arguments", message, span),)
         arguments = inner
-    fitted = fit(arguments, schema, span=span)
+    fitted = fit(arguments, schema, span=span, level=level)
     notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
     notes += _undeclared(name, arguments, schema)
     if level == "strict" or not isinstance(fitted.value, dict):
@@ -285,7 +285,7 @@ def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | N
         claim.truncated = claim.truncated or inner.truncated
         value = inner.value
     if isinstance(value, dict):
-        if value.get("type") == "object" and _is_schema(value, claim.name, tools):
+        if _is_schema(value, claim.name, tools):
             return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
         return value
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
@@ -294,9 +294,11 @@ def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | N
 
 
 def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
-    """Whether an object's schema, a tool's own, was written where arguments belong."""
+    """Whether a tool's schema was written where its arguments belong, in any dialect of types."""
     if not isinstance(arguments.get("properties"), dict):
         return False
+    if tools is None and "type" not in arguments:
+        return False  # a tool that nobody described may have an argument of this name
     properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
     return "properties" not in properties
 

@@ -28,6 +28,19 @@ _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
 _ENDS_ATOM = frozenset(f" \t\r\n,}}]/#{ODD_SPACES}")
 
 
+_CONSTANTS = re.compile(r"[-+(]{0,8}[\d.]{1,40}[) ]{0,8}(?:\*\*|//|[-*/%+])[ (+-]{0,8}[\d.]")
+
+
+def refused_value(text: str, otherwise: str) -> str:
+    """Return the code of a value that is refused: "arithmetic" where constants are computed.
+
+    Nothing is evaluated, at any level. A date such as 2024-05-01 is no arithmetic.
+    """
+    constants = _CONSTANTS.match(text) and not _DATE.match(text)
+    return "arithmetic" if constants else otherwise
+
+
+_DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")
 _PLAIN_WORDS = re.compile(r"[^\W\d][\w .'/-]*+")
 
 
@@ -83,7 +96,8 @@ def _unquoted(window: Window, draft: Draft, words: str = "unquoted-string") -> s
         return None
     text = run.group().rstrip()
     if text.lstrip("-") in _NEVER or text[:1] in "-.0123456789":
-        raise UnreadableError("invalid-json", f"{text[:40]!r} is no JSON value")
+        code = refused_value(text, "invalid-json")
+        raise UnreadableError(code, f"{text[:40]!r} is no JSON value")
     draft.repair(words if _PLAIN_WORDS.fullmatch(text) else "unquoted-string")
     window.pos += len(text)
     return f'"{text}"'

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tunaeval.limits import SHOWN_NAME
-from tunaeval.types import JsonObject, JsonValue, Repair, Span
+from tunaeval.types import JsonObject, JsonValue, Level, Repair, Span
 
 from .kinds import Unbent, bent, shown
 from .repairs import repair_of
@@ -60,9 +61,15 @@ def fit_types(
     return fitted, repairs
 
 
-def type_repair(path: str, message: str, span: Span | None) -> Repair:
-    """The repair of a value that was bent, and where: `path` as in `Fault`."""
-    return repair_of("type", f"{path}: {message}", span)
+TYPE_REPAIRS: Mapping[str, Level] = MappingProxyType(
+    {"type": "standard", "guessed-type": "lenient"}
+)
+"""The codes of repairs that change a value's type, each with its level."""
+
+
+def type_repair(path: str, message: str, span: Span | None, code: str = "type") -> Repair:
+    """Make the repair of a value that was bent at `path`, which is as in `Fault`."""
+    return repair_of(code, f"{path}: {message}", span, TYPE_REPAIRS[code])
 
 
 def bending(value: JsonValue, kind: object, found: object) -> str:

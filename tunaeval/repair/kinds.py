@@ -76,6 +76,8 @@ def choices_of(schema: Mapping[str, object]) -> list[object] | None:
 def bent(value: JsonValue, kind: object) -> JsonValue | Unbent:
     """`value` as that type, if nothing is lost by it."""
     match kind, value:
+        case "null", str() if value.strip().lower() == "none":
+            return UNBENT  # a guess: the word may be meant as it stands
         case _, str():
             return of_text(value, kind)
         case "integer", float() if value.is_integer() and abs(value) < 2**53:

@@ -8,7 +8,7 @@ from json.encoder import encode_basestring
 from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, WORD_AHEAD
 from tunaeval.window import Window
 
-from .atoms import behind, cut_off, longest
+from .atoms import behind, cut_off, longest, refused_value
 from .dialect import Dialect
 from .escapes import PYTHON_ESCAPES
 from .members import NUMBER, SPACE, WORDS, elements_of, members_of, quoted
@@ -95,7 +95,8 @@ def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
     if number is None:
         if window.pos + len(text) >= len(window.text):
             cut_off(window)
-        raise UnreadableError("needs-evaluation", f"{text[:40]!r} is no literal")
+        code = refused_value(text, "needs-evaluation")
+        raise UnreadableError(code, f"{text[:40]!r} is no literal")
     window.pos += len(text)
     return number
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tunaeval.limits import EXACT_DIGITS, MAX_DEPTH
+from tunaeval.limits import ARITHMETIC_AHEAD, EXACT_DIGITS, MAX_DEPTH
 
-from .atoms import longest
+from .atoms import longest, refused_value
 from .dialect import Atom
 from .machine import Machine, Step
 from .members import (
@@ -310,9 +310,22 @@ class Reader(Machine):
         elif repair:
             draft.repair(repair)
         else:
-            raise UnreadableError("invalid-json", f"{char!r} after a value")
+            self._refuse_after(char)
+            return None
         draft.comma = at
         return self._key if kind in self._members_of else self._element
+
+    def _refuse_after(self, char: str) -> None:
+        """Refuse what is behind a value; wait if more text could tell that it computes one."""
+        window = self._window
+        before = window.text[max(0, window.pos - 40) : window.pos].rstrip()
+        code = "invalid-json"
+        if char in "*/%+-" and before[-1:].isdigit():
+            ahead = window.text[window.pos : window.pos + ARITHMETIC_AHEAD]
+            if len(ahead) < ARITHMETIC_AHEAD and not window.final:
+                return
+            code = refused_value(f"{before[-1]}{ahead}", code)
+        raise UnreadableError(code, f"{char!r} after a value")
 
     def _lost_comma(self, char: str) -> str | None:
         """The repair if the next member begins here, without its comma; None to wait."""

@@ -14,31 +14,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tunaeval.limits import MAX_SCHEMA_DEPTH, SHOWN_NAME
-from tunaeval.types import JsonObject, JsonValue, Repair, Span
+from tunaeval.types import JsonObject, JsonValue, Level, Repair, Span
 
-from .fitted import Fault, Fitted, bending, type_repair
+from .fitted import TYPE_REPAIRS, Fault, Fitted, bending, type_repair
 from .kinds import UNBENT, bent, choices_of, is_of, kind_of, kinds_named, shown
 from .references import Nowhere, Schema, alternatives_of, parts_of
 
 
 def fit(
-    value: JsonValue, schema: object, *, span: Span | None = None, root: object = None
+    value: JsonValue,
+    schema: object,
+    *,
+    span: Span | None = None,
+    root: object = None,
+    level: Level = "standard",
 ) -> Fitted:
     """Bend `value` to `schema` as little as possible.
 
-    Only changes that lose nothing are made ("3" to 3, "true" to True, a lone item to a list of
-    one); each is listed in `repairs`. What cannot be bent is left alone and listed in `faults`.
-    References lead into `root`, which is `schema` itself unless it is given.
+    Only changes that lose nothing are made ("3" to 3, "true" to True, one plain text to a list of
+    one where a list of texts is asked for); each is listed in `repairs`. At level "lenient" any
+    lone item becomes a list of one, and "None" becomes None. What cannot be bent is left alone
+    and listed in `faults`. References lead into `root`, which is `schema` itself unless it is
+    given.
     """
     repairs: list[Repair] = []
     faults: list[Fault] = []
     try:
-        outcome = _Fitting(schema if root is None else root).fit(value, schema, 0)
+        fitting = _Fitting(schema if root is None else root, guesses=level == "lenient")
+        outcome = fitting.fit(value, schema, 0)
         if not outcome.told:
             return Fitted(outcome.value)
         for path, code, message in _told(outcome, "$", set()):
-            if code == "type":
-                repairs.append(type_repair(path, message, span))
+            if code in TYPE_REPAIRS:
+                repairs.append(type_repair(path, message, span, code))
             else:
                 faults.append(Fault(code, path, message))
     except RecursionError:  # a caller deep in its own stack
@@ -59,9 +67,9 @@ class _Outcome:
     wrong: bool = False
     """It is not even of the type that was asked for."""
 
-    def repair(self, value: JsonValue, message: str) -> None:
+    def repair(self, value: JsonValue, message: str, code: str = "type") -> None:
         self.value = value
-        self.told.append(("type", message))
+        self.told.append((code, message))
 
     def fault(self, code: str, message: str) -> None:
         self.fits = False
@@ -83,8 +91,9 @@ class _Outcome:
 class _Fitting:
     """One walk down a value and its schema."""
 
-    def __init__(self, root: object) -> None:
+    def __init__(self, root: object, *, guesses: bool) -> None:
         self._root = root
+        self._guesses = guesses
         self._met: dict[tuple[int, int], tuple[JsonValue, object, _Outcome | None]] = {}
 
     def fit(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
@@ -149,9 +158,16 @@ class _Fitting:
                 return
         if not wanted:
             return
-        if "array" in wanted and self._is_lone_item(value, schema, depth):
-            outcome.repair([value], f"{shown(value)} read as array {shown([value])}")
+        if self._guesses and "null" in wanted and _is_none(value):
+            outcome.repair(None, f"{shown(value)} read as null", "guessed-type")
             return
+        if "array" in wanted and self._is_lone_item(value, schema, depth):
+            sure = isinstance(value, str) and "," not in value and not _is_none(value)
+            sure = sure and _asks_for_texts(schema)
+            if sure or self._guesses:
+                code = "type" if sure else "guessed-type"
+                outcome.repair([value], f"{shown(value)} read as array {shown([value])}", code)
+                return
         names = " or ".join(str(kind)[:SHOWN_NAME] for kind in wanted)
         outcome.fault("wrong-type", f"{shown(value)} is not of type {names}")
 
@@ -232,6 +248,17 @@ _CLASSES: dict[str, type] = {
     "object": dict,
 }
 _LONE = frozenset({str, int, float, bool})
+
+
+def _is_none(value: JsonValue) -> bool:
+    """Whether a text is the word for no value, in Python or in JSON."""
+    return isinstance(value, str) and value.strip().lower() in ("none", "null")
+
+
+def _asks_for_texts(schema: Schema) -> bool:
+    """Whether the items of a list may be texts and nothing else."""
+    items = _item_schema(schema, 0)
+    return isinstance(items, Mapping) and kinds_named(items) == ["string"]
 
 
 def _is_of_type_asked(value: JsonValue, schema: Schema) -> bool:

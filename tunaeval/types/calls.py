@@ -16,7 +16,7 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
 """Keys that have a call's name unless a format says otherwise; all but its own are repairs."""
 
-ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input")
+ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input", "params")
 """Keys that contain a call's arguments, likewise."""
 
 
