@@ -59,6 +59,9 @@ LOST_ENDING = 64
 ARITHMETIC_AHEAD = 12
 """Behind a number: an operator, signs and brackets, and the first digit of the next number."""
 
+UNIT_AHEAD = 512
+"""From the start of a list of calls to the first name with an escaped underscore in it."""
+
 SHORTEST_OPENER = 6
 """So many characters are an opener even if one of them is another: `>>>` is in other texts."""
 
@@ -116,7 +119,7 @@ WORD_AHEAD = 256
 TAG_AHEAD = 131
 """A tag with a name of 128 characters: `</` and `>` are three more."""
 
-LIST_BEFORE = 16
+LIST_BEFORE = 64
 """Before a list of calls in plain text, which show that it is part of a program."""
 
 LIST_AHEAD = 26

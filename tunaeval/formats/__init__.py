@@ -16,6 +16,7 @@ from .named_json import (
     FUNCTIONARY_V32,
     KIMI_K2,
     MISTRAL_V11,
+    NAME_JSON,
     PLAMO3,
     QWEN_AGENT,
     REACT,
@@ -39,7 +40,14 @@ from .parameters import (
     MINIMAX_M3,
     STEP3,
 )
-from .python_calls import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC, TOOL_CODE
+from .python_calls import (
+    LFM2_PYTHONIC,
+    LLAMA4_PYTHONIC,
+    OLMO3,
+    PYTHON_CALLS,
+    PYTHONIC,
+    TOOL_CODE,
+)
 from .qwen25 import CHAIN, ERNIE45, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
 from .routed import HARMONY, INKLING, KIMI_K3, MUSE
 from .servers import REFUSED, SET_ALIASES, SETS
@@ -65,6 +73,7 @@ from .tagged_json import (
     NEMOTRON,
     PHI4_MINI,
     SARASHINA,
+    TOOL_CALLS,
 )
 
 FORMATS = {
@@ -123,10 +132,12 @@ FORMATS = {
         MISTRAL_ARRAY,
         MISTRAL_V11,
         MUSE,
+        NAME_JSON,
         NEMOTRON,
         OLMO3,
         PHI4_MINI,
         PLAMO3,
+        PYTHON_CALLS,
         PYTHONIC,
         QWEN3_BARE,
         QWEN3_CODER,
@@ -138,6 +149,7 @@ FORMATS = {
         SOLAR_OPEN,
         SOLAR_OPEN2,
         STEP3,
+        TOOL_CALLS,
         TOOL_CODE,
     )
 }
@@ -225,11 +237,13 @@ __all__ = [
     "MISTRAL_ARRAY",
     "MISTRAL_V11",
     "MUSE",
+    "NAME_JSON",
     "NEMOTRON",
     "OLMO3",
     "PHI4_MINI",
     "PLAMO3",
     "PYTHONIC",
+    "PYTHON_CALLS",
     "QWEN3_BARE",
     "QWEN3_CODER",
     "QWEN_AGENT",
@@ -244,5 +258,6 @@ __all__ = [
     "SOLAR_OPEN2",
     "STEP3",
     "TOOLS_TAG",
+    "TOOL_CALLS",
     "TOOL_CODE",
 ]

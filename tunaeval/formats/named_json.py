@@ -227,3 +227,14 @@ REACT = shipped(
     models=("any model prompted for it", "Qwen 1.5 agents", "LangChain prompts"),
     summary="a line with the action and a line with its input",
 )
+
+# GLM-4's own template, and LLaMA-Factory's for it: the name is the first line of the reply.
+NAME_JSON = shipped(
+    "name-json",
+    (Name(), Literal("\n"), Arguments()),
+    marked=False,
+    whole=True,
+    aliases=("glm4",),
+    models=("GLM-4",),
+    summary="a name, and JSON on the next line: all of a reply or of a code fence",
+)

@@ -12,8 +12,20 @@ PYTHONIC = shipped(
     marked=False,
     around=(Literal("", also=("<|python_start|>",)), Literal("", also=("<|python_end|>",))),
     separator="",
-    models=("Llama 3.2 1B and 3B", "ToolACE", "Gorilla OpenFunctions", "xLAM-like fine-tunes"),
+    models=("Llama 3.2 1B and 3B", "ToolACE", "models that are asked for a list of calls"),
     summary="a list of Python calls, without markers",
+)
+
+# Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
+# others quote each call in a list, or escape its names as Markdown does.
+PYTHON_CALLS = shipped(
+    "python-calls",
+    (PythonCalls(listed=False, loose=True),),
+    marked=False,
+    whole=True,
+    aliases=("gorilla", "raven"),
+    models=("Gorilla OpenFunctions v2", "NexusRaven", "Snowflake Arctic", "DBRX", "small Mistrals"),
+    summary="Python calls side by side, or quoted in a list: all of a reply or of a code fence",
 )
 
 LLAMA4_PYTHONIC = shipped(

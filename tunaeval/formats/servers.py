@@ -22,6 +22,7 @@ from .tagged_json import (
     LLAMA3_BARE,
     LLAMA3_JSON,
     MISTRAL_ARRAY,
+    TOOL_CALLS,
 )
 
 SETS = {
@@ -33,7 +34,7 @@ SETS = {
     "llama3": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
     "qwen3": (HERMES, QWEN3_CODER, QWEN3_BARE),
-    "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY),
+    "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY, TOOL_CALLS),
 }
 """Formats that models of one name write in turn, to be read side by side."""
 

@@ -240,3 +240,13 @@ APERTUS = shipped(
     models=("Apertus",),
     summary="a JSON array of objects whose one key is the tool's name",
 )
+
+# xLAM's own prompt, and the answers of OpenAI's API where a model writes them as text.
+TOOL_CALLS = shipped(
+    "tool-calls",
+    (CallObject(array=True, listed=True, inside=("tool_calls", "tool_call")),),
+    marked=False,
+    whole=True,
+    models=("xLAM", "models that repeat OpenAI's API"),
+    summary="a list of calls in an object's tool_calls: all of a reply or of a code fence",
+)

@@ -41,11 +41,15 @@ def fault_of(
     separator: str = "\n",
     marked: bool = True,
     prompted: bool = False,
+    whole: bool = False,
 ) -> str | None:
     """Why a format could never be read, if so; its fields are of their kinds (`shapes`)."""
     if not NAME.fullmatch(name):
         allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
         return f"name is {name!r:.60}; a name is {allowed}"
+    if whole:
+        plain = not (envelope or around or dropped or marked or prompted)
+        return _whole_fault(words, plain=plain) or _reasoning_fault(words, reasoning)
     if fault := envelope_fault(words, envelope):
         return fault
     flat = _flat(words)
@@ -68,6 +72,25 @@ def fault_of(
         or _dropped_fault(flat, around, dropped)
         or _following_fault(words, around, separator)
     )
+
+
+def _whole_fault(words: tuple[Word, ...], *, plain: bool) -> str | None:
+    """Why a format could not be all of a reply: three shapes can be known without a marker."""
+    match words:
+        case (CallObject(inside=(_, *_)),) | (PythonCalls(loose=True),):
+            known = True
+        case (Name(), Literal(), Arguments(mark="", optional=False)):
+            known = True
+        case _:
+            known = False
+    if not known:
+        return (
+            "whole=True is for one of CallObject(inside=...), PythonCalls(loose=True), and Name() "
+            "with a Literal and Arguments() behind it"
+        )
+    if not plain:
+        return "whole=True goes with marked=False, and with nothing else around the calls"
+    return None
 
 
 def _prompted_fault(words: tuple[Word, ...], envelope: Envelope | None) -> str | None:

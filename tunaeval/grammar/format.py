@@ -28,6 +28,8 @@ class Format:
     they are never written, and are no content. `prompted` says that the prompt ends with the
     opener, so that a text read under this name alone may begin behind it. `also` are formats that
     are read under this name too, because the same models fall into them; they are never written.
+    `whole` says that nothing marks a call, so that calls are all of a reply, or of a code fence in
+    it; `auto` reads such a format where tools are given, as it has nothing else to know a call by.
     `aliases` are the names that servers have for the same text (`--tool-call-parser`,
     `--reasoning-parser`).
 
@@ -44,6 +46,7 @@ class Format:
     envelope: Envelope | None = None
     dropped: tuple[str, ...] = ()
     prompted: bool = False
+    whole: bool = False
     also: tuple[Format, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = THINKING
@@ -65,6 +68,7 @@ class Format:
             separator=self.separator,
             marked=self.marked,
             prompted=self.prompted,
+            whole=self.whole,
         )
         if fault:
             raise FormatError(f"format {self.name!r}: {fault}")

@@ -52,6 +52,9 @@ class CallObject:
     has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
     written without quotes.
 
+    `inside` is for formats that are a whole reply: the keys of an object that has the call, or the
+    list of calls, as its value. The first is written.
+
     `opens` is for formats without an opening literal: what a text has to begin with to be looked
     at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name
     *and* arguments to be taken for a call.
@@ -64,6 +67,7 @@ class CallObject:
     joined: str = ""
     keyed: bool = False
     bare_keys: bool = False
+    inside: tuple[str, ...] = ()
     opens: tuple[tuple[str, ...], ...] = ()
 
 
@@ -71,10 +75,13 @@ class CallObject:
 class PythonCalls:
     """Calls as Python writes them, with literals for arguments: in a list, or one on each line.
 
-    `listed` says how they are written; both are read. `opens` is as in `CallObject`.
+    `listed` says how they are written; both are read. `loose` is for formats that are a whole
+    reply: calls may be in lists of lists, in quotes or in ticks, and commas, semicolons and new
+    lines are between them. `opens` is as in `CallObject`.
     """
 
     listed: bool = True
+    loose: bool = False
     opens: tuple[tuple[str, ...], ...] = ()
 
 

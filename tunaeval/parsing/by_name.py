@@ -24,7 +24,12 @@ qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by si
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
 `<tools>`, bare JSON, code fences, loose JSON."""
 
-auto = Reader("auto", AUTO, summary="finds the format in the text: all of them, read side by side")
+auto = Reader(
+    "auto",
+    AUTO,
+    summary="finds the format in the text: all of them, read side by side",
+    wants_tools=True,
+)
 
 dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
     Reader(name, forms) for name, forms in SETS.items()

@@ -6,7 +6,8 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
@@ -32,8 +33,8 @@ class Collector:
     """Takes in pieces in order. `events` is None when nobody listens."""
 
     __slots__ = (
-        "_attempted", "_blank", "_diagnoses", "_settled", "_started", "bare", "calls", "events",
-        "full", "has_reasoning", "live", "pieces", "prose", "reader", "truncated",
+        "_attempted", "_blank", "_diagnoses", "_settled", "_started", "answered", "bare", "calls",
+        "events", "full", "has_reasoning", "live", "pieces", "prose", "reader", "truncated",
     )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
@@ -49,6 +50,8 @@ class Collector:
         """The last block that was read had no markers."""
         self.full = False
         """As many calls as are read at the most have been read, and another follows."""
+        self.answered: int | None = None
+        """Where a later turn begins, which was not read."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
@@ -222,6 +225,28 @@ class Collector:
         self._attempted = {**self._attempted, cut: start}
         self.truncated = self.truncated or cut
 
+    def adopt(self, found: Collector, place: Callable[[int], int]) -> None:
+        """Take over what another collector has read; `place` says where its offsets are here."""
+        for note in found.diagnoses:
+            self.note(replace(note, span=_moved(note.span, place)))
+        calls = iter(found.calls)
+        for kind, _, end in found.pieces:
+            if kind == "call":
+                call = next(calls)
+                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                self.call(replace(call, span=_moved(call.span, place), repairs=repairs))
+            else:
+                self.piece(kind, self.end, place(end))
+        for cut, start in found.attempts.items():
+            self.attempt(place(start), cut=cut)
+        self.truncated = self.truncated or found.truncated
+        self.full = self.full or found.full
+
+    @property
+    def attempts(self) -> Mapping[bool, int]:
+        """Where the first attempt began that was cut off (True), and the first that was not."""
+        return self._attempted
+
     def reclassify(self, start: int, marker: int = 0) -> None:
         """All since `start` was reasoning, behind a marker of so many characters.
 
@@ -271,3 +296,7 @@ class Collector:
         if True in self._attempted:
             return "truncated"
         return "malformed" if self._attempted else "no_call"
+
+
+def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
+    return Span(place(span.start), place(span.end)) if span else None

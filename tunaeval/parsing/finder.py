@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
+from .fast import FENCE
+from .later_turns import TURNS
 from .prompted import Prompted, prompted_of
 from .tokens import Token
 
 if TYPE_CHECKING:
     from tunaeval.window import Window
+
+    from .units import Unit
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -30,12 +34,20 @@ _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)
 class Finder:
     """The compiled search of one set of formats. What only a few texts ask for is made then."""
 
-    def __init__(self, formats: tuple[Format, ...]) -> None:
-        self.formats = formats
-        self.tokens = _tokens(formats)
+    def __init__(self, formats: tuple[Format, ...], *, wants_tools: bool = False) -> None:
+        self.wants_tools = wants_tools
+        """Whether calls that nothing marks are read only where tools are given."""
+        self.formats = tuple(form for form in formats if not form.whole)
+        self.wholes = tuple(form for form in formats if form.whole)
+        """The formats whose calls are all of a reply, or of a code fence; nothing marks them."""
+        self.tokens = _tokens(self.formats)
+        if self.wholes:
+            self.tokens.setdefault(FENCE, Token("fence", FENCE))
+        for text in TURNS:
+            self.tokens.setdefault(text, Token("turn", text))
         self._rows: tuple[tuple[tuple[str, ...], Format], ...] = tuple(
             (row, form)
-            for form in formats
+            for form in self.formats
             for word in (form.call or form.python,)
             for row in (word.opens if word else ())
         )
@@ -43,10 +55,15 @@ class Finder:
     @cached_property
     def search(self) -> re.Pattern[str]:
         """Where something begins; compiled when a text is met that is more than one block."""
+        return _search(self._before_calls, self._rows)
+
+    @cached_property
+    def search_on(self) -> re.Pattern[str]:
+        """Where something begins behind a call: a later turn, too."""
         return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
-        """The search that finds the same in this text, perhaps faster.
+        """The search that finds the same as `search` in this text, perhaps faster.
 
         Where letters begin nothing that is looked for, prose is passed over twice as fast.
         """
@@ -54,6 +71,11 @@ class Finder:
         if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return self._wordless
+
+    @cached_property
+    def _before_calls(self) -> tuple[str, ...]:
+        """The texts that mean something even before the first call."""
+        return tuple(text for text, token in self.tokens.items() if token.kind != "turn")
 
     @cached_property
     def begin(self) -> re.Pattern[str]:
@@ -66,16 +88,23 @@ class Finder:
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
-        return tuple(text for text in self.tokens if text[:1].isalpha())
+        return tuple(text for text in self._before_calls if text[:1].isalpha())
 
     @cached_property
     def _wordless(self) -> re.Pattern[str]:
-        return _search((text for text in self.tokens if not text[:1].isalpha()), self._rows)
+        return _search((text for text in self._before_calls if not text[:1].isalpha()), self._rows)
 
     @cached_property
     def prompted(self) -> Prompted | None:
         """How texts begin where the prompt ends with the opener of the first format."""
-        return prompted_of(self.formats[0])
+        return prompted_of(self.formats[0]) if self.formats else None
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """How units begin that are calls of one of `wholes` alone."""
+        from .units import unit_of  # noqa: PLC0415 - imports the readers of blocks
+
+        return tuple(map(unit_of, self.wholes))
 
     @cached_property
     def cut_ends(self) -> frozenset[str]:
@@ -123,7 +152,7 @@ class Finder:
 
     @cached_property
     def _longest(self) -> int:
-        return max([*map(len, self.tokens), *(_length(row) for row, _ in self._rows)])
+        return max([*map(len, self.tokens), *(_length(row) for row, _ in self._rows)], default=0)
 
     @cached_property
     def _cut(self) -> re.Pattern[str]:
@@ -147,13 +176,13 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known.formats[:1] == (form,) and not longer
 
-    def next_in(self, window: Window) -> tuple[re.Match[str] | None, int]:
-        """The next token of a text that may go on, and where it begins.
+    def next_in(self, window: Window, *, called: bool = False) -> tuple[re.Match[str] | None, int]:
+        """The next token of a text that may go on, and where it begins; `called`: behind a call.
 
         Where there is none that is certain, from where on one may begin when more comes.
         """
         text, start = window.text, window.pos
-        hit = self.search.search(text, start)
+        hit = (self.search_on if called else self.search).search(text, start)
         if hit is not None and hit.start() < len(text) - self._longest:
             return hit, hit.start()
         held = self.held(window)

@@ -144,12 +144,19 @@ _NAMED = CallObject()
 
 
 def judge_named(
-    name: str | None, read: Read, *, form: Format, span: Span, tools: Tools | None, level: Level
+    name: str | None,
+    read: Read,
+    *,
+    form: Format,
+    span: Span,
+    tools: Tools | None,
+    level: Level,
+    frame: tuple[Repair, ...] = (),
 ) -> Verdict:
-    """The same for arguments whose tool's name stood outside of them."""
+    """Judge arguments whose tool's name is outside of them, as `judge` does a whole object."""
     call: JsonObject = {_NAMED.name: name, _NAMED.arguments: read.value}
     named = read._replace(value=call)
-    return judge(named, word=_NAMED, form=form, span=span, tools=tools, level=level)
+    return judge(named, word=_NAMED, form=form, span=span, tools=tools, level=level, frame=frame)
 
 
 def only_a_word(name: str | None) -> Verdict:

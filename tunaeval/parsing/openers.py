@@ -23,8 +23,12 @@ from .fast.made import moved
 from .finder import closers_of
 from .mention import Mention
 from .passage import Passage
-from .quoting import LINE_START, in_sentence, in_ticks, quote_before
+from .quoting import LINE_START, in_program, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
+from .units import begins_unit, gather, read_unit
+
+_FENCE_LINE = re.compile(r"```(?:[ \t]?[A-Za-z0-9_+-]{0,24}(?=\s))?\s{0,64}+")
+"""A fence with its language and the white space behind it."""
 
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
 
@@ -53,10 +57,76 @@ class Blocks(Passage):
         # A bare object has no marker that would announce it, so it may be only part of some code.
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
+        if fence and self._may_be_unit() and not in_program(text, start):
+            return self._fenced(token)
         choice = chosen(token, text, start + len(token.text))
         if undecided(token, window, choice):
             return self._open_later(token, choice, quoted=quoted)
         return self._opened(token, choice, quoted=quoted)
+
+    def _may_be_unit(self) -> bool:
+        """Whether calls may be all of a reply or of a fence: only by the names of tools."""
+        finder = self.finder
+        return bool(finder.wholes) and (self.tools is not None or not finder.wants_tools)
+
+    def _fenced(self, token: Token | None = None) -> Reading[None]:
+        """A code fence: calls and nothing else, or what its token is the opener of, or code."""
+        window, units = self.window, self.finder.units
+        while True:
+            behind = _FENCE_LINE.match(window.text, window.pos)
+            body = behind.end() if behind else window.pos + len(FENCE)
+            near = not window.final and len(window.text) - body < 2
+            begins = None if near else begins_unit(units, window, body, self.tools, fenced=True)
+            if begins is not None:
+                break
+            yield
+        if begins:
+            window.pos, size = body, body - window.pos
+            yield from gather(window, FENCE)
+            window.pos -= size
+            if self._is_fenced_unit(size):
+                return
+        if token is None:
+            self._in_code = True
+            self._only_text(FENCE)
+            return
+        choice = chosen(token, window.text, window.pos + len(FENCE))
+        if undecided(token, window, choice):
+            reading: Reading[None] | None = self._open_later(token, choice, quoted=False)
+        else:
+            reading = self._opened(token, choice, quoted=False)
+        if reading is not None:
+            yield from reading
+
+    def _is_fenced_unit(self, size: int) -> bool:
+        """Read a fence that opens with so many characters, if it holds calls and nothing else."""
+        window, collector, start = self.window, self.collector, self.window.offset
+        body = window.pos + size
+        end = window.text.find(FENCE, body)
+        stop = end if end >= 0 else len(window.text)
+        found = read_unit(
+            self.finder.units, window.text[body:stop], start + size, self.tools, self.level
+        )
+        if found is None:
+            return False
+        collector.piece("markup", start, start + size)
+        collector.adopt(found.collector, found.place)
+        self._pass(stop, bare=False)
+        self._in_code = end < 0
+        if end >= 0:
+            self._markup(len(FENCE))
+        return True
+
+    def _take_unit(self, start: int, stop: int) -> bool:
+        """Read the window's text between two indices, if it is calls and nothing else."""
+        window = self.window
+        text, base = window.text[start:stop], window.base + start
+        found = read_unit(self.finder.units, text, base, self.tools, self.level)
+        if found is None:
+            return False
+        self.collector.adopt(found.collector, found.place)
+        self._pass(stop, bare=True)
+        return True
 
     def _ends_mention(self, token: Token) -> bool:
         """Whether a fence ends what was mentioned or refused before it, and begins nothing."""

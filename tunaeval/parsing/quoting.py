@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from tunaeval.limits import KEPT
+from tunaeval.limits import KEPT, LIST_BEFORE
 from tunaeval.types import Tools
 from tunaeval.window import Window
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 """What comes next begins its line, but for white space."""
+
+IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
+"""What is before the first line of a string of several lines, in a program."""
 
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
@@ -19,6 +22,14 @@ _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
 
 _BEFORE_WORDS = re.compile(r".?\w\Z|[\w*-] \Z", re.DOTALL).match
 """What is before an opener of words or signs in a sentence, or in an item of a list."""
+
+
+_in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
+
+
+def in_program(text: str, at: int) -> bool:
+    """Whether what begins at an index is the first line of a string in a program."""
+    return _in_string(text, max(0, at - LIST_BEFORE), at) is not None
 
 
 def in_sentence(window: Window, at: int) -> bool:

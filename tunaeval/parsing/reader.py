@@ -30,12 +30,21 @@ class Reader:
     """Reads one format, or several side by side; where two begin alike, the first has it.
 
     A `Parser`, compiled when it is first used. `at_once` reads a text that is one block of the
-    first format as that is written, and returns None for any other text.
+    first format as that is written, and returns None for any other text. `wants_tools`: calls that
+    nothing marks are read only where tools are given, as any text may look like one.
     """
 
-    def __init__(self, name: str, formats: tuple[Format, ...], *, summary: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        formats: tuple[Format, ...],
+        *,
+        summary: str = "",
+        wants_tools: bool = False,
+    ) -> None:
         self.name = name
         self.formats = formats
+        self.wants_tools = wants_tools
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
         self.at_once: TextReader = self._compiled
@@ -46,7 +55,14 @@ class Reader:
 
     def __reduce__(self) -> tuple[partial[Reader], tuple[()]]:
         """Another process makes its own, and compiles it."""
-        return partial(type(self), self.name, self.formats, summary=self.summary), ()
+        make = partial(
+            type(self),
+            self.name,
+            self.formats,
+            summary=self.summary,
+            wants_tools=self.wants_tools,
+        )
+        return make, ()
 
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
@@ -101,7 +117,8 @@ class Reader:
             return self._finder
         with _compiling:
             if self._finder is None:
-                finder, first = Finder(self.formats), self.formats[0]
+                finder = Finder(self.formats, wants_tools=self.wants_tools)
+                first = self.formats[0]
                 begins = first.opener is not None and finder.begins(first.opener.text, first)
                 self.at_once = text_reader(first) if begins else nothing
                 self._finder = finder  # last: to other threads it means that all is made

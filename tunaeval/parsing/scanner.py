@@ -16,14 +16,17 @@ from tunaeval.limits import KEPT, MAX_CALLS
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
+from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
+from .later_turns import LINES, begins_turn
 from .lost_openers import ends_call, ends_in_tool
 from .openers import Blocks
 from .prompted import Prompted
 from .quoting import LINE_START, in_ticks
 from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
 from .tokens import Token
+from .units import begins_unit, gather
 
 
 class Scanner(Blocks):
@@ -38,13 +41,14 @@ class Scanner(Blocks):
     def run(self) -> Reading[None]:
         """Collect everything."""
         window, collector, finder = self.window, self.collector, self.finder
-        if finder.prompted and not window.offset:
-            yield from self._begun(finder.prompted)
+        yield from self._begin()
         if not window.final:
             yield from self._follow()
         text, known = window.text, finder.tokens.get
-        search = finder.search_of(text).search
-        while not collector.full:
+        search, called = finder.search_of(text).search, False
+        while not (collector.full or self._over):
+            if collector.calls and not called:
+                search, called = finder.search_on.search, True
             hit = search(text, window.pos)
             if hit is None:
                 break
@@ -58,9 +62,17 @@ class Scanner(Blocks):
         if collector.full:
             at = window.offset
             collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+        if collector.full or self._over:
             yield from self._run_out()
         self._say(len(window.text))
         self._finish()
+
+    def _begin(self) -> Reading[None]:
+        """What only a text's beginning may have: the rest of a prompted call; a unit."""
+        if self.finder.prompted and not self.window.offset:
+            yield from self._begun(self.finder.prompted)
+        if self._may_be_unit():
+            yield from self._unit()
 
     def _begun(self, prompted: Prompted) -> Reading[None]:
         """What the prompt began, at the beginning of the text."""
@@ -79,8 +91,8 @@ class Scanner(Blocks):
     def _follow(self) -> Reading[None]:
         """The same while more of the text may come: what may become a token is held back."""
         window, finder, collector = self.window, self.finder, self.collector
-        while not (window.final or collector.full):
-            hit, end = finder.next_in(window)
+        while not (window.final or collector.full or self._over):
+            hit, end = finder.next_in(window, called=bool(collector.calls))
             self._say(end)
             if hit is None:
                 collector.prose = end == len(window.text) and self._in_prose()
@@ -98,6 +110,30 @@ class Scanner(Blocks):
         while not window.final:
             self._say(len(window.text))
             yield
+
+    # --- units ---------------------------------------------------------------------------------
+
+    def _unit(self) -> Reading[None]:
+        """The rest of the text, if it is calls and nothing else."""
+        window, units = self.window, self.finder.units
+        begins = begins_unit(units, window, window.pos, self.tools, fenced=False)
+        while begins is None:
+            yield
+            begins = begins_unit(units, window, window.pos, self.tools, fenced=False)
+        if begins:
+            yield from gather(window)
+            if not self._take_unit(window.pos, len(window.text)):
+                turn = begins_turn(window.text, window.pos)
+                if turn:
+                    self._take_unit(window.pos, turn.start())
+
+    def _fence(self, _: Token) -> Reading[None] | None:
+        """A code fence where only units are read."""
+        if self._in_code or self._quoted() or not self._may_be_unit():
+            self._in_code = not self._in_code
+            self._only_text(FENCE)
+            return None
+        return self._fenced()
 
     def _close(self, token: Token) -> Reading[None] | None:
         """A closer that no block read: of a mention, of something refused, or one too many."""
@@ -151,6 +187,21 @@ class Scanner(Blocks):
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self.window.offset, f"{token.text!r} closes nothing"
         self.collector.diagnose("stray-closer", message, start, start + len(token.text))
+
+    def _turn(self, token: Token) -> None:
+        """A later turn, if a call is before it: all that follows is content."""
+        window, collector, text = self.window, self.collector, token.text
+        is_line = text in LINES and not LINE_START.search(self._line)
+        if not collector.calls or is_line or self._in_code or self._quoted():
+            self._only_text(text)
+            return
+        start = window.offset
+        collector.diagnose(
+            "later-turn", f"{text!r} begins a later turn, which was not read",
+            start, start + len(text),
+        )  # fmt: skip
+        collector.answered = start
+        self._over = True
 
     # --- messages ----------------------------------------------------------------------------
 
@@ -290,4 +341,6 @@ _HANDLERS: dict[str, _Handler] = {
     "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
     "message": Scanner._message,  # noqa: SLF001 - as above
     "end": Scanner._end_message,  # noqa: SLF001 - as above
+    "fence": Scanner._fence,  # noqa: SLF001 - as above
+    "turn": Scanner._turn,  # noqa: SLF001 - as above
 }

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from .lost_openers import Ending
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end"
+    "open",
+    "bare",
+    "close",
+    "around",
+    "reasoning",
+    "end_reasoning",
+    "message",
+    "end",
+    "fence",
+    "turn",
 ]
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]

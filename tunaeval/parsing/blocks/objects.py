@@ -12,7 +12,7 @@ from collections.abc import Generator
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
 from tunaeval.limits import MARGIN, MAX_CALLS, MAX_REPAIRS
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
-from tunaeval.types import JsonValue, Level, Repair, Span
+from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer, stops_of
@@ -33,7 +33,6 @@ class Block(Begun):
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         super().__init__(setting, form, start, quoted=quoted)
-        self._frame: tuple[Repair, ...] = ()
         self._fenced = False
         self._doubled = 0
         self._last: JsonValue = None
@@ -56,7 +55,7 @@ class Block(Begun):
             if closed:
                 yield from self._between(words[at + 1 : -1])
             yield from self._after(closer, closed=closed)
-        elif closed and self._ledger.waiting:
+        elif closed and self._ledger.waiting and not call.inside:
             yield from self._extra_bracket()
         self._ledger.close(self._window.offset)
 
@@ -79,7 +78,7 @@ class Block(Begun):
             yield from bounded(window, _LANGUAGE)
             self._fenced = True
             repair = self._ledger.repair_here("fence", "a code fence around the call")
-            self._frame = (*self._frame, repair)
+            self.frame = (*self.frame, repair)
             char = yield from next_char(window)
         if char == "" and self._form.marked and not self._is_a_word():
             self._cut("the text ends behind the opener")
@@ -101,7 +100,7 @@ class Block(Begun):
             if not (yield from literal(window, again)):
                 break
             self._doubled, last = self._doubled + 1, here
-            self._frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
+            self.frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
             char = yield from next_char(window)
         return char, last
 
@@ -154,7 +153,7 @@ class Block(Begun):
                 repair = self._ledger.repair_here(
                     "several-calls", "an array where one object belongs"
                 )
-                self._frame = (*self._frame, repair)
+                self.frame = (*self.frame, repair)
         return (yield from self._row(word, stops, listed=char == "["))
 
     def _row(
@@ -182,7 +181,7 @@ class Block(Begun):
                 comma = True
             elif char == "]" and listed:
                 listed = False
-            elif char == "}" and count and not word.opens:
+            elif char == "}" and count and not (word.opens or word.inside):
                 self._extra_closer()
             else:
                 return self._ended(char, count, listed=listed, comma=comma)
@@ -194,7 +193,7 @@ class Block(Begun):
         """A repair of the first call and of all that follow it."""
         message = "several calls in one pair of markers"
         self._ledger.repair("several-calls", message)
-        self._frame = (*self._frame, self._ledger.repair_here("several-calls", message))
+        self.frame = (*self.frame, self._ledger.repair_here("several-calls", message))
 
     def _is_full(self) -> bool:
         collector = self._setting.collector
@@ -258,7 +257,7 @@ class Block(Begun):
             span=span,
             tools=self._setting.tools,
             level=self._setting.level,
-            frame=self._frame,
+            frame=self.frame,
         )
         return self._judged(verdict, read, span)
 

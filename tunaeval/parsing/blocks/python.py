@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tunaeval.grammar import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, MAX_CALLS
 from tunaeval.repair import PythonReader, Read, Unreadable
-from tunaeval.types import Span
+from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer
@@ -34,6 +34,13 @@ class _Found:
     name: str
     span: Span
     read: Read | Unreadable
+    frame: tuple[Repair, ...] = ()
+
+
+QUOTING = ("'", '"', "`")
+_QUOTE = re.compile("['\"`]?+")
+_LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
+"""Between calls that are all of a reply: lists in lists, quotes, commas, semicolons, new lines."""
 
 
 class PythonBlock(Begun):
@@ -58,6 +65,9 @@ class PythonBlock(Begun):
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
         window = self._window
+        if self._form.whole:
+            yield from self._read_unit()
+            return
         if self._bare:
             yield from self._read_bare()
             return
@@ -92,6 +102,47 @@ class PythonBlock(Begun):
             elif self._broken:
                 self._refuse(self._held[-1])
         self._ledger.close(window.offset)
+
+    def _read_unit(self) -> Reading[None]:
+        """All of the text as calls, one of which names a tool; without a body if it is not."""
+        window = self._window
+        depth = yield from self._loose_row()
+        self.had_body = depth is not None and (self._known or self._setting.tools is None)
+        if depth is None or not self.had_body:
+            return
+        self._likely = True
+        self._hand_on()
+        if depth:
+            code, what = ("unclosed", "never closed") if depth > 0 else ("extra-closer", "no list")
+            self._ledger.repair(code, f"a bracket around calls: {what}")
+        self._ledger.close(window.offset)
+
+    def _loose_row(self) -> Generator[None, None, int | None]:
+        """Hold all calls; return how many lists are open at the end, or None at anything else."""
+        window, depth = self._window, 0
+        while True:
+            joint = yield from bounded(window, _LOOSE)
+            depth += joint.count("[") - joint.count("]")
+            if window.pos == len(window.text):
+                break
+            quote = joint[-1:] if joint[-1:] in QUOTING else ""
+            at, before = window.offset, len(self._held)
+            if self._is_full():
+                break
+            if not _begins_name(window.text[window.pos]):
+                return None
+            whole = yield from self._call()
+            if quote and len(self._held) > before:
+                note = self._ledger.repair_here("quoted-call", "a call in quotes")
+                note = replace(note, span=Span(at - 1, at))
+                self._held[-1] = replace(self._held[-1], frame=(note,))
+            if not whole:
+                last = self._held[-1].read if len(self._held) > before else None
+                if not (isinstance(last, Unreadable) and last.cut):
+                    return None
+                window.pos = len(window.text)
+                break
+        return depth if self._held else None
 
     def _convinces(self) -> bool:
         """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
@@ -168,6 +219,8 @@ class PythonBlock(Begun):
         """One call; false when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
+        if self._form.whole:
+            yield from bounded(window, _QUOTE)
         char = yield from next_char(window)
         if char != "(":
             return self._no_call(name, start, char)
@@ -234,6 +287,7 @@ class PythonBlock(Begun):
             span=span,
             tools=self._setting.tools,
             level=self._setting.level,
+            frame=(*self.frame, *found.frame),
         )
         if verdict.call or self._likely:
             collector.truncated = collector.truncated or read.truncated

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tunaeval.grammar import Format
-from tunaeval.types import JsonValue, Level, Tools
+from tunaeval.types import JsonValue, Level, Repair, Tools
 from tunaeval.window import Window
 
 from ..collect import Collector
@@ -45,6 +45,8 @@ class Begun:
         self.failed = False
         self.closed = False
         self.doubtful = False
+        self.frame: tuple[Repair, ...] = ()
+        """Repairs of what is around the calls, which count for each of them."""
         self._setting = setting
         self._window = setting.window
         self._form = form

@@ -69,7 +69,7 @@ class TaggedBlock(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
-        words, window = self._form.words[1:], self._window
+        words, window = self._form.words[self._form.opener is not None :], self._window
         for index, word in enumerate(words):
             fits = yield from self._word(word, words[index + 1 :])
             if fits is True:
@@ -279,7 +279,15 @@ class TaggedBlock(Begun):
             verdict = only_a_word(name)
         else:
             level = self._setting.level
-            verdict = judge_named(name, found, form=self._form, span=span, tools=tools, level=level)
+            verdict = judge_named(
+                name,
+                found,
+                form=self._form,
+                span=span,
+                tools=tools,
+                level=level,
+                frame=self.frame,
+            )
         collector.truncated = collector.truncated or verdict.truncated
         if self._quoted:
             collector.diagnose("quoted", "a call in inline code is only quoted", *span)

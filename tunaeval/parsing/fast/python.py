@@ -11,6 +11,7 @@ from tunaeval.types import ToolCall, Tools
 from tunaeval.window import Window
 
 from ..patterns import SPACE
+from ..quoting import IN_PROGRAM_STRING
 from .made import call_of
 from .promise import UNSURE, BlockReader
 from .rows import behind_space
@@ -21,8 +22,12 @@ NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
 HEAD_NEAR = re.compile(rf"({NAME.pattern}){NEAR_SPACE}")
 """In a row that nothing closes, what is before the parenthesis of another call; else it is text."""
 
-_CODE_BEFORE = re.compile(r"(?:[\w)\]]|[=+*({\[,][ \t]{0,8})\Z")
-"""What is before a list that is part of a program: an index, an assignment, an argument."""
+_CODE_BEFORE = re.compile(
+    r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
+    + IN_PROGRAM_STRING
+    + r")\Z"
+)
+"""What is before a list in a program: a name, an assignment, an argument, a string's quotes."""
 
 _head = re.compile(rf"{SPACE}({NAME.pattern}){SPACE}(?=\()").match
 _next_head = re.compile(rf"{SPACE}{HEAD_NEAR.pattern}(?=\()").match

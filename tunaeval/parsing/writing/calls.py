@@ -145,6 +145,8 @@ def _plain(call: ToolCall) -> JsonObject:
 def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
     """The calls' objects: one alone, several joined or in a list."""
     written = [_object(word, call) for call in calls]
+    if word.inside:
+        return f'{{"{word.inside[0]}": [{", ".join(written)}]}}'
     alone = len(written) == 1 and not word.listed
     return word.joined.join(written) if word.joined or alone else f"[{', '.join(written)}]"
 

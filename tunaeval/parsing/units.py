@@ -1,0 +1,196 @@
+r"""Calls that are all of a unit: of a whole reply, or of what is in a code fence.
+
+Nothing marks such a call (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so a
+unit is read only if nothing else is in it; else it is read as any text is. Models that write
+Markdown escape each underscore (`get\_price`): a unit in which one is escaped is read without the
+backslashes, and offsets are those of the text as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tunaeval.grammar import Format
+from tunaeval.limits import KEPT, UNIT_AHEAD
+from tunaeval.repair import repair_of
+from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.window import Reading, Window, read_all
+
+from .blocks.objects import Block
+from .blocks.python import PythonBlock
+from .blocks.recovering import Setting
+from .blocks.tagged import TaggedBlock
+from .collect import Collector
+
+ESCAPED = "\\_"
+
+_NAME = r"[^\W\d](?:[\w./-]|\\_){0,200}+"
+_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
+"""A plain list of calls, which other formats read."""
+
+_JOINTS = re.compile(r"[\s,;]*+")
+_ENDS_OBJECT = re.compile(r"\s*+(?P<closer>\}?)[\s;]*+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How the units of one format begin.
+
+    `begins` matches what has to be at the start, with the name of the first tool if that has to be
+    a known one; `may_begin` matches a text that ends before that is decided.
+    """
+
+    form: Format
+    begins: Callable[[str, int], re.Match[str] | None]
+    may_begin: Callable[[str, int], re.Match[str] | None]
+
+
+def unit_of(form: Format) -> Unit:
+    """Compile how the units of a format with `whole=True` begin."""
+    if form.python:
+        head = rf"""{_QUOTED}{_NAME}['"`]?\s{{0,24}}+\("""
+        part = rf"""{_QUOTED}(?:{_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
+    elif form.call:
+        keys = "|".join(map(re.escape, form.call.inside))
+        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        most = max(map(len, form.call.inside))
+        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
+        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+    else:
+        head = rf"\s{{0,64}}+(?P<name>{_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
+        part = rf"\s{{0,64}}+(?:{_NAME}(?:\\|\s{{0,32}}+))?\Z"
+    return Unit(form, re.compile(head).match, re.compile(part).match)
+
+
+def begins_unit(
+    units: tuple[Unit, ...],
+    window: Window,
+    at: int,
+    tools: Tools | None,
+    *,
+    fenced: bool,
+) -> bool | None:
+    """Whether a unit may begin at an index of the window's text; None if more text could tell."""
+    text = window.text
+    for unit in units:
+        found = unit.begins(text, at)
+        if found is None:
+            if not window.final and unit.may_begin(text, at):
+                return None
+            continue
+        name = found.groupdict().get("name")
+        if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
+            continue
+        if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + UNIT_AHEAD]:
+            return True
+        if not window.final and len(text) - at < UNIT_AHEAD:
+            return None
+    return False
+
+
+def gather(window: Window, end: str = "") -> Reading[None]:
+    """Wait until `end` has arrived, or all of the text; afterwards the window holds all of it.
+
+    Pieces are joined once, as a window that grows piece by piece would be copied for each of them.
+    """
+    if window.final:
+        return
+    before = window.text[max(0, window.pos - KEPT) : window.pos]
+    start, pieces = window.offset, [window.text[window.pos :]]
+    tail = pieces[0]
+    while not ((end and end in tail) or window.final):
+        window.pos = len(window.text)
+        yield
+        pieces.append(window.text[window.pos :])
+        tail = (tail[-len(end) :] if end else "") + pieces[-1]
+    window.text = before + "".join(pieces)
+    window.pos, window.base = len(before), start - len(before)
+
+
+def read_unit(
+    units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
+) -> Found | None:
+    """Read the text of a unit that begins at offset `base`; None if it is not calls alone."""
+    plain = text.replace(ESCAPED, "_")
+    frame: tuple[Repair, ...] = ()
+    if plain != text:
+        first = base + text.index(ESCAPED)
+        message = "Markdown's `\\_` where an underscore belongs"
+        frame = (repair_of("markdown-escape", message, Span(first, first + 2)),)
+    for unit in units:
+        found = unit.begins(plain, 0)
+        if found is None:
+            continue
+        collector = Collector(listened=False)
+        window = Window(plain, final=True)
+        window.base = base
+        setting = Setting(window, collector, tools, level)
+        if _is_read(setting, unit.form, found, frame):
+            return Found(collector, text, base)
+    return None
+
+
+def _is_read(
+    setting: Setting, form: Format, head: re.Match[str], frame: tuple[Repair, ...]
+) -> bool:
+    """Whether the window's whole text is calls of this format; they are in the collector then."""
+    window = setting.window
+    if form.call:
+        window.pos = head.end()
+        setting.collector.piece("markup", window.base, window.offset)
+        if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
+            return False
+        end = _ENDS_OBJECT.match(window.text, window.pos)
+        window.pos = end.end() if end else window.pos
+    elif form.python:
+        block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
+        return _is_block(block, frame) and window.pos == len(window.text)
+    else:
+        while _pass_joints(setting):
+            tagged = TaggedBlock(setting, form, window.offset, quoted=False)
+            if not _is_block(tagged, frame):
+                return False
+    setting.collector.piece("markup", setting.collector.end, window.offset)
+    return window.pos == len(window.text)
+
+
+def _pass_joints(setting: Setting) -> bool:
+    """Pass over what is between calls; whether anything follows."""
+    window = setting.window
+    joint = _JOINTS.match(window.text, window.pos)
+    start, window.pos = window.offset, joint.end() if joint else window.pos
+    setting.collector.piece("markup", start, window.offset)
+    return window.pos < len(window.text)
+
+
+def _is_block(block: Block | PythonBlock | TaggedBlock, frame: tuple[Repair, ...]) -> bool:
+    block.frame = frame
+    read_all("", block.read())
+    return block.had_body and not block.failed
+
+
+class Found:
+    """What was read of a unit, with the offsets of the text as it is."""
+
+    def __init__(self, collector: Collector, text: str, base: int) -> None:
+        self.collector = collector
+        self._base = base
+        self._removed = [
+            at - index for index, at in enumerate(_positions(text))
+        ]  # in the text without backslashes
+
+    def place(self, offset: int) -> int:
+        """The offset in the text as it is."""
+        return offset + bisect_right(self._removed, offset - self._base - 1)
+
+
+def _positions(text: str) -> Iterator[int]:
+    """Where underscores are escaped."""
+    at = text.find(ESCAPED)
+    while at >= 0:
+        yield at
+        at = text.find(ESCAPED, at + 2)
