@@ -60,6 +60,17 @@ def test_a_project_its_results_and_one_model_may_be_named(part: str, tmp_path: P
     assert only(tmp_path / "project" / part, prompts).name == "m-7b"
 
 
+@pytest.mark.parametrize("part", ["", "result", "result/m-7b", "result/m-7b/non_live"])
+def test_a_folder_may_be_named_from_within(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = write_prompts(tmp_path / "prompts", "v4", "simple", 1)
+    write_scores(write_results(tmp_path / "project", "v4", "simple", [called(0)]), [], 1)
+    monkeypatch.chdir(tmp_path / "project" / part)
+    model = only(Path(), prompts)
+    assert (model.name, model.verdicts) == ("m-7b", {"simple_python_0": True})
+
+
 def test_models_come_one_after_the_other(tmp_path: Path) -> None:
     prompts = write_prompts(tmp_path / "prompts", "v3", "simple", 1)
     for model in ("b", "a"):
@@ -249,6 +260,15 @@ def test_categories_that_are_not_judged_are_named(tmp_path: Path) -> None:
     write_results(tmp_path / "r", "v4", "simple_java", ["x"])
     model = only(tmp_path / "r", prompts)
     assert (model.left_out, model.faults) == (("multi_turn_base", "simple_java"), [])
+
+
+def test_of_two_versions_of_a_category_the_newer_counts(tmp_path: Path) -> None:
+    prompts = write_prompts(tmp_path / "prompts", "v4", "simple", 1)
+    old = write_results(tmp_path / "r", "v3", "simple", ["Well."])
+    new = write_results(tmp_path / "r", "v4", "simple", [called(0)])
+    model = only(tmp_path / "r", prompts)
+    assert outcomes(model) == [("calls", True)]
+    assert model.faults == [f"{old}: is left out, {new} has this category, too"]
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

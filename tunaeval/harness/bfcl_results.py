@@ -88,7 +88,7 @@ def result_files(path: Path) -> dict[Path, ModelFiles]:
 
 
 def _model_folder(file: Path) -> Path:
-    folder = file.parent
+    folder = file.resolve().parent  # "." has no name
     while folder.name in _GROUPS or (folder.name in _BACKENDS and folder.parent.name == "memory"):
         folder = folder.parent
     return folder

@@ -129,14 +129,7 @@ def _model(
     folder: Path, files: ModelFiles, prompts: _Prompts, read: Callable[[Tools], Read], level: Level
 ) -> BfclModel:
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
-    lines: dict[ResultFile, list[Line]] = {}
-    for file in files.judged:
-        try:
-            prompts.file(file.category)
-        except SuiteError as error:
-            model.faults.append(f"{file.path}: its prompts are missing: {error}")
-            continue
-        lines[file] = list(read_lines(file, model.faults))
+    lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
     judged = partial(_judged, read, Rules(level, profile="bfcl", attempts=1))
     for file, each in lines.items():
@@ -163,6 +156,23 @@ def _model(
             model.notes.append(f"{file.path}: {len(each)} of {len(known)} prompts have a reply")
     model.notes.extend(_versions(lines, prompts))
     return model
+
+
+def _lines(files: ModelFiles, prompts: _Prompts, faults: list[str]) -> dict[ResultFile, list[Line]]:
+    """The replies of each category that has prompts; of two versions of it those of the newer."""
+    found: dict[ResultFile, list[Line]] = {}
+    for file in sorted(files.judged, key=lambda one: -one.version):
+        twin = next((one for one in found if one.category == file.category), None)
+        if twin is not None:
+            faults.append(f"{file.path}: is left out, {twin.path} has this category, too")
+            continue
+        try:
+            prompts.file(file.category)
+        except SuiteError as error:
+            faults.append(f"{file.path}: its prompts are missing: {error}")
+        else:
+            found[file] = list(read_lines(file, faults))
+    return found
 
 
 _GIVE = "give the prompts that the model was asked"
