@@ -89,7 +89,7 @@ def figures_of(model: BfclModel) -> Figures:
         form = STRUCTURED if message.get("tool_calls") else form_of(text)
         found.forms[form] += 1
         found.outcomes[one.outcome] += 1
-        found.repairs.update(set(one.repairs))
+        found.repairs.update(sorted(set(one.repairs)))  # in the same order in every run
         found.repaired += bool(one.repairs)
         if one.ok or model.verdicts.get(one.scenario):
             written.setdefault(form, []).append(text)
