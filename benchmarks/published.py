@@ -68,6 +68,9 @@ class Folder:
     def models(self) -> list[str]:
         return sorted({reply.model for reply in self.replies})
 
+    def question(self, reply: Reply) -> str:
+        return str(self._prompts[reply.category, reply.number]["question"])
+
     def functions(self, reply: Reply) -> list[dict[str, Any]]:
         """The tools as BFCL describes them, by the names that the model was shown."""
         functions = self._prompts[reply.category, reply.number]["functions"]

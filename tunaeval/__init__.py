@@ -41,11 +41,13 @@ if TYPE_CHECKING:
     from .grammar import Format
     from .harness import (
         AsyncHarness,
+        BfclModel,
         Environment,
         Rescored,
         RunOptions,
         load_suite,
         rescore,
+        rescore_bfcl,
         suite_names,
     )
     from .judging import Judge
@@ -90,6 +92,7 @@ _HOMES = {
     "AgentClient": "api",
     "AsyncHarness": "harness",
     "Backoff": "tools",
+    "BfclModel": "harness",
     "Change": "tools",
     "Checks": "grading",
     "CommandClient": "api",
@@ -152,6 +155,7 @@ _HOMES = {
     "registries": "api",
     "render": "parsing",
     "rescore": "harness",
+    "rescore_bfcl": "harness",
     "run": "api",
     "score": "api",
     "scoring_session": "api",
@@ -170,6 +174,7 @@ __all__ = [
     "AgentClient",
     "AsyncHarness",
     "Backoff",
+    "BfclModel",
     "Change",
     "Checks",
     "CommandClient",
@@ -233,6 +238,7 @@ __all__ = [
     "registries",
     "render",
     "rescore",
+    "rescore_bfcl",
     "run",
     "score",
     "scoring_session",

@@ -70,6 +70,8 @@ PARAMETERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "run.resume": (lambda v: scripted(resume=v), "none"),
     "compare": (lambda v: tunaeval.compare(v, v), ""),
     "rescore": (tunaeval.rescore, ""),
+    "rescore_bfcl": (tunaeval.rescore_bfcl, ""),
+    "rescore_bfcl.prompts": (lambda v: tunaeval.rescore_bfcl(".", prompts=v), ""),
     "load_report": (load_report, ""),
     "check_suite": (check_suite, ""),
     "score.messages": (lambda v: scored(messages=v), "list"),

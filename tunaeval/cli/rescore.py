@@ -1,16 +1,34 @@
-"""`tunaeval rescore`: the replies of a run read again, by another format, level or profile."""
+"""`tunaeval rescore`: the replies of a run read again, by another format, level or profile.
+
+With `--from bfcl` they are those of BFCL's own results.
+"""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
 
+from tunaeval.errors import UsageError
+
 from .listing import add_bfcl, add_json
 from .output import Output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_directory", metavar="RUN", help="the directory of a run")
+    parser.add_argument(
+        "run_directory", metavar="RUN", help="the directory of a run, or of results of BFCL"
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("bfcl",),
+        help="RUN is a folder of results that `bfcl generate` wrote",
+    )
+    parser.add_argument(
+        "--prompts",
+        metavar="DIR",
+        help="with --from bfcl: the prompts, with possible_answer (the installed bfcl-eval)",
+    )
     parser.add_argument("--format", help="wire format, see `tunaeval formats` (the run's)")
     parser.add_argument(
         "--level", choices=("strict", "standard", "lenient"), help="which repairs count (the run's)"
@@ -28,6 +46,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
+    if arguments.source == "bfcl":
+        from .rescore_bfcl import rescore_results  # noqa: PLC0415 - not for --help
+
+        return rescore_results(arguments, output)
+    if arguments.prompts is not None:
+        raise UsageError("--prompts is for results of BFCL: add --from bfcl, or leave it out")
     from tunaeval.harness import load_suite, rescore  # noqa: PLC0415 - pydantic, not for --help
     from tunaeval.reports import json_text, show, summary_object  # noqa: PLC0415 - as above
 

@@ -14,6 +14,7 @@ from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
 from .replies import Replies
 from .rescore import Rescored, rescore
+from .rescore_bfcl import BfclModel, rescore_bfcl
 from .results import RESULTS_FILE, KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
@@ -32,6 +33,7 @@ __all__ = [
     "Ask",
     "Asking",
     "AsyncHarness",
+    "BfclModel",
     "Doubt",
     "Environment",
     "Episode",
@@ -57,6 +59,7 @@ __all__ = [
     "read_info",
     "renamed",
     "rescore",
+    "rescore_bfcl",
     "retry_prompt",
     "run_source",
     "run_suite",

@@ -3,15 +3,20 @@
 A directory contains `BFCL_v4_CATEGORY.json`, a JSON object a line with `id`, `question` (turns of
 messages) and `function` (schemas with type names of their own), and `possible_answer/` beside
 them with files of the same names. It is given, or that of the installed package `bfcl-eval`,
-which is looked up and never imported: it wants a hundred others.
+which is looked up and never imported: it wants a hundred others. Until August 2024 files were
+called `gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single function
+stood without its list, and the answer was one object, whose keys had numbers where a function was
+called twice: `{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
 from tunaeval.matching import wanted_arguments
@@ -40,7 +45,17 @@ BFCL_CATEGORIES: Mapping[str, JsonObject] = {
 }
 """The single-turn categories for Python, and what their expectations have beside the calls."""
 
-_FILES = {"simple": "simple_python"}
+_FILES = {
+    "simple": ("simple_python", "simple"),
+    "multiple": ("multiple", "multiple_function"),
+    "parallel": ("parallel", "parallel_function"),
+    "parallel_multiple": ("parallel_multiple", "parallel_multiple_function"),
+    "irrelevance": ("irrelevance", "relevance"),
+}
+"""What files call a category, the newest name first; others are called as they are."""
+_CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
+BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.json")
+"""The name of a file: its version, if it has one, and its category, in the file's words."""
 _ALIASES = {"simple_python": "simple", "relevance": "live_relevance"}
 
 BFCL_DEFECTS: Mapping[str, str] = {
@@ -70,23 +85,76 @@ _TYPES = {
 """Their names of types in JSON schema; "any" is a string to their checker, too."""
 
 
-def read_bfcl(category: str, folder: str | Path | None = None) -> tuple[Scenario, ...]:
-    """The scenarios of a category. Raises `SuiteError` with file and line."""
+def category_of(name: str) -> str | None:
+    """The category that files call so; None for one that is not judged here."""
+    category = _CATEGORIES.get(name, name)
+    return category if category in BFCL_CATEGORIES else None
+
+
+def read_bfcl(
+    category: str,
+    folder: str | Path | None = None,
+    *,
+    dots: bool = False,
+    unusable: dict[str, str] | None = None,
+) -> tuple[Scenario, ...]:
+    """The scenarios of a category. Raises `SuiteError` with file and line.
+
+    Dots in the names of functions become `_`, as BFCL itself does for servers that want names
+    without, unless `dots` says that they stay. An entry that can be no scenario is left out, with
+    its id and the reason in `unusable`, where that is given: the files of 2024 have two, whose
+    answers name no function.
+    """
     category = _ALIASES.get(category, category)
     if category not in BFCL_CATEGORIES:
         raise SuiteError(str(UnknownNameError("BFCL category", category, BFCL_CATEGORIES)))
-    path = _file(_directory(folder), _FILES.get(category, category))
+    path = bfcl_file(category, folder)
     form = BFCL_CATEGORIES[category]
     answers: dict[str, JsonObject] = {}
     if "match" in form:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
-    return tuple(
-        _scenario(row, place, category=category, answer=answers.get(row["id"]))
-        for place, row in _rows(path)
-    )
+    called = str if dots else _without_dots
+    scenarios = []
+    for place, row in _rows(path):
+        answer = answers.get(row["id"])
+        try:
+            scenarios.append(_scenario(row, place, called, category=category, answer=answer))
+        except SuiteError as error:
+            if unusable is None:
+                raise
+            unusable[row["id"]] = str(error)
+    return tuple(scenarios)
 
 
-def _directory(folder: str | Path | None) -> Path:
+def _without_dots(name: str) -> str:
+    return name.replace(".", "_")
+
+
+_Called: TypeAlias = Callable[[str], str]
+"""What a function is called by the model, by its name in the file."""
+
+
+def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
+    """The newest version of a category's file. Raises `SuiteError` where there is none."""
+    place = bfcl_directory(folder)
+    names = _FILES.get(category, (category,))
+    found = {
+        (bfcl_version(match), path)
+        for path in place.glob("*.json")
+        if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
+    }
+    if not found:
+        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory")
+    return max(found)[1]
+
+
+def bfcl_version(match: re.Match[str]) -> int:
+    """The version that a file's name says; files of before there were any are of the first."""
+    return int(match[1] or 1)
+
+
+def bfcl_directory(folder: str | Path | None) -> Path:
+    """The directory that is given, or that of the package. Raises `SuiteError` without one."""
     if folder is not None:
         return Path(folder)
     spec = find_spec("bfcl_eval")
@@ -97,16 +165,6 @@ def _directory(folder: str | Path | None) -> Path:
             "pip install --no-deps bfcl-eval"
         )
     return Path(next(iter(places))) / "data"
-
-
-def _file(folder: Path, category: str) -> Path:
-    """The newest version of a category's file."""
-    found = sorted(folder.glob(f"BFCL_v*_{category}.json"))
-    # A shorter category's pattern meets no longer one's file: what stands for * is a number.
-    found = [path for path in found if path.name.split("_", 2)[2] == f"{category}.json"]
-    if not found:
-        raise SuiteError(f"{folder}: there is no BFCL_v4_{category}.json in this directory")
-    return found[-1]
 
 
 def _rows(path: Path) -> Iterator[tuple[Place, JsonObject]]:
@@ -121,15 +179,15 @@ def _rows(path: Path) -> Iterator[tuple[Place, JsonObject]]:
 
 
 def _scenario(
-    row: JsonObject, place: Place, *, category: str, answer: JsonObject | None
+    row: JsonObject, place: Place, called: _Called, *, category: str, answer: JsonObject | None
 ) -> Scenario:
-    tools = _tools(row.get("function"), place.at("function"))
+    tools = _tools(row.get("function"), place.at("function"), called)
     *before, last = _messages(row.get("question"), place.at("question"))
     form = BFCL_CATEGORIES[category]
     if "match" in form:
         if answer is None:
             raise place.error(f"there is no possible answer for {row['id']!r}")
-        form = {**form, "calls": _calls(answer, place.at("possible_answer"), tools)}
+        form = {**form, "calls": _calls(answer, place.at("possible_answer"), tools, called)}
     return Scenario(
         id=row["id"],
         prompt=last["content"],
@@ -142,6 +200,10 @@ def _scenario(
 
 
 def _messages(turns: JsonValue, place: Place) -> list[JsonObject]:
+    if isinstance(turns, str):
+        return [{"role": "user", "content": turns}]
+    if isinstance(turns, list) and turns and isinstance(turns[0], dict):
+        turns = [turns]  # as version 2 has it, which knew a single turn
     if not isinstance(turns, list) or len(turns) != 1:
         raise place.error(f"found {shown(turns)}, wanted a list of one turn")
     messages = turns[0]
@@ -153,14 +215,15 @@ def _messages(turns: JsonValue, place: Place) -> list[JsonObject]:
     return [{"role": one["role"], "content": one["content"]} for one in messages]
 
 
-def _tools(functions: JsonValue, place: Place) -> Tools:
-    """With dots in names made `_`, as BFCL itself does for servers that want names without."""
+def _tools(functions: JsonValue, place: Place, called: _Called) -> Tools:
+    if isinstance(functions, dict):
+        functions = [functions]
     if not isinstance(functions, list):
         raise place.error(f"found {shown(functions)}, wanted a list of functions")
     try:
         return to_tools(
             {
-                "name": function["name"].replace(".", "_"),
+                "name": called(function["name"]),
                 "description": function.get("description", ""),
                 "parameters": _schema(function["parameters"], place.at(index, "parameters")),
             }
@@ -186,15 +249,17 @@ def _schema(schema: JsonObject, place: Place) -> JsonObject:
     return converted
 
 
-def _calls(answer: JsonObject, place: Place, tools: Tools) -> list[JsonObject]:
+def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> list[JsonObject]:
     calls: list[JsonObject] = []
     truth = answer.get("ground_truth")
+    if isinstance(truth, dict):
+        truth = [{_unnumbered(name, tools, called): gold} for name, gold in truth.items()]
     for index, one in enumerate(truth if isinstance(truth, list) else ()):
         at = place.at("ground_truth", index)
         if not isinstance(one, dict) or len(one) != 1:
             raise at.error(f"found {shown(one)}, wanted an object with one function")
         ((name, gold),) = one.items()
-        name = name.replace(".", "_")
+        name = called(name)
         if name not in tools:
             raise at.error(UnknownNameError("function", name, tools))
         if not isinstance(gold, dict) or not all(isinstance(v, list) for v in gold.values()):
@@ -203,3 +268,11 @@ def _calls(answer: JsonObject, place: Place, tools: Tools) -> list[JsonObject]:
     if not calls:
         raise place.at("ground_truth").error(f"found {shown(truth)}, wanted a list of calls")
     return calls
+
+
+def _unnumbered(name: str, tools: Tools, called: _Called) -> str:
+    """The function that a key of an answer of 2024 means: `spotify.play` for `spotify.play_1`."""
+    return name if called(name) in tools else _NUMBERED.sub("", name)
+
+
+_NUMBERED = re.compile(r"[_ ]\d+$")

@@ -1,0 +1,116 @@
+"""`tunaeval rescore --from bfcl`: results that BFCL kept, with its own verdict beside ours."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from tunaeval.errors import UsageError
+from tunaeval.harness import BfclModel, rescore_bfcl
+from tunaeval.reports import json_text
+from tunaeval.types import LEVELS, JsonObject
+from tunaeval.types.runs import Rate
+
+from .listing import print_listing
+from .output import Output
+
+_NOT_ALL = 2
+_OF_RUNS = ("profile", "calls", "suite", "bfcl", "out")
+"""Options that are about runs of ours alone."""
+_MOST = 4
+"""So many formats and repairs of a model are printed; `--json` has all."""
+
+
+def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
+    """Print what each model comes to. Returns 2 where something was not read or does not fit."""
+    for name in _OF_RUNS:
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"--{name} is for runs of tunaeval: leave it out, or leave out --from bfcl"
+            )
+    models: list[JsonObject] = []
+    said: set[str] = set()
+    for model in rescore_bfcl(
+        arguments.run_directory,
+        prompts=arguments.prompts,
+        format=arguments.format or "auto",
+        level=arguments.level or "standard",
+    ):
+        for sentence in (*_left_out(model), *model.notes, *model.faults):
+            if sentence not in said:
+                said.add(sentence)
+                output.note(f"tunaeval: {sentence}")
+        models.append(_counted(model))
+    if arguments.json:
+        output.result(json_text({"models": models}))
+    else:
+        _print(models, output)
+    return _NOT_ALL if any(model["faults"] for model in models) else 0
+
+
+def _left_out(model: BfclModel) -> list[str]:
+    names = ", ".join(model.left_out)
+    return [f"not judged here, because it is no single turn in Python: {names}"] if names else []
+
+
+def _counted(model: BfclModel) -> JsonObject:
+    summary = model.summary
+    beside = [(one.ok, model.verdicts[one.scenario]) for one in model.results
+              if one.scenario in model.verdicts]  # fmt: skip
+    return {
+        "model": model.name,
+        "summary": summary.model_dump(),
+        "categories": dict(model.categories),
+        "bfcl": {
+            "passed": sum(theirs for _, theirs in beside),
+            "total": len(beside),
+            "passed_here_alone": sum(ours and not theirs for ours, theirs in beside),
+            "passed_there_alone": sum(theirs and not ours for ours, theirs in beside),
+        },
+        "left_out": list(model.left_out),
+        "notes": list(model.notes),
+        "faults": list(model.faults),
+    }
+
+
+def _print(models: Sequence[JsonObject], output: Output) -> None:
+    scores = [_scores(model) for model in models]
+    print_listing(output, "models", scores, list(scores[0]), as_json=False)
+    output.result("")
+    found = [
+        {
+            "model": model["model"],
+            "formats": _most(model["summary"]["formats"]),
+            "repairs": _most(model["summary"]["repairs"]),
+        }
+        for model in models
+    ]
+    print_listing(output, "models", found, ["model", "formats", "repairs"], as_json=False)
+
+
+def _scores(model: JsonObject) -> JsonObject:
+    summary, theirs = model["summary"], model["bfcl"]
+    levels: JsonObject = {one: _percent(Rate(**summary["levels"][one])) for one in LEVELS}
+    outcomes = summary["outcomes"]
+    return {
+        "model": model["model"],
+        "replies": summary["scenarios"],
+        **levels,
+        "BFCL": f"{100 * theirs['passed'] / theirs['total']:.1f}" if theirs["total"] else "-",
+        "here alone": theirs["passed_here_alone"] if theirs["total"] else "-",
+        "there alone": theirs["passed_there_alone"] if theirs["total"] else "-",
+        **{name.replace("_", " "): outcomes.get(name, 0) for name in _OUTCOMES},
+    }
+
+
+_OUTCOMES = ("calls", "no_call", "malformed", "truncated", "transport_failure")
+
+
+def _percent(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{100 * rate.value:.1f}"
+
+
+def _most(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    words = [f"{name} {count}" for name, count in ordered[:_MOST]]
+    return ", ".join([*words, "..."] if len(ordered) > _MOST else words) or "none"
