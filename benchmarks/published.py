@@ -189,7 +189,7 @@ def _is_quoted(value: object, text: str) -> bool:
     spellings = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
     spellings |= {repr(value)[1:-1], value.replace("'", "\\'"), value.replace('"', '\\"')}
     spellings |= {json.dumps(one)[1:-1] for one in spellings}
-    return any(f"{quote}{one}{quote}" in text for one in spellings for quote in "'\"`")
+    return any(f"{quote}{one}{quote}" in text for one in spellings for quote in "'\"")
 
 
 def has_lost_arguments(reply: Reply) -> bool:

@@ -59,6 +59,15 @@ LOST_ENDING = 64
 ARITHMETIC_AHEAD = 12
 """Behind a number: an operator, signs and brackets, and the first digit of the next number."""
 
+CALL_AHEAD = 4096
+"""Around the name of a tool: a line, or a call over several lines, in text that was not read."""
+
+NAMED_TRIES = 64
+"""Places of one tool's name, with a bracket behind or not, that are looked at in such text."""
+
+MAX_ECHOED = 16
+"""The last calls of a text, which a fence behind them may repeat."""
+
 UNIT_AHEAD = 512
 """From the start of a list of calls to the first name with an escaped underscore in it."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
+from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
@@ -212,6 +212,11 @@ class Collector:
         last += [self._diagnoses[-1].span] if self._diagnoses else []
         return any(span and span.start >= start for span in last)
 
+    def has_diagnosis(self, start: int, end: int) -> bool:
+        """Whether a diagnosis concerns some of the text between two offsets."""
+        spans = (note.span for note in self._diagnoses if note.span)
+        return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
+
     def too_long(self, length: int) -> None:
         """What is behind `MAX_TEXT` characters of so many is content."""
         message = f"only the first {MAX_TEXT} characters were looked at"
@@ -241,6 +246,13 @@ class Collector:
             self.attempt(place(start), cut=cut)
         self.truncated = self.truncated or found.truncated
         self.full = self.full or found.full
+
+    def repeats(self, other: Collector) -> bool:
+        """Whether all calls here are some that the other one has, with words behind them."""
+        if not self.calls or not other.calls or other.last != "content":
+            return False
+        made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]
+        return all((call.name, call.arguments) in made for call in self.calls)
 
     @property
     def attempts(self) -> Mapping[bool, int]:

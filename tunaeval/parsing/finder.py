@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from tunaeval.formats import AUTO
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
@@ -206,6 +207,17 @@ class Finder:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
         found = self._cut.search(text)
         return found.group() if found else ""
+
+
+@lru_cache(maxsize=256)
+def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
+    """The finder of these formats; made once."""
+    return Finder(formats, wants_tools=wants_tools)
+
+
+def everything() -> Finder:
+    """The finder of `auto`: all formats that are read side by side."""
+    return finder_of(AUTO, wants_tools=True)
 
 
 def _search(

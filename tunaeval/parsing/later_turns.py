@@ -22,10 +22,13 @@ LINES = (
     "Question:",
     "Output:",
     "Observation:",
+    '"""',
+    "'''",
 )
 """They begin a later turn at the beginning of a line, as anybody writes a dialogue.
 
-An answer of the model's own is one, too: it has answered already.
+An answer of the model's own is one, too: it has answered already. So is the end of a string that
+nothing began: the model goes on with a program that has the answer in a string.
 """
 
 TOKENS = (

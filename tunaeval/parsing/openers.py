@@ -109,12 +109,21 @@ class Blocks(Passage):
         )
         if found is None:
             return False
+        if found[0].repeats(collector):
+            return self._pass_echo(start, stop + (len(FENCE) if end >= 0 else 0))
         collector.piece("markup", start, start + size)
-        collector.adopt(found.collector, found.place)
+        collector.adopt(found[0], found[1].place)
         self._pass(stop, bare=False)
         self._in_code = end < 0
         if end >= 0:
             self._markup(len(FENCE))
+        return True
+
+    def _pass_echo(self, start: int, stop: int) -> bool:
+        """Pass over a fence that repeats calls which were made, as one does who explains them."""
+        message = "these calls were made above; an explanation repeats them"
+        self.collector.diagnose("echo", message, start, self.window.base + stop)
+        self._say(stop)
         return True
 
     def _take_unit(self, start: int, stop: int) -> bool:
@@ -124,7 +133,7 @@ class Blocks(Passage):
         found = read_unit(self.finder.units, text, base, self.tools, self.level)
         if found is None:
             return False
-        self.collector.adopt(found.collector, found.place)
+        self.collector.adopt(found[0], found[1].place)
         self._pass(stop, bare=True)
         return True
 

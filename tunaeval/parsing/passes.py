@@ -12,6 +12,7 @@ from .known import Objects
 from .lost_calls import report_lost_calls
 from .scanner import Scanner
 from .tiling import Tiling
+from .unread import report_unread
 
 
 def read_whole(
@@ -27,6 +28,22 @@ def read_whole(
 
     `objects` keeps what recovering readers have read, for another level.
     """
+    collector = collected(finder, text, tools, level, fast=fast, objects=objects)
+    report_lost_calls(collector, finder, text, tools)
+    report_unread(collector, finder, text, tools, level)
+    return collector.result(text), collector.pieces
+
+
+def collected(
+    finder: Finder,
+    text: str,
+    tools: Tools | None,
+    level: Level,
+    *,
+    fast: bool = True,
+    objects: Objects | None = None,
+) -> Collector:
+    """All that one pass over a text finds."""
     window, collector = Window(text[:MAX_TEXT], final=True), Collector(listened=False)
     scanner = Scanner(
         finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
@@ -35,5 +52,4 @@ def read_whole(
         raise AssertionError("the engine asked for more than the whole text")
     if len(text) > MAX_TEXT:
         collector.too_long(len(text))
-    report_lost_calls(collector, finder, text, tools)
-    return collector.result(text), collector.pieces
+    return collector

@@ -15,7 +15,7 @@ from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
 from .alone import TextReader, nothing, text_reader
-from .finder import Finder
+from .finder import Finder, finder_of
 
 if TYPE_CHECKING:
     from .known import Objects
@@ -117,7 +117,7 @@ class Reader:
             return self._finder
         with _compiling:
             if self._finder is None:
-                finder = Finder(self.formats, wants_tools=self.wants_tools)
+                finder = finder_of(self.formats, wants_tools=self.wants_tools)
                 first = self.formats[0]
                 begins = first.opener is not None and finder.begins(first.opener.text, first)
                 self.at_once = text_reader(first) if begins else nothing

@@ -285,6 +285,8 @@ class Scanner(Blocks):
         if late is None:
             self._markup(len(closer))
             self._after_reasoning = True
+            if self._may_be_unit():
+                yield from self._unit()
         elif late.start < 0 or not self._late_calls(late, token, start):
             if late.start >= 0:
                 self.collector.piece("reasoning", late.start, self.window.offset)
@@ -314,20 +316,21 @@ class Scanner(Blocks):
         for _ in inner.run():  # pragma: no cover - a final window is never waited for
             raise AssertionError("the engine asked for more than the whole text")
 
-    def _end_reasoning(self, token: Token) -> None:
+    def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """A closer without its opener: all before it was reasoning, once."""
         collector = self.collector
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
                 self._diagnose_stray(token)
             self._only_text(token.text)
-            return
+            return None
         collector.reclassify(self._thought_at or 0, self._thought_marker)
         self._thought_marker = 0
         self._mention = self._refused = self._thought_at = self.region = None
         self._in_code = False
         self._markup(len(token.text))
         self._after_reasoning = True
+        return self._unit() if self._may_be_unit() else None
 
 
 _Handler: TypeAlias = Callable[[Scanner, Token], "Reading[None] | None"]

@@ -113,9 +113,13 @@ def gather(window: Window, end: str = "") -> Reading[None]:
 
 def read_unit(
     units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
-) -> Found | None:
-    """Read the text of a unit that begins at offset `base`; None if it is not calls alone."""
-    plain = text.replace(ESCAPED, "_")
+) -> tuple[Collector, Unescaped] | None:
+    """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
+
+    The collector's offsets are those of the text without escapes.
+    """
+    unescaped = Unescaped(text, base)
+    plain = unescaped.text
     frame: tuple[Repair, ...] = ()
     if plain != text:
         first = base + text.index(ESCAPED)
@@ -130,7 +134,7 @@ def read_unit(
         window.base = base
         setting = Setting(window, collector, tools, level)
         if _is_read(setting, unit.form, found, frame):
-            return Found(collector, text, base)
+            return collector, unescaped
     return None
 
 
@@ -173,18 +177,16 @@ def _is_block(block: Block | PythonBlock | TaggedBlock, frame: tuple[Repair, ...
     return block.had_body and not block.failed
 
 
-class Found:
-    """What was read of a unit, with the offsets of the text as it is."""
+class Unescaped:
+    r"""A text without the backslashes of `\_`, and where each character is in the text as it is."""
 
-    def __init__(self, collector: Collector, text: str, base: int) -> None:
-        self.collector = collector
+    def __init__(self, text: str, base: int = 0) -> None:
+        self.text = text.replace(ESCAPED, "_")
         self._base = base
-        self._removed = [
-            at - index for index, at in enumerate(_positions(text))
-        ]  # in the text without backslashes
+        self._removed = [at - index for index, at in enumerate(_positions(text))]
 
     def place(self, offset: int) -> int:
-        """The offset in the text as it is."""
+        """Return the offset in the text as it is."""
         return offset + bisect_right(self._removed, offset - self._base - 1)
 
 

@@ -37,6 +37,9 @@ class _Found:
     frame: tuple[Repair, ...] = ()
 
 
+_TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+")
+"""Signs behind a list that begins its line: of a sentence, or of a call of what it returns."""
+
 QUOTING = ("'", '"', "`")
 _QUOTE = re.compile("['\"`]?+")
 _LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
@@ -59,6 +62,7 @@ class PythonBlock(Begun):
         self._likely = not self._bare
         self._known = False
         self._alone = begins_line or quoted or not self._bare
+        self._begins_line = begins_line
         self._broken = False
         self._apart = False
 
@@ -156,11 +160,25 @@ class PythonBlock(Begun):
         while True:
             ahead = window.text[window.pos : window.pos + LIST_AHEAD]
             rest = ahead.lstrip(" \t")
-            if window.final or rest not in ("", "<") or len(ahead) == LIST_AHEAD:
+            near = rest in ("", "<") or (self._in_line and _TRAIL.fullmatch(rest) is not None)
+            if window.final or not near or len(ahead) == LIST_AHEAD:
                 break
             yield
         alone = ends_line(window.text, window.pos)
+        if self._in_line and not alone:
+            found = _TRAIL.match(window.text, window.pos, window.pos + LIST_AHEAD)
+            alone = found is not None and window.text[found.end() : found.end() + 1] in (
+                "",
+                "\n",
+                "\r",
+                "#",
+            )
         return alone or self._quoted or self._setting.collector.full
+
+    @property
+    def _in_line(self) -> bool:
+        """Whether the list begins its line and calls a known tool: signs may be behind it then."""
+        return self._known and self._begins_line
 
     # --- the calls ---------------------------------------------------------------------------
 

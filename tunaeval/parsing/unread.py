@@ -1,0 +1,172 @@
+"""Tools that a text names with a bracket behind, where no call was read: an attempt, or a mention.
+
+Asked of a whole text that was read, where tools are given: a model that meant to call must not look
+like one that chose not to. An *attempt* is a line, an item of a list, or what is in a fence or in
+ticks, that is calls and nothing else; where another format reads it, the diagnosis `reads-as` has
+that format's name. What is part of a sentence, a definition or a program is a `mention`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tunaeval.limits import CALL_AHEAD, LOST_TRIES, NAMED_TRIES, SHOWN_NAME
+from tunaeval.types import Level, Tools
+
+from .collect import Collector
+from .finder import Finder, everything
+from .units import Unescaped, read_unit
+
+_OPENS = re.compile(r"""["'`\\\s:,]{0,12}+([({])""")
+_LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
+"""From the start of a line to a call in it: a list's mark, brackets, quotes."""
+
+_SKIPS = re.compile(r"""[^"'\\(){}\[\]]++""")
+_TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
+_NEXT = re.compile(r"""[\s\])}"'`,;\[({]*+[^\W\d][\w.-]*+["'`\\\s:,]{0,12}+([({])""")
+_CLOSES = {"(": ")", "{": "}", "[": "]"}
+
+
+def report_unread(
+    collector: Collector, finder: Finder, text: str, tools: Tools | None, level: Level
+) -> None:
+    """Say of a text without calls what it names as calls are; see the module's first words."""
+    if tools is None or collector.calls or not tools:
+        return
+    view = Unescaped(text[: collector.answered])
+    if not any(name in view.text for name in tools):
+        return
+    reads = None if finder is everything() else _other(text, tools, level)
+    if reads is not None:
+        name, start, stop = reads
+        _report_attempt(collector, text, start, stop, name)
+        return
+    said = bool(collector.diagnoses)
+    mention = None
+    content = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
+    for start, stop in _named(view.text, tools):
+        at = view.place(start)
+        if not any(a <= at < b for a, b in content):
+            continue
+        attempt = _attempt(view.text, start, stop)
+        if attempt is None:
+            mention = mention or (at, view.place(stop))
+            continue
+        place = view.place(attempt[0]), view.place(attempt[1])
+        if not collector.has_diagnosis(*place):
+            form = _unit_format(view.text[slice(*attempt)], tools, level)
+            _report_attempt(collector, text, *place, form)
+            return
+    if mention and not said:
+        name = text[slice(*mention)][:SHOWN_NAME]
+        message = f"{name!r} with a bracket behind it is named here, and not called"
+        collector.diagnose("mention", message, *mention)
+
+
+def _report_attempt(
+    collector: Collector, text: str, start: int, stop: int, format_name: str | None
+) -> None:
+    shown = text[start:stop].strip()[:SHOWN_NAME]
+    if format_name is None:
+        collector.diagnose("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
+    else:
+        collector.diagnose("reads-as", f"{shown!r} is read by {format_name!r}", start, stop)
+    collector.attempt(start)
+
+
+def _other(text: str, tools: Tools, level: Level) -> tuple[str, int, int] | None:
+    """The format by which `auto` reads the first call of a text, and the place of that call."""
+    from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
+
+    found = collected(everything(), text, tools, level)
+    if not found.calls:
+        return None
+    first = found.calls[0]
+    return (first.format or "", *(first.span or (0, len(text))))
+
+
+def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
+    """Where tools are named with a bracket behind, in order; so many at the most."""
+    found = []
+    for name in filter(None, tools):
+        at = text.find(name)
+        for _ in range(NAMED_TRIES):
+            if at < 0:
+                break
+            stop = at + len(name)
+            opens = _OPENS.match(text, stop)
+            tag = text[at - 1 : at] == "<" and text[stop : stop + 1] in (">", " ", "\n")
+            if (opens or tag) and not _goes_on(text, at, stop):
+                found.append((at, stop))
+            at = text.find(name, stop)
+    return iter(sorted(found)[:LOST_TRIES])
+
+
+def _goes_on(text: str, start: int, stop: int) -> bool:
+    """Whether the name is part of a longer one."""
+    before, behind = text[max(0, start - 1) : start], text[stop : stop + 1]
+    return before.isalnum() or before in ("_", ".") or behind.isalnum() or behind == "_"
+
+
+def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
+    """The stretch around a name that is calls and nothing else; None if there is more to it."""
+    begins = text.rfind("\n", max(0, start - CALL_AHEAD), start) + 1
+    begins = max(begins, text.rfind("```", max(0, start - CALL_AHEAD), start) + 3, 0)
+    if not _LEADS.match(text[begins:start]):
+        return None
+    if text[start - 1 : start] == "<":
+        return _tag(text, start, stop)
+    opens = _OPENS.match(text, stop)
+    at = opens.start(1) if opens else -1
+    most = min(len(text), start + CALL_AHEAD)
+    while 0 <= at < most:
+        end = _close(text, at, most)
+        if end < 0:
+            return (start, most) if most == len(text) else None
+        more = _NEXT.match(text, end, most)
+        if more is None:
+            trails = _TRAILS.match(text, end)
+            last = trails.end() if trails else end
+            alone = last == len(text) or "\n" in text[end:last] or text.startswith("```", end)
+            return (start, end) if alone else None
+        at = more.start(1)
+    return None
+
+
+def _tag(text: str, start: int, stop: int) -> tuple[int, int] | None:
+    """A tag that is named after a tool, up to its closer."""
+    closer = f"</{text[start:stop]}>"
+    end = text.find(closer, stop, start + CALL_AHEAD)
+    inside = text[stop:end]
+    return (start - 1, end + len(closer)) if end >= 0 and "<" in inside + "<" else None
+
+
+def _close(text: str, at: int, most: int) -> int:
+    """Behind the bracket that closes the one at an index; -1 if none does so before `most`."""
+    closers = [_CLOSES[text[at]]]
+    at += 1
+    while at < most:
+        char = text[at]
+        if char in "\"'":
+            end = text.find(char, at + 1, most)
+            while end > 0 and text[end - 1] == "\\":
+                end = text.find(char, end + 1, most)
+            at = end if end > 0 else at
+        elif char in _CLOSES:
+            closers.append(_CLOSES[char])
+        elif char in ")}]":
+            if char != closers.pop():
+                return -1
+            if not closers:
+                return at + 1
+        at += 1
+        plain = _SKIPS.match(text, at, most)
+        at = plain.end() if plain else at
+    return -1
+
+
+def _unit_format(text: str, tools: Tools, level: Level) -> str | None:
+    """The format that reads a text as all of a reply."""
+    found = read_unit(everything().units, text, 0, tools, level)
+    return found[0].calls[0].format if found and found[0].calls else None
