@@ -233,13 +233,13 @@ class Collector:
     def adopt(self, found: Collector, place: Callable[[int], int]) -> None:
         """Take over what another collector has read; `place` says where its offsets are here."""
         for note in found.diagnoses:
-            self.note(replace(note, span=_moved(note.span, place)))
+            span = note.span
+            moved = span and _moved(span, place)
+            self.note(note if moved == span else replace(note, span=moved))
         calls = iter(found.calls)
         for kind, _, end in found.pieces:
             if kind == "call":
-                call = next(calls)
-                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
-                self.call(replace(call, span=_moved(call.span, place), repairs=repairs))
+                self.call(_call_moved(next(calls), place))
             else:
                 self.piece(kind, self.end, place(end))
         for cut, start in found.attempts.items():
@@ -310,5 +310,16 @@ class Collector:
         return "malformed" if self._attempted else "no_call"
 
 
-def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
-    return Span(place(span.start), place(span.end)) if span else None
+def _call_moved(call: ToolCall, place: Callable[[int], int]) -> ToolCall:
+    """The call where it is here; itself if that is the same place."""
+    span = call.span and _moved(call.span, place)
+    if span == call.span:
+        return call
+    repairs = tuple(
+        replace(each, span=each.span and _moved(each.span, place)) for each in call.repairs
+    )
+    return replace(call, span=span, repairs=repairs)
+
+
+def _moved(span: Span, place: Callable[[int], int]) -> Span:
+    return Span(place(span.start), place(span.end))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tunaeval.formats import AUTO
@@ -215,6 +215,7 @@ def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Find
     return Finder(formats, wants_tools=wants_tools)
 
 
+@cache
 def everything() -> Finder:
     """The finder of `auto`: all formats that are read side by side."""
     return finder_of(AUTO, wants_tools=True)

@@ -48,7 +48,7 @@ def report_lost_calls(collector: Collector, finder: Finder, text: str, tools: To
 
     `text` is the whole one, and all of it was read.
     """
-    if tools is None:
+    if tools is None or "content" not in collector.pieces.kinds:
         return
     tries = iter(range(LOST_TRIES))
     said = sorted(note.span for note in collector.diagnoses if note.span)

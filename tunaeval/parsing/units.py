@@ -183,10 +183,14 @@ class Unescaped:
     def __init__(self, text: str, base: int = 0) -> None:
         self.text = text.replace(ESCAPED, "_")
         self._base = base
-        self._removed = [at - index for index, at in enumerate(_positions(text))]
+        self._removed: list[int] = []
+        if len(self.text) != len(text):
+            self._removed = [at - index for index, at in enumerate(_positions(text))]
 
     def place(self, offset: int) -> int:
         """Return the offset in the text as it is."""
+        if not self._removed:
+            return offset
         return offset + bisect_right(self._removed, offset - self._base - 1)
 
 

@@ -21,7 +21,9 @@ from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer
+from ..fast.made import call_of
 from ..fast.python import HEAD_NEAR, NAME, ends_line, in_code, python_stops
+from ..fast.sound import holds
 from ..judge import judge_named
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
@@ -298,6 +300,11 @@ class PythonBlock(Begun):
 
     def _judge(self, found: _Found, read: Read) -> None:
         collector, ledger, span = self._setting.collector, self._ledger, found.span
+        frame = (*self.frame, *found.frame)
+        odd = frame or read.repairs or read.notes or read.truncated
+        if not odd and holds(read.value, found.name, self._setting.tools):
+            ledger.accept(call_of(found.name, read.value, self._form.name, span, None))
+            return
         verdict = judge_named(
             found.name,
             read,
@@ -305,7 +312,7 @@ class PythonBlock(Begun):
             span=span,
             tools=self._setting.tools,
             level=self._setting.level,
-            frame=(*self.frame, *found.frame),
+            frame=frame,
         )
         if verdict.call or self._likely:
             collector.truncated = collector.truncated or read.truncated
