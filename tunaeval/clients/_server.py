@@ -88,7 +88,7 @@ class Server:
         }
         self._headers = httpx.Headers(headers).raw
         self._urls: dict[str, httpx.URL] = {}
-        self._redaction = KeyFilter(key)
+        self._redaction = KeyFilter([key] if key else ())
 
     async def ask(
         self,

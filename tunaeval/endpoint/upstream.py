@@ -8,9 +8,9 @@ import httpx
 import orjson
 
 from tunaeval import records
-from tunaeval.clients import read_key
+from tunaeval.clients import KeyFilter, read_key
 from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, long_enough, of_environment
+from tunaeval.keys import COVER, long_enough, of_environment, of_headers
 from tunaeval.types import JsonObject, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -38,6 +38,7 @@ class Upstream:
         self._key = read_key()
         self._model = model
         self._timeout = timeout_seconds
+        self._redaction = KeyFilter(self.secrets)
         self._client: httpx.AsyncClient | None = None
 
     @property
@@ -49,7 +50,8 @@ class Upstream:
             self._url.username,
             self._url.password,
         )
-        return of_environment() | long_enough(reported)
+        asked_with = of_headers(dict(self._url.params))
+        return of_environment() | asked_with | long_enough(reported)
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
         """The server's answer. Raises Refused with its own error, or with why there is none."""
@@ -69,6 +71,7 @@ class Upstream:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+            self._redaction.end()
 
     async def _ask(self, path: str, body: bytes | None, headers: dict[str, str]) -> JsonObject:
         if self._client is None:
@@ -76,6 +79,7 @@ class Upstream:
             self._client = httpx.AsyncClient(
                 timeout=self._timeout, trust_env=uses_proxies, verify=self._url.scheme == "https"
             )
+        self._redaction.begin()
         method = "GET" if body is None else "POST"
         try:
             async with asyncio.timeout(self._timeout):
