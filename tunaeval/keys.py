@@ -99,7 +99,7 @@ def _pair(encoded: str) -> list[str]:
 def long_enough(values: Iterable[str]) -> frozenset[str]:
     """Those that no text has by chance, each also as it is written inside of JSON."""
     kept = {value for value in values if len(value) >= SHORTEST}
-    return frozenset(kept | {json.dumps(value)[1:-1] for value in kept})
+    return frozenset(map(Secret, kept | {json.dumps(value)[1:-1] for value in kept}))
 
 
 def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
@@ -108,17 +108,17 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     covered too, as messages quote a part of what is long.
     """
     ordered = sorted(secrets, key=len, reverse=True)
-    seen: set[str] = set()
+    seen: set[Secret] = set()
 
     def whole(text: str) -> str:
         for secret in ordered:
             if secret in text:
-                seen.add(secret)
+                seen.add(Secret(secret))
                 text = text.replace(secret, COVER)
         return with_keys_covered(text, noted)
 
     def noted(key: str) -> str:
-        seen.add(key)
+        seen.add(Secret(key))
         return COVER
 
     covered = _changed(value, whole)

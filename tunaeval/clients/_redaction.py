@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from tunaeval.keys import Secret
+
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
 
 
@@ -13,7 +15,7 @@ class KeyFilter(logging.Filter):
 
     def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()
-        self._keys = sorted(keys, key=len, reverse=True)
+        self._keys = sorted(map(Secret, keys), key=len, reverse=True)
 
     def begin(self) -> None:
         """Watch the loggers; once is enough."""

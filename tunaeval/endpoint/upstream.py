@@ -10,7 +10,7 @@ import orjson
 from tunaeval import records
 from tunaeval.clients import KeyFilter, read_key
 from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, long_enough, of_environment, of_headers
+from tunaeval.keys import COVER, Secret, long_enough, of_environment, of_headers
 from tunaeval.types import JsonObject, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -57,15 +57,16 @@ class Upstream:
         """The server's answer. Raises Refused with its own error, or with why there is none."""
         body = {name: one for name, one in request.body.items() if name != "stream_options"}
         body |= {"stream": False} | ({"model": self._model} if self._model else {})
-        given = f"Bearer {self._key}" if self._key else authorization
-        headers = {"content-type": "application/json"}
-        headers |= {"authorization": given} if given else {}
+        headers = self._headers(authorization) | {"content-type": "application/json"}
         document = await self._ask(_PATHS[request.api], records.encode(body), headers)
         return answer_of(document) if request.api == "responses" else _chat_answer(document)
 
     async def models(self) -> JsonObject:
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        return await self._ask("models", None, headers)
+        return await self._ask("models", None, self._headers(None))
+
+    def _headers(self, authorization: str | None) -> dict[str, str]:
+        given = f"Bearer {self._key}" if self._key else authorization
+        return {"authorization": Secret(given)} if given else {}
 
     async def close(self) -> None:
         if self._client is not None:
