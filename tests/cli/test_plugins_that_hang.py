@@ -25,12 +25,17 @@ SOURCES = {
     "patches": f"import builtins, json, os, sys\njson.dumps = os.write = print = None\n"
     f"sys.exit = sys.stdout = sys.stderr = None\nos.environ.clear()\n{PARSER}",
     "forks": f"import os, time\nif os.fork() == 0:\n  time.sleep(60)\n  os._exit(0)\n{PARSER}",
+    "stays": "import os, time\nif os.fork() == 0:\n  os.setsid()\n  os.closerange(0, 3)\n"
+    f"  time.sleep(30)\n  os._exit(0)\n{PARSER}",
+    "shut": "import os, time\nos.closerange(0, 99)\n"
+    "while True:\n  try: time.sleep(9)\n  except BaseException: pass",
     "mute": f"import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\n{PARSER}",
     "sound": PARSER,
 }
-GOOD = {"loud", "patches", "forks", "mute", "sound"}
+GOOD = {"loud", "patches", "forks", "stays", "mute", "sound"}
 WHY = {
     "hangs": "it did not end within 1 s",
+    "shut": "it did not end within 1 s",
     "deaf": "it did not end within 1 s",
     "leaves": "SystemExit: 0",
     "quits": "SystemExit: 0",
@@ -72,16 +77,16 @@ def done(site: Site, *words: str) -> tuple[int | None, str, str]:
 )
 def test_whatever_a_plugin_does_the_others_are_listed(site: Site, command: tuple[str, ...]) -> None:
     # A listing of formats uses those that work.
-    used = {"forks", "loud", "patches"} if command[0] == "formats" else set()
+    used = {"forks", "loud", "patches", "shut", "stays"} if command[0] == "formats" else set()
     names = SOURCES.keys() - used
     for name in names:
         site.install(f"tuna-{name}", SOURCES[name], name=name)
     code, out, err = done(site, *command)
     rows = {row["name"]: row for row in json.loads(out)[command[0]]}
     assert {name for name in names if rows[name]["status"] == "ok"} == GOOD - used
-    for name, why in WHY.items():
+    for name in WHY.keys() - used:
         assert f"parser {name!r} of tuna-{name} 1.0" in rows[name]["reason"]
-        assert why in rows[name]["reason"]
+        assert WHY[name] in rows[name]["reason"]
     assert (rows["hermes"]["status"], code) == ("ok", 1 if command[0] == "plugins" else 0)
     assert "loud" not in out.replace('"tuna-loud 1.0"', "").replace('"loud"', "")
     assert ("loud bytes" in err) == ("loud" in names)

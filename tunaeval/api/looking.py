@@ -86,7 +86,7 @@ def _entries(claims: list[_Claim]) -> Iterator[Entry]:
                 reason = not_imported(claim.words, claim.where, why)
                 yield Entry(claim.name, claim.group, claim.source, "broken", reason)
             except KeyboardInterrupt as error:
-                error.add_note(f"while {claims[0].words} was looked at")
+                error.add_note(f"while {claims[0].words if claims else 'a plug-in'} was looked at")
                 raise
 
 
@@ -133,7 +133,10 @@ class _Said:
             raise _Silent from None
         if line:
             return line
-        code = self._process.wait()
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:  # it has closed the pipe, and goes on
+            raise _Silent from None
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         raise _Silent(f"it ended the process that looked at it ({how})")
 
@@ -145,6 +148,8 @@ def look(claims: list[list[str]]) -> None:
     """
     said, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
     os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=said.close)
     groups = {one.group: one for one in registries().values()}
     said.write("ready\n")
     said.flush()
