@@ -6,6 +6,14 @@ name, and the distribution that brought it, where it came by an entry point.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
 from tunaeval.errors import PluginError
 
 LONGEST = 300
@@ -16,6 +24,62 @@ _BROUGHT: dict[int, tuple[object, str]] = {}
 
 _WARNED: dict[int, object] = {}
 """What was warned of, likewise."""
+
+
+_MODULES: dict[str, dict[str, None]] = {}
+"""Who is loaded from which package."""
+
+
+def remember_module(module: str, who: str) -> None:
+    """Keep who is loaded from a module, before it is imported."""
+    _MODULES.setdefault(module.partition(".")[0], {})[who] = None
+
+
+def running(frame: FrameType | None) -> str | None:
+    """The plug-in whose code is running in a frame, called by us; None where there is none."""
+    found: str | None = None
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if found and package == "tunaeval":
+            return " or ".join(_MODULES[found])
+        found = found or (package if package in _MODULES else None)
+        frame = frame.f_back
+    return None
+
+
+class _Exits:
+    """`os._exit` as it is, and for how many it is replaced."""
+
+    real = staticmethod(os._exit)
+    lock = threading.Lock()
+    count = 0
+    process = 0
+
+
+@contextmanager
+def exits_raised() -> Iterator[None]:
+    """Where a plug-in calls `os._exit`, raise SystemExit, which is caught as its own failure.
+
+    Its call would end the process without a word, and with an exit code that says what it likes.
+    """
+    with _Exits.lock:
+        _Exits.count += 1
+        _Exits.process = os.getpid()
+        os._exit = _raised
+    try:
+        yield
+    finally:
+        with _Exits.lock:
+            _Exits.count -= 1
+            if not _Exits.count:
+                os._exit = _Exits.real
+
+
+def _raised(status: int) -> NoReturn:
+    caller = sys._getframe(1)  # noqa: SLF001 - there is no other way to know
+    if os.getpid() == _Exits.process and running(caller):  # what it has forked ends as it likes
+        raise SystemExit(status)
+    _Exits.real(status)
 
 
 def remember(thing: object, who: str) -> None:

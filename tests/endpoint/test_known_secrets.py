@@ -14,6 +14,7 @@ import tunaeval
 from tests.endpoint.asking import chat, question, said
 from tests.harness.tasks import ONE, TASK, call, suite_of
 from tests.harness.whole_runs import Answers
+from tunaeval.endpoint.masking import MASKS, key_of
 from tunaeval.errors import UsageError
 from tunaeval.keys import COVER, long_enough, of_environment, of_headers, without
 from tunaeval.types import Request
@@ -67,6 +68,20 @@ def test_no_known_secret_is_in_a_cassette_and_it_is_played(tmp_path: Path) -> No
         said(chat(played.url, question(words), **HEADERS))
 
 
+def test_a_cassette_of_when_fewer_keys_were_known_is_played(tmp_path: Path) -> None:
+    asked = question("Ask postgres://who:pw@db with sk-proj-abcdefghijklmnop0123456789.")
+    old = {**MASKS, COVER: r"\b(?:sk|pk|rk|xai|gsk|hf|ghp)[-_][A-Za-z0-9_-]{16,}"}
+    content = f"Ask postgres://who:pw@db with {COVER}."
+    request = {"api": "chat", **asked, "messages": [{"role": "user", "content": content}]}
+    message = {"role": "assistant", "content": "Done."}
+    line = {"key": key_of(request), "request": request, "message": message, "finish_reason": "stop"}
+    cassette = tmp_path / "c.jsonl"
+    lines = ({"cassette": 1, "masks": old}, line)
+    cassette.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with tunaeval.model_endpoint(cassette=cassette) as played:
+        assert said(chat(played.url, asked))["content"] == "Done."
+
+
 def test_no_known_secret_is_in_a_run_directory(tmp_path: Path) -> None:
     own = [ENVIRONMENT[name] for name in ENVIRONMENT]
     words = " ; ".join(own)
@@ -100,8 +115,8 @@ def test_what_is_short_or_named_otherwise_is_no_secret() -> None:
     told = {"KEYBOARD": "a-long-value", "API_KEY": "short", "TOKENS": "a-long-value"}
     assert of_environment({**told, "key": "12345678"}) == {"12345678"}
     assert of_headers({"accept": "application/json", "cookie": "a=1; session=2"}) == {
-        "a=1; session=2", "session=2",
-    }  # fmt: skip
+        "a=1; session=2"
+    }
 
 
 def test_an_address_that_cannot_be_used_is_said_without_its_password() -> None:

@@ -1,4 +1,4 @@
-"""Which test shows which fault: numbers are rows of the list of faults, F those found since.
+"""Which test shows which fault: numbers are rows of the list of faults, F and holes those since.
 
 What is not listed is shown by the tests of its own package.
 """
@@ -92,5 +92,23 @@ SHOWN = {
     "::test_a_schema_costs_no_time_no_stack_and_no_request",
     "39: patterns": "faults/test_hostile_suites.py"
     "::test_an_expectations_pattern_is_searched_in_linear_time",
+    "hole 7: keys by how they look": "test_keys.py"
+    "::test_a_key_is_covered_by_its_shape",
+    "hole 7: ordinary texts stay": "test_keys.py"
+    "::test_an_ordinary_text_stays_as_it_is",
+    "hole 7: headers": "test_keys.py"
+    "::test_headers_are_known_by_what_their_names_say",
+    "hole 7: variables": "test_keys.py"
+    "::test_variables_are_known_by_the_usual_names",
+    "hole 7: parts of keys": "test_keys.py"
+    "::test_what_quotes_a_part_of_a_secret_has_none_of_it",
+    "hole 7: what a run writes": "faults/test_canary.py"
+    "::test_no_canary_of_any_kind_is_in_what_a_run_writes",
+    "hole 7: cassettes": "faults/test_canary.py"
+    "::test_no_canary_of_any_kind_is_in_a_cassette",
+    "hole 7: files of scores": "faults/test_canary.py"
+    "::test_no_canary_of_any_kind_is_in_a_file_of_scores",
+    "hole 10: reprs and tracebacks": "faults/test_frames.py",
+    "hole 11: plug-ins that hang or end the process": "cli/test_plugins_that_hang.py",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .comparing import compare
     from .expecting import Expected, expect
     from .extensions import registries
+    from .looking import looked_at
     from .running import EMBEDDED, arun, run
     from .score_files import read_scores
     from .scores import ascore, score
@@ -37,6 +38,7 @@ _MODULES = {
     "expect": "expecting",
     "from_environment": "switches",
     "match": "verdicts",
+    "looked_at": "looking",
     "registries": "extensions",
     "read_scores": "score_files",
     "run": "running",
@@ -57,6 +59,7 @@ __all__ = [
     "compare",
     "expect",
     "from_environment",
+    "looked_at",
     "match",
     "read_scores",
     "registries",

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
+from tunaeval.keys import of_environment, without
 from tunaeval.records import append, read
 from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
 from tunaeval.wanted import wanted_path
@@ -36,7 +37,8 @@ def append_score(
         ended_by=ended_by,
     )
     unsaid = {name for name in ("failure", "ended_by") if getattr(record, name) is None}
-    append(path, record.model_dump(mode="json", exclude=unsaid))
+    document = record.model_dump(mode="json", exclude=unsaid)
+    append(path, without(document, of_environment()))
 
 
 def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:

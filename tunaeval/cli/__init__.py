@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
+from tunaeval.plugins import exits_raised
 
 from .ending import Ended
 from .once import Once
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     never exit code 1, which is a verdict.
     """
     output = Output(sys.stdout, sys.stderr)
-    with redirect_stderr(output.err):
+    with redirect_stderr(output.err), exits_raised():
         if output.out is None:
             output.note("tunaeval: stdout cannot be written: it is closed")
             return COULD_NOT_RUN

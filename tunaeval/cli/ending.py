@@ -10,16 +10,21 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 from collections.abc import Coroutine
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from tunaeval.plugins import running
+
 if TYPE_CHECKING:
     import asyncio  # at run time only for a command that has a loop: --help is to be quick
 
 GRACE_SECONDS = 5.0
+
+_exit = os._exit  # as it is, whatever a plug-in's is turned into
 
 T = TypeVar("T")
 
@@ -36,7 +41,7 @@ class Ended(KeyboardInterrupt):
 
     @property
     def word(self) -> str:
-        return str(self)
+        return " ".join([str(self), *getattr(self, "__notes__", ())])
 
 
 class Ending:
@@ -51,6 +56,7 @@ class Ending:
         self.last = False
         self._before: dict[int, Any] = {}
         self._first: int | None = None
+        self._running = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._timer: threading.Timer | None = None
@@ -84,7 +90,7 @@ class Ending:
         async def told() -> T:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._first is not None:
-                raise Ended(self._first)
+                raise self._ended(self._first)
             try:
                 return await work
             finally:
@@ -95,24 +101,30 @@ class Ending:
         except asyncio.CancelledError:
             if self._first is None:
                 raise
-            raise Ended(self._first) from None
+            raise self._ended(self._first) from None
         finally:
             self._loop = None
             work.close()  # of one that was never begun
         if self._first is not None:
-            raise Ended(self._first)
+            raise self._ended(self._first)
         return result
 
+    def _ended(self, number: int) -> Ended:
+        """The signal, and which plug-in was running when it came."""
+        error = Ended(number)
+        if self._running:
+            error.add_note(self._running)
+        return error
+
     def _came(self, number: int, frame: FrameType | None) -> None:
-        del frame
         if self._first is not None:
             _end_at_once(self._first)
-        self._first = number
+        self._first, self._running = number, _while_running(frame)
         self._timer = threading.Timer(GRACE_SECONDS, _end_at_once, (number,))
         self._timer.daemon = True
         self._timer.start()
         if self._loop is None:
-            raise Ended(number)
+            raise self._ended(number)
         if self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
@@ -120,10 +132,18 @@ class Ending:
 def _end_at_once(number: int) -> None:
     """End the process now: neither a lock that somebody holds nor a busy thread delays it."""
     word = _WORDS.get(signal.Signals(number), "ended")
+    frames = sys._current_frames()  # noqa: SLF001 - there is no other way to know
+    frame = frames.get(threading.main_thread().ident or 0)
+    how = " ".join(filter(None, (word, "at once", _while_running(frame))))
     with suppress(OSError):
         cursor = _SHOW_CURSOR if os.isatty(2) else ""
-        os.write(2, f"{cursor}\ntunaeval: {word} at once; what was finished is kept\n".encode())
-    os._exit(128 + number)
+        os.write(2, f"{cursor}\ntunaeval: {how}; what was finished is kept\n".encode())
+    _exit(128 + number)
+
+
+def _while_running(frame: FrameType | None) -> str:
+    who = running(frame)
+    return f"while {who} was running" if who else ""
 
 
 def _ignore(*numbers: int) -> None:

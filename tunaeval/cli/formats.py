@@ -49,15 +49,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.api import registries  # noqa: PLC0415 - not for --help
+    from tunaeval.api import looked_at, registries  # noqa: PLC0415 - not for --help
 
     parsers = registries()["parsers"]
     if arguments.format is not None:
         parsers.get(arguments.format)  # an error that knows near misses, if there is none
         name = parsers.aliases().get(arguments.format, arguments.format)
-        rows = [_row(entry) for entry in parsers.entries() if entry.name == name]
+        rows = [_row(parsers.entry(name))]
     else:
-        rows = [_row(entry) for entry in parsers.entries()]
+        rows = [_row(entry) for entry in looked_at([parsers])]
     if arguments.markdown:
         output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
     elif arguments.json or arguments.format is None:

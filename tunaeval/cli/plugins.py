@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 where something that is listed cannot be used: it is an error where it is asked for."""
-    from tunaeval.api import registries  # noqa: PLC0415 - as above
+    from tunaeval.api import looked_at, registries  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
     from tunaeval.registry import strays  # noqa: PLC0415 - as above
 
@@ -28,8 +28,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         if arguments.group not in groups:
             raise UnknownNameError("group", arguments.group, groups)
         groups, lost = {arguments.group: groups[arguments.group]}, []
-    entries = [entry for registry in groups.values() for entry in registry.entries()]
-    rows = [asdict(entry) for entry in (*entries, *lost)]
+    rows = [asdict(entry) for entry in (*looked_at(groups.values()), *lost)]
     columns = ("group", "name", "status", "source", "reason")
     print_listing(output, "plugins", rows, columns, as_json=arguments.json)
     return 0 if all(row["status"] == "ok" for row in rows) else 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
     from ._answers import error_words
+    from ._redaction import KeyFilter
     from ._server import Heard, Server, read_key
     from .llamacpp import LlamaCppClient
     from .openai import OpenAIClient
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Heard": "_server",
+    "KeyFilter": "_redaction",
     "LlamaCppClient": "llamacpp",
     "OpenAIClient": "openai",
     "Recording": "recording",
@@ -35,6 +37,7 @@ _MODULES = {
 
 __all__ = [
     "Heard",
+    "KeyFilter",
     "LlamaCppClient",
     "OpenAIClient",
     "Recording",

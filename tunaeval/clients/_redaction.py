@@ -1,22 +1,25 @@
-"""Keys kept out of the log of httpcore, which at DEBUG quotes headers, and what a server echoes."""
+"""Keys kept out of the logs of httpx and httpcore, which quote addresses, headers and answers."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
-_LOGGERS = ("httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
+from tunaeval.keys import Secret
+
+_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
 
 
 class KeyFilter(logging.Filter):
-    """Replaces a key in every record of httpcore from `begin` until `end`."""
+    """Replaces keys in every record of the two from `begin` until `end`."""
 
-    def __init__(self, key: str | None) -> None:
+    def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()
-        self._key = key
+        self._keys = sorted(map(Secret, keys), key=len, reverse=True)
 
     def begin(self) -> None:
         """Watch the loggers; once is enough."""
-        for name in _LOGGERS if self._key else ():
+        for name in _LOGGERS if self._keys else ():
             logging.getLogger(name).addFilter(self)
 
     def end(self) -> None:
@@ -24,8 +27,10 @@ class KeyFilter(logging.Filter):
             logging.getLogger(name).removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record pass, without the key."""
+        """Let every record pass, without a key."""
         said = record.getMessage()
-        if self._key and self._key in said:
-            record.msg, record.args = said.replace(self._key, "(the key)"), ()
+        for key in self._keys:
+            if key in said:
+                said = said.replace(key, "(the key)")
+                record.msg, record.args = said, ()
         return True

@@ -14,6 +14,7 @@ import orjson
 
 from tunaeval import records
 from tunaeval.errors import ClientSetupError
+from tunaeval.keys import Secret, SecretBytes
 from tunaeval.types import Deadline, JsonObject
 
 from ._answers import (
@@ -60,7 +61,7 @@ class Heard:
 
 
 class Server:
-    """Asks one server. It holds the key, which stands in no message and no repr."""
+    """Asks one server. It holds the key, which no message, repr or local of a frame shows."""
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class Server:
         """Without a query: what may be shown and kept."""
         self.reached = False
         """Whether it ever answered."""
-        self._key = key
+        self._key = Secret(key) if key else None
         self._attempt_timeout = attempt_timeout
         self._transport = StackTransport() if transport is None else transport
         headers = {
@@ -84,11 +85,12 @@ class Server:
             "accept-encoding": ACCEPT_ENCODING,
             "content-type": "application/json",
             "user-agent": "tunaeval",
-            **({"authorization": f"Bearer {key}"} if key else {}),
         }
         self._headers = httpx.Headers(headers).raw
+        if key:
+            self._headers.append((b"authorization", SecretBytes(f"Bearer {key}".encode())))
         self._urls: dict[str, httpx.URL] = {}
-        self._redaction = KeyFilter(key)
+        self._redaction = KeyFilter([key] if key else ())
 
     async def ask(
         self,
@@ -246,11 +248,10 @@ async def _read_whole(response: httpx.Response) -> JsonObject:
 
 def read_key(
     variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
-) -> str | None:
+) -> Secret | None:
     """The key in the environment; None if there is none. It is checked but never shown."""
-    told = os.environ if environment is None else environment
     for variable in variables:
-        key = told.get(variable, "").strip()
+        key = Secret((os.environ if environment is None else environment).get(variable, "").strip())
         if key:
             if not (key.isascii() and key.isprintable()) or " " in key:
                 raise ClientSetupError(

@@ -96,6 +96,8 @@ class OpenAIClient:
         await self._chat.close()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_chat"):  # a traceback of what kept it from being made
+            return "OpenAIClient()"
         return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
 
 

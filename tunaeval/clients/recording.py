@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval import records
 from tunaeval.errors import RecordError
+from tunaeval.keys import of_environment, without
 from tunaeval.types import JsonObject, Reply, Source, Usage
 from tunaeval.types.runs import RunInfo, ScenarioResult
 
@@ -83,12 +84,12 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
     )
     if path.exists():
         raise RecordError(f"{str(path)!r} is there already; choose another path, or remove it")
-    count = 0
+    count, secrets = 0, of_environment()
     with records.RecordWriter(path) as writer:
-        writer.append(header.model_dump(mode="json"))
+        writer.append(without(header.model_dump(mode="json"), secrets))
         for result in results:
             for line in _lines(result):
-                writer.append(line.model_dump())
+                writer.append(without(line.model_dump(), secrets))
                 count += 1
     return count
 

@@ -11,6 +11,8 @@ from typing import TypeAlias
 import h11
 import orjson
 
+from tunaeval.keys import shown_safely
+
 _MAX_BODY = 64 << 20
 _READ = 1 << 16
 _GRACE_SECONDS = 5.0
@@ -139,9 +141,12 @@ class _Connection:
                 if len(body) > _MAX_BODY:
                     raise TooLong
             elif isinstance(event, h11.EndOfMessage) and head is not None:
-                headers = {
-                    name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers
-                }
+                headers = shown_safely(
+                    {
+                        name.decode("latin-1"): value.decode("latin-1")
+                        for name, value in head.headers
+                    }
+                )
                 target = head.target.decode("latin-1")
                 return HttpRequest(head.method.decode("ascii"), target, headers, bytes(body))
             else:  # the connection is closed, or was paused

@@ -8,9 +8,9 @@ import httpx
 import orjson
 
 from tunaeval import records
-from tunaeval.clients import read_key
+from tunaeval.clients import KeyFilter, read_key
 from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, long_enough, of_environment
+from tunaeval.keys import COVER, Secret, long_enough, of_environment, of_headers
 from tunaeval.types import JsonObject, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -38,6 +38,7 @@ class Upstream:
         self._key = read_key()
         self._model = model
         self._timeout = timeout_seconds
+        self._redaction = KeyFilter(self.secrets)
         self._client: httpx.AsyncClient | None = None
 
     @property
@@ -49,26 +50,29 @@ class Upstream:
             self._url.username,
             self._url.password,
         )
-        return of_environment() | long_enough(reported)
+        asked_with = of_headers(dict(self._url.params))
+        return of_environment() | asked_with | long_enough(reported)
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
         """The server's answer. Raises Refused with its own error, or with why there is none."""
         body = {name: one for name, one in request.body.items() if name != "stream_options"}
         body |= {"stream": False} | ({"model": self._model} if self._model else {})
-        given = f"Bearer {self._key}" if self._key else authorization
-        headers = {"content-type": "application/json"}
-        headers |= {"authorization": given} if given else {}
+        headers = self._headers(authorization) | {"content-type": "application/json"}
         document = await self._ask(_PATHS[request.api], records.encode(body), headers)
         return answer_of(document) if request.api == "responses" else _chat_answer(document)
 
     async def models(self) -> JsonObject:
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        return await self._ask("models", None, headers)
+        return await self._ask("models", None, self._headers(None))
+
+    def _headers(self, authorization: str | None) -> dict[str, str]:
+        given = f"Bearer {self._key}" if self._key else authorization
+        return {"authorization": Secret(given)} if given else {}
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+            self._redaction.end()
 
     async def _ask(self, path: str, body: bytes | None, headers: dict[str, str]) -> JsonObject:
         if self._client is None:
@@ -76,6 +80,7 @@ class Upstream:
             self._client = httpx.AsyncClient(
                 timeout=self._timeout, trust_env=uses_proxies, verify=self._url.scheme == "https"
             )
+        self._redaction.begin()
         method = "GET" if body is None else "POST"
         try:
             async with asyncio.timeout(self._timeout):

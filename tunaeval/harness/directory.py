@@ -86,9 +86,9 @@ class RunDirectory:
         write_document(path / RUN_FILE, self._document(info))
 
     def append(self, result: ScenarioResult) -> int:
-        """Keep a result; returns at which byte it begins."""
+        """Keep a result that is without secrets; returns at which byte it begins."""
         start = self._end
-        self._end += self._results.append(without(result.model_dump(), self._secrets))
+        self._end += self._results.append(result.model_dump())
         return start
 
     def update(self, info: RunInfo) -> None:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
+from tunaeval.keys import of_environment
 from tunaeval.parsing import sole_parser_for
 from tunaeval.reports import summarise
 from tunaeval.types import Level
@@ -37,7 +38,7 @@ from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import reading
 from .replies import kept_reply, run_tools, where_calls_belong
-from .results import RESULTS_FILE, read_results
+from .results import RESULTS_FILE, read_results, without_secrets
 from .suites import load_suite
 from .tools import RunTools, keep_tools, tools_of
 from .turns_again import reread_task
@@ -130,8 +131,10 @@ def _streamed(
     source: Path, files: RunDirectory, again: _Again, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
     """Each result read again, kept, and passed on."""
+    secrets = of_environment()
     for old in read_results(source, read_info(source)):
         new, unasked = again(old)
+        new = without_secrets(new, secrets)
         files.append(new)
         changes["unasked"] += unasked
         changes["gained"] += new.ok and not old.ok

@@ -10,12 +10,20 @@ from typing import overload
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
+from tunaeval.keys import without
 from tunaeval.records import opened, placed, read_at
 from tunaeval.reports import INFRASTRUCTURE
 from tunaeval.types import JsonObject
 from tunaeval.types.runs import RunInfo, ScenarioResult
 
 RESULTS_FILE = "results.jsonl"
+
+
+def without_secrets(result: ScenarioResult, secrets: frozenset[str]) -> ScenarioResult:
+    """The result as it may be kept and shown: without what is a key, or looks like one."""
+    document = result.model_dump()
+    covered = without(document, secrets)
+    return result if covered == document else ScenarioResult.model_validate(covered)
 
 
 class KeptResults(Sequence[ScenarioResult]):

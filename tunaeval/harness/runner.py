@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
+from tunaeval.keys import of_environment
 from tunaeval.later import import_all
 from tunaeval.types import Deadline, Reply, Request, Tools
 from tunaeval.types.roles import Agent, Client, Parser
@@ -29,6 +30,7 @@ from .journal import Journal
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import reading
+from .results import without_secrets
 from .resume import Begun, begun
 from .tools import keep_tools, kept_tools, tools_of
 from .turns import task_episode
@@ -112,7 +114,7 @@ class SuiteRun:
         self._client = client
         self._parser = parser
         self._rules = self.options.rules()
-        self._on_result = on_result
+        self._on_result, self._secrets = on_result, of_environment()
         self._resumed, self._environment = resume is not None, environment or Environment()
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
@@ -273,9 +275,10 @@ class SuiteRun:
 
     def _take(self, results: Iterable[Placed]) -> None:
         for place, result in results:
-            self._journal.put(place, result)
+            shown = without_secrets(result, self._secrets)
+            self._journal.put(place, shown)
             if self._on_result is not None:
-                self._on_result(result)
+                self._on_result(shown)
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tunaeval.errors import RecordError, ToolsError
+from tunaeval.keys import of_environment, without
 from tunaeval.records import RecordWriter, read
 from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
@@ -36,10 +37,11 @@ def tools_of(suite: Suite) -> RunTools:
 
 def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
     """Write them into a run's directory."""
-    kept = tools_of(suite) if isinstance(suite, Suite) else suite
+    kept, secrets = tools_of(suite) if isinstance(suite, Suite) else suite, of_environment()
     with RecordWriter(directory / TOOLS_FILE) as file:
         for scenario, tools in ((None, kept.tools), *kept.own.items()):
-            file.append({"scenario": scenario, "tools": [_written(one) for one in tools.values()]})
+            row = {"scenario": scenario, "tools": [_written(one) for one in tools.values()]}
+            file.append(without(row, secrets))
 
 
 def kept_tools(directory: Path) -> RunTools | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tunaeval import records
 from tunaeval.errors import RecordError
+from tunaeval.keys import of_environment, without
 from tunaeval.types import JsonObject, Reply
 
 
@@ -30,7 +31,7 @@ class ReplyCache:
         self.get(key)
         record = {"key": key, "message": reply.message, "finish_reason": reply.finish_reason}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        records.append(self.path, record)
+        records.append(self.path, without(record, of_environment()))
         if self._replies is not None:
             self._replies[key] = reply
 

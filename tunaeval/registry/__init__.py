@@ -9,7 +9,8 @@ from tunaeval.later import imported_later
 if TYPE_CHECKING:
     # For type checkers; at run time each is imported when it is asked for.
     from .calling import closed, guarded, made_client, reply_of
-    from .names import Entry, Registry, strays
+    from .importing import import_seconds, not_imported, too_long
+    from .names import Entry, Registry, in_order, strays
     from .shapes import Check, head, instance_of, is_async, maker_of
 
 _HOMES = {
@@ -19,12 +20,16 @@ _HOMES = {
     "closed": "calling",
     "guarded": "calling",
     "head": "shapes",
+    "import_seconds": "importing",
+    "in_order": "names",
     "instance_of": "shapes",
     "is_async": "shapes",
     "made_client": "calling",
     "maker_of": "shapes",
+    "not_imported": "importing",
     "reply_of": "calling",
     "strays": "names",
+    "too_long": "importing",
 }
 
 __all__ = [
@@ -34,12 +39,16 @@ __all__ = [
     "closed",
     "guarded",
     "head",
+    "import_seconds",
+    "in_order",
     "instance_of",
     "is_async",
     "made_client",
     "maker_of",
+    "not_imported",
     "reply_of",
     "strays",
+    "too_long",
 ]
 
 __getattr__ = imported_later(__name__, _HOMES)

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from tunaeval.errors import PluginLoadError
-from tunaeval.plugins import words_of
+from tunaeval.plugins import exits_raised, words_of
 
 IMPORT_SECONDS = 60.0
 """How long the import of one plug-in may take; $TUNAEVAL_IMPORT_SECONDS says otherwise."""
@@ -32,27 +32,33 @@ def imported(load: Callable[[], object], what: str, where: str) -> object:
     In the main thread, where there are timers (not on Windows), an import that hangs is ended.
     """
     came: list[int] = []
-    seconds = _limit()
+    seconds = import_seconds()
     try:
-        with _heeding(came), _limited(seconds):
+        with _heeding(came), exits_raised(), _limited(seconds):
             return load()
     except _TooLong:
-        why = (
-            f"it did not end within {seconds:g} s (more time: TUNAEVAL_IMPORT_SECONDS in the "
-            "environment)"
-        )
-        raise PluginLoadError(_words(what, where, why)) from None
+        raise PluginLoadError(not_imported(what, where, too_long(seconds))) from None
     except BaseException as error:
         if came:
             raise
-        raise PluginLoadError(_words(what, where, words_of(error))) from error
+        raise PluginLoadError(not_imported(what, where, words_of(error))) from error
 
 
-def _words(what: str, where: str, why: str) -> str:
+def not_imported(what: str, where: str, why: str) -> str:
+    """The sentence for an import that fails."""
     return f"{what} cannot be imported from {where!r}: {why}; repair or uninstall it"
 
 
-def _limit() -> float:
+def too_long(seconds: float) -> str:
+    """Why an import fails that takes too long."""
+    return (
+        f"it did not end within {seconds:g} s (more time: TUNAEVAL_IMPORT_SECONDS in the "
+        "environment)"
+    )
+
+
+def import_seconds() -> float:
+    """How long the import of one plug-in may take here."""
     try:
         seconds = float(os.environ.get("TUNAEVAL_IMPORT_SECONDS", ""))
     except ValueError:

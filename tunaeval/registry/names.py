@@ -21,7 +21,7 @@ from tunaeval.errors import (
     PluginShapeError,
     UnknownNameError,
 )
-from tunaeval.plugins import remember, words_of
+from tunaeval.plugins import remember, remember_module, words_of
 
 from .shapes import Check
 
@@ -119,14 +119,33 @@ class Registry(Generic[T]):
 
     def entries(self) -> list[Entry]:
         """Everything that claims a name, each imported by itself to see whether it works."""
+        plugins = [self.claimed(name, source) for name, source, _ in self.claims()]
+        return sorted([*self.own_entries(), *plugins], key=in_order)
+
+    def entry(self, name: str) -> Entry:
+        """The entry of a name that `get` knows."""
+        points = self._entry_points().get(name)
+        if points:
+            return self._plugin_entry(name, points[0])
+        return self._entry(name, "added in code" if name in self._added else _OURS)
+
+    def own_entries(self) -> list[Entry]:
+        """What comes with us, and what was added in code."""
         ours = [self._entry(name, _OURS) for name in self._builtins]
-        added = [self._entry(name, "added in code") for name in self._added]
-        plugins = [
-            self._plugin_entry(name, point)
+        return [*ours, *(self._entry(name, "added in code") for name in self._added)]
+
+    def claims(self) -> list[tuple[str, str, str]]:
+        """What plug-ins claim: each name, who claims it and from where; nothing is imported."""
+        return [
+            (name, _distribution(point), point.value)
             for name, points in self._entry_points().items()
             for point in points
         ]
-        return sorted(ours + added + plugins, key=lambda entry: (entry.name, entry.source))
+
+    def claimed(self, name: str, source: str) -> Entry:
+        """The entry of a plug-in's claim; it is imported to see whether it works."""
+        points = self._entry_points()[name]
+        return self._plugin_entry(name, next(one for one in points if _distribution(one) == source))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -168,6 +187,7 @@ class Registry(Generic[T]):
         _refuse(_name_fault(name), what)
         from .importing import imported  # noqa: PLC0415 - signals and clocks: built-ins need none
 
+        remember_module(point.module, what)
         found = self._shaped(imported(point.load, what, point.value), what)
         remember(found, what)
         return found
@@ -219,6 +239,11 @@ class Registry(Generic[T]):
             reason = f"{name!r} is also claimed by {' and '.join(rivals)}"
             return Entry(name, self.group, source, "clash", reason)
         return self._entry(name, source)
+
+
+def in_order(entry: Entry) -> tuple[str, str]:
+    """Where an entry is in a listing."""
+    return entry.name, entry.source
 
 
 def _alike(name: str, known: Collection[str]) -> str:

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 import re
 
-COVER = "•"
+from tunaeval.keys import with_keys_covered
 
-_SHAPES = re.compile(
-    r"""
-    \b(?:sk|pk|rk)-(?:[A-Za-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{16,}+   # OpenAI, Anthropic, Stripe
-    | \bgh[pousr]_[A-Za-z0-9]{20,}+ | \bgithub_pat_\w{20,}+      # GitHub
-    | \bhf_[A-Za-z0-9]{20,}+ | \bglpat-[\w-]{16,}+               # Hugging Face, GitLab
-    | \bAKIA[A-Z0-9]{16}\b | \bAIza[\w-]{30,}+                   # AWS, Google
-    | \bxox[abprs]-[\w-]{10,}+                                   # Slack
-    | \beyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+                       # a JSON web token
-    """,
-    re.VERBOSE,
-)
-"""Keys that are known by how they look."""
+COVER = "•"
 
 _NAMED = re.compile(
     r"""
@@ -33,16 +22,10 @@ _NAMED = re.compile(
 )
 """What is after a word for a secret."""
 
-_USERINFO = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://([^\s/@\"'<>]{1,256}+)@", re.IGNORECASE)
-"""Who a URL is asked as."""
-
 
 def hidden(text: str) -> str:
     """`text` with everything that looks like a secret covered; linear in its length."""
-    text = _SHAPES.sub(lambda found: COVER * len(found[0]), text)
-    for pattern in (_NAMED, _USERINFO):
-        text = pattern.sub(_covered, text)
-    return text
+    return _NAMED.sub(_covered, with_keys_covered(text, lambda key: COVER * len(key)))
 
 
 def hidden_shortened(text: str) -> str:

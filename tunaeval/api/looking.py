@@ -1,0 +1,160 @@
+"""All that is registered, looked at so that no plug-in spoils the look.
+
+Those of one package are imported in a process of their own, which says of each what came of it;
+one that hangs or ends the process is named, and the rest is looked at in a new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from typing import IO, Any, NamedTuple
+
+from tunaeval.registry import Entry, Registry, import_seconds, in_order, not_imported, too_long
+
+from .extensions import registries
+
+_START_SECONDS = 60.0
+_GRACE_SECONDS = 5.0
+"""The process ends what it can by itself, and says so more exactly."""
+_PROGRAM = """
+import json, sys
+sys.path[:], claims = json.loads(sys.argv[1])
+from tunaeval.api.looking import look
+look(claims)
+"""
+
+
+class _Claim(NamedTuple):
+    group: str
+    kind: str
+    name: str
+    source: str
+    where: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind} {self.name!r} of {self.source}"
+
+
+class _Silent(Exception):  # noqa: N818 - says why nothing comes
+    """No word comes of a claim."""
+
+
+def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
+    """The entries of these registries, group by group."""
+    chosen = list(groups)
+    packages: dict[str, list[_Claim]] = {}
+    for one in chosen:
+        for name, source, where in one.claims():
+            claim = _Claim(one.group, one.kind, name, source, where)
+            packages.setdefault(source, []).append(claim)
+    found = [entry for claims in packages.values() for entry in _entries(claims)]
+    return [
+        entry
+        for one in chosen
+        for entry in sorted(
+            [*one.own_entries(), *(entry for entry in found if entry.group == one.group)],
+            key=in_order,
+        )
+    ]
+
+
+def _entries(claims: list[_Claim]) -> Iterator[Entry]:
+    """What came of a package's claims."""
+    seconds = import_seconds()
+    while claims:
+        with _process(claims) as process:
+            said = _Said(process)
+            try:
+                said.line(_START_SECONDS)
+                while claims:
+                    document = json.loads(said.line(seconds + _GRACE_SECONDS))
+                    claims = claims[1:]
+                    yield Entry(**{**document, "aliases": tuple(document["aliases"])})
+            except _Silent as silent:
+                claim, *claims = claims
+                why = str(silent) or too_long(seconds)
+                reason = not_imported(claim.words, claim.where, why)
+                yield Entry(claim.name, claim.group, claim.source, "broken", reason)
+            except KeyboardInterrupt as error:
+                error.add_note(f"while {claims[0].words if claims else 'a plug-in'} was looked at")
+                raise
+
+
+@contextmanager
+def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that looks at these claims; nothing of it is left, nor of what it has forked."""
+    given = json.dumps([sys.path, [(one.group, one.name, one.source) for one in claims]])
+    with subprocess.Popen(  # noqa: S603 - our own program, in this interpreter
+        [sys.executable, "-P", "-c", _PROGRAM, given],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:  # Windows
+                    process.kill()
+
+
+class _Said:
+    """What a process says, line by line, for as long as one likes to wait."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, source: IO[bytes]) -> None:
+        with suppress(ValueError, OSError):  # closed meanwhile
+            for line in source:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def line(self, seconds: float) -> bytes:
+        """The next line. Raises _Silent, with the reason where the process has ended."""
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            raise _Silent from None
+        if line:
+            return line
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:  # it has closed the pipe, and goes on
+            raise _Silent from None
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        raise _Silent(f"it ended the process that looked at it ({how})")
+
+
+def look(claims: list[list[str]]) -> None:
+    """Say what came of each claim (group, name, source), in the process that is for it.
+
+    What plug-ins print goes to stderr, and what they patch does not reach what is used here.
+    """
+    said, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
+    os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=said.close)
+    groups = {one.group: one for one in registries().values()}
+    said.write("ready\n")
+    said.flush()
+    for group, name, source in claims:
+        line = dumps(asdict(groups[group].claimed(name, source)))
+        said.write(f"{line}\n")
+        said.flush()
+    end(0)
