@@ -23,6 +23,9 @@ from tunaeval.types import Diagnosis, JsonValue
 _LINE_END = re.compile(r"\r\n|\n|\r")
 """As the standard has it: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
+OTHER_CHOICES = "there are other choices beside the one of index 0, which are not read"
+"""What is said of them, whole or streamed."""
+
 _DONE = "[DONE]"
 _SHOWN = 60
 
@@ -146,13 +149,13 @@ def _is_event(data: str) -> bool:
 
 
 class Lines:
-    """The events of one stream, as deltas of its first choice."""
+    """The events of one stream, as deltas of the choice that is the answer."""
 
     def __init__(self) -> None:
         self._data = DataLines()
         self.failed = False
         """Whether the stream ended in an error, or without an event that is understood."""
-        self._begun = self._ended = self._understood = False
+        self._begun = self._ended = self._understood = self._has_others = False
         self._fault = ""
         """What was wrong with the last event."""
         self._failed = False
@@ -169,6 +172,8 @@ class Lines:
             found += self._whole("\n".join(self._data.others).strip())
         if self._begun and self._data.replaced:
             found.append(Diagnosis("invalid-chunk", "bytes that are no UTF-8 were replaced"))
+        if self._has_others:
+            found.append(Diagnosis("other-choices", OTHER_CHOICES))
         self.failed = self._failed or not (self._begun and self._understood)
         if self._failed or not self._ended:
             found.append(Diagnosis("stream-cut", self._why()))
@@ -205,7 +210,8 @@ class Lines:
         if reported := _error_in(chunk):
             self._failed = not self._ended
             return self._invalid(reported)
-        self._ended = self._ended or bool(_first_choice(chunk).get("finish_reason"))
+        self._ended = self._ended or bool(_answer_in(chunk).get("finish_reason"))
+        self._has_others = self._has_others or any(map(_is_other, _choices(chunk)))
         found = delta_of(chunk)
         if isinstance(found, Diagnosis):
             return self._invalid(found.message)
@@ -220,7 +226,7 @@ class Lines:
 
 
 def delta_of(chunk: Delta) -> Delta | Diagnosis:
-    """The first choice's delta, an empty one where there is none; or what is wrong with the chunk.
+    """The answer's delta, an empty one where there is none; or what is wrong with the chunk.
 
     Also that of a whole response, and of the older completions, whose choices are of text.
     """
@@ -228,7 +234,7 @@ def delta_of(chunk: Delta) -> Delta | Diagnosis:
         return Diagnosis("invalid-chunk", error)
     if odd := _odd_choices(chunk):
         return Diagnosis("invalid-chunk", odd)
-    first = _first_choice(chunk)
+    first = _answer_in(chunk)
     found = next(((key, first[key]) for key in _SAID if first.get(key) is not None), None)
     if found is None:
         return {}
@@ -273,10 +279,32 @@ def _odd_choices(chunk: Delta) -> str:
     return f"choices are a list, not {type(choices).__name__}"
 
 
-def _first_choice(chunk: Delta) -> Delta:
+def _answer_in(chunk: Delta) -> Delta:
+    """The piece of the answer that a chunk has; empty where it is of other choices alone."""
+    first = first_choice(chunk)
+    return {} if _is_other(first) else first
+
+
+def _is_other(choice: Delta) -> bool:
+    return bool(choice.get("index"))
+
+
+def _choices(chunk: Delta) -> list[Delta]:
     choices = chunk.get("choices")
     listed = choices if isinstance(choices, list | tuple) else ()
-    return next((c for c in listed if isinstance(c, Mapping) and not c.get("index")), {})
+    return [choice for choice in listed if isinstance(choice, Mapping)]
+
+
+def first_choice(response: Delta) -> Delta:
+    """The choice that is the answer of a whole response, wherever it is in the list: that of
+    index 0, else the first without an index, else the first; an empty one where there is none.
+    """
+    return min(_choices(response), key=lambda choice: choice_order(choice.get("index")), default={})
+
+
+def choice_order(index: object) -> int:
+    """What choices are sorted by, so that the answer comes first."""
+    return 1 if index is None else 2 if index else 0
 
 
 def chunk_of(data: str) -> JsonValue:

@@ -60,6 +60,7 @@ def test_our_own_messages_are_taken_as_they_are() -> None:
         Host(messages=CHAT),
         {"id": "r1", "query": "Read a.", "messages": CHAT},
         {"object": "chat.completion", "choices": [{"message": CHAT[1]}]},
+        {"choices": [{"index": 1, "message": CHAT[0]}, {"index": 0, "message": CHAT[1]}]},
         tuple(CHAT),
         iter(CHAT),
     ],

@@ -20,6 +20,9 @@ _SLOW = {
     "functionary-v3.2",
     "k2-horizon-xml",
     "minimax-m3",
+    "name-json",
+    "python-calls",
+    "tool-calls",
 }
 """Formats whose calls are repaired by their nature, or whose words no fast reader knows."""
 

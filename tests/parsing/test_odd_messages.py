@@ -100,3 +100,13 @@ def test_a_part_that_repeats_a_structured_call_is_silent() -> None:
     parts = [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]
     result = parse_message({"role": "assistant", "content": parts, "tool_calls": [call]})
     assert (result.outcome, result.diagnoses) == ("calls", ())
+
+
+def test_of_several_choices_the_one_of_index_0_is_read_wherever_it_is() -> None:
+    choices = [
+        {"index": index, "message": {"role": "assistant", "content": content}}
+        for index, content in ((1, "It is done."), (0, tagged(LS)))
+    ]
+    result = parse_message({"choices": choices}, tools=TOOLS)
+    assert (said(result), codes(result)) == (CALLED, ["other-choices"])
+    assert codes(parse_message({"choices": choices[1:]}, tools=TOOLS)) == []

@@ -62,6 +62,13 @@ def test_an_event_is_reported_when_it_is_over() -> None:
     assert [e.text for e in reader.feed_sse("\n")] == ["Hi"]
 
 
+def test_choices_beside_the_answer_are_said_once() -> None:
+    other = {"index": 1, "delta": {"content": "Ho"}}
+    result = read(event({"choices": [other, *HI["choices"]]}), event({"choices": [other]}), DONE)
+    assert (result.content, codes(result)) == ("Hi", ["other-choices"])
+    assert (result.outcome, result.truncated) == ("no_call", False)
+
+
 # --- streams that are none ------------------------------------------------------------------------
 
 

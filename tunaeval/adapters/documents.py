@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tunaeval.errors import UsageError
+from tunaeval.sse import choice_order
 from tunaeval.types import Conversation, Message
 from tunaeval.wanted import wanted_name
 
@@ -184,7 +185,7 @@ def held_messages(thing: object) -> list[object] | None:
         return [*_asked(get(thing, "input")), *output]
     if is_request(thing):
         return contents_of(thing)
-    choices = listed(get(thing, "choices"))
+    choices = sorted(listed(get(thing, "choices")), key=lambda one: choice_order(get(one, "index")))
     reply = get(choices[0], "message") if choices else None
     return None if reply is None else [reply]
 

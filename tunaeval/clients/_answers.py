@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 
 import httpx
 
 from tunaeval import records
+from tunaeval.sse import OTHER_CHOICES, first_choice
 from tunaeval.types import JsonObject, JsonValue, Reply, Source, Usage
 
 from ._retries import TryFailed
@@ -17,6 +19,8 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 ACCEPT_ENCODING = "gzip, deflate"
 
 _GZIP_OR_ZLIB = 47  # window bits that let zlib tell the two apart
+_GZIP = b"\x1f\x8b"
+_HEAD_BYTES = 2  # which tell all three apart
 _QUOTED_CHARACTERS = 200
 
 
@@ -29,44 +33,72 @@ async def read_body(response: httpx.Response) -> bytes:
 
 async def read_into(body: bytearray, response: httpx.Response) -> None:
     """The same into `body`, which has what came also where the rest failed."""
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise TryFailed(f"the body is encoded as {encoding!r}; wanted {ACCEPT_ENCODING}")
-    members = None if encoding in ("identity", "") else _Members()
+    unpacking = Unpacking(response.headers)
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
+        body += unpacking.piece(chunk)
+    unpacking.end()
+
+
+class Unpacking:
+    """Unpacks a body as it comes, by its headers, and never beyond the limit.
+
+    Packed is one stream, or gzip's several, one after another (RFC 1952, 2.2). What is called
+    deflate is a stream of zlib (RFC 9110, 8.4.1.2), or, from some servers, one without its head.
+
+    Raises TryFailed for an encoding that was not asked for, and from `piece` and `end` for a body
+    that is not what its headers say, or larger than the limit.
+    """
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        encoding = headers.get("content-encoding", "identity").strip().lower() or "identity"
+        if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
+            raise TryFailed(f"the body is encoded as {encoding!r}; wanted {ACCEPT_ENCODING}")
+        self._encoding = encoding
+        self._inflate: zlib._Decompress | None = None
+        self._head = b""
+        self._size = 0
+
+    def piece(self, chunk: bytes) -> bytes:
+        """What the next bytes of the body say."""
         try:
-            if members is None:
-                body += chunk
-            else:
-                members.add(chunk, body)
+            piece = chunk if self._encoding == "identity" else self._unpacked(chunk)
         except zlib.error as error:
-            raise TryFailed(f"the body is no {encoding} ({error})") from None
-        if len(body) > MAX_BODY_BYTES:
+            raise TryFailed(f"the body is no {self._encoding} ({error})") from None
+        self._size += len(piece)
+        if self._size > MAX_BODY_BYTES:
             raise TryFailed(f"the body is larger than {MAX_BODY_BYTES:,} bytes", again=False)
-    if members is not None and not members.is_whole:
-        raise TryFailed(f"the {encoding} body ends in the middle")
+        return piece
 
+    def end(self) -> None:
+        """Nothing more comes."""
+        is_whole = self._inflate is not None and self._inflate.eof
+        if self._encoding != "identity" and not is_whole:
+            raise TryFailed(f"the {self._encoding} body ends in the middle")
 
-class _Members:
-    """What is packed: one stream, or gzip's several, one after another (RFC 1952, 2.2)."""
-
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-
-    @property
-    def is_whole(self) -> bool:
-        return self._inflate.eof
-
-    def add(self, chunk: bytes, body: bytearray) -> None:
-        """Unpack what came, up to a byte beyond the limit. Raises zlib.error."""
-        while chunk and len(body) <= MAX_BODY_BYTES:
+    def _unpacked(self, chunk: bytes) -> bytes:
+        """Up to a byte beyond the limit. Raises zlib.error."""
+        if self._inflate is None:
+            self._head, chunk = b"", self._head + chunk
+            if len(chunk) < _HEAD_BYTES:
+                self._head = chunk
+                return b""
+            self._inflate = zlib.decompressobj(self._window(chunk))
+        unpacked = bytearray()
+        while chunk and (left := MAX_BODY_BYTES + 1 - self._size - len(unpacked)) > 0:
             if self._inflate.eof:
                 chunk = chunk.lstrip(b"\0")  # what some pad with
                 if not chunk:
-                    return
+                    break
                 self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-            body += self._inflate.decompress(chunk, MAX_BODY_BYTES + 1 - len(body))
+            unpacked += self._inflate.decompress(chunk, left)
             chunk = self._inflate.unused_data
+        return bytes(unpacked)
+
+    def _window(self, head: bytes) -> int:
+        """How zlib is to read a body that begins so."""
+        has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0
+        is_raw = self._encoding == "deflate" and not has_head and head[:2] != _GZIP
+        return -zlib.MAX_WBITS if is_raw else _GZIP_OR_ZLIB
 
 
 def read_object(body: bytes) -> JsonObject:
@@ -88,14 +120,14 @@ def read_reply(
 ) -> Reply:
     """The reply in a chat completion; its message is left as the server gave it."""
     choices = answer.get("choices")
-    match choices:
-        case [{"message": dict(message), **rest}, *_]:
-            reason = rest.get("finish_reason")
-        case []:
-            raise TryFailed("the reply has no choices: 'choices' is an empty list")
-        case _:
-            words = error_words(answer) or f"'choices' is {choices!r}"
-            raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
+    if choices == []:
+        raise TryFailed("the reply has no choices: 'choices' is an empty list")
+    choice = first_choice(answer)
+    message = choice.get("message")
+    if not isinstance(message, dict) or not isinstance(choices, list):
+        words = error_words(answer) or f"'choices' is {choices!r}"
+        raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
+    reason = choice.get("finish_reason")
     return Reply(
         message=message,
         finish_reason=reason if isinstance(reason, str) else None,
@@ -103,6 +135,7 @@ def read_reply(
         latency_seconds=latency_seconds,
         raw=answer,
         source=source,
+        notes=(OTHER_CHOICES,) if len(choices) > 1 else (),
     )
 
 

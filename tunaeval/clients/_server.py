@@ -87,8 +87,12 @@ class Server:
             "user-agent": "tunaeval",
         }
         self._headers = httpx.Headers(headers).raw
+        # Packed pieces come late, once there are enough of them.
+        self._headers_of_stream = httpx.Headers(headers | {"accept-encoding": "identity"}).raw
         if key:
-            self._headers.append((b"authorization", SecretBytes(f"Bearer {key}".encode())))
+            bearer = (b"authorization", SecretBytes(f"Bearer {key}".encode()))
+            self._headers.append(bearer)
+            self._headers_of_stream.append(bearer)
         self._urls: dict[str, httpx.URL] = {}
         self._redaction = KeyFilter([key] if key else ())
 
@@ -187,8 +191,9 @@ class Server:
             return httpx.Request("GET", url, headers=self._headers)
         content = _encode(payload)
         length = (b"Content-Length", b"%d" % len(content))
+        headers = self._headers_of_stream if payload.get("stream") else self._headers
         return httpx.Request(
-            "POST", url, headers=[*self._headers, length], stream=httpx.ByteStream(content)
+            "POST", url, headers=[*headers, length], stream=httpx.ByteStream(content)
         )
 
     def _url(self, path: str) -> httpx.URL:

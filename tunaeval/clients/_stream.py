@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 import httpx
 
 from tunaeval.records import decode
-from tunaeval.sse import DataLines, chunk_of
+from tunaeval.showing import counted
+from tunaeval.sse import OTHER_CHOICES, DataLines, chunk_of
 from tunaeval.types import JsonObject, JsonValue, Reply, Source, Streamed, Usage
 
-from ._answers import MAX_BODY_BYTES, error_words, read_body, read_object, read_reply, read_usage
+from ._answers import Unpacking, error_words, read_object, read_reply, read_usage
 from ._retries import TryFailed
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
@@ -25,20 +26,22 @@ async def read_stream(
     response: httpx.Response, *, seconds: Callable[[], float], source: Source | None
 ) -> Reply:
     """The reply in a response of server-sent events, or in one of JSON, where a server does not
-    stream. `seconds` says how long ago it was asked for. Raises TryFailed.
+    stream: which of the two it is, the body says. `seconds` says how long ago it was asked for.
+    Raises TryFailed.
     """
-    if "json" in response.headers.get("content-type", ""):
-        answer = read_object(await read_body(response))
-        return read_reply(answer, latency_seconds=seconds(), source=source)
-    lines, gathered, size = DataLines(), Gathered(seconds), 0
-    async for piece in response.stream:  # type: ignore[union-attr] # async transports give async streams
-        size += len(piece)
-        if size > MAX_BODY_BYTES:
-            raise TryFailed(f"the stream is larger than {MAX_BODY_BYTES:,} bytes", again=False)
+    unpacking, lines = Unpacking(response.headers), DataLines()
+    gathered, body = Gathered(seconds), bytearray()
+    async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
+        piece = unpacking.piece(chunk)
+        if not gathered.begun:
+            body += piece
         for data in lines.feed(piece):
             gathered.take(data)
+    unpacking.end()
     for data in lines.end():
         gathered.take(data)
+    if lines.others and not gathered.begun:
+        return read_reply(read_object(bytes(body)), latency_seconds=seconds(), source=source)
     return gathered.reply(source)
 
 
@@ -54,10 +57,15 @@ class Gathered:
         self._finish: str | None = None
         self._final: JsonObject | None = None
         self._first: float | None = None
-        self._done = False
+        self._done = self._has_others = False
+        self._data = ""
+        self._pieces = self._repeats = 0
+        self.begun = False
+        """Whether there was an event."""
 
     def take(self, data: str) -> None:
         """The data of one event. Raises TryFailed for an error, and for what is no chunk."""
+        self.begun = True
         if data == "[DONE]":
             self._done = True
             return
@@ -71,10 +79,16 @@ class Gathered:
             raise TryFailed("the stream ended in an error", said=error_words(chunk) or data)
         if chunk.get("usage"):
             self._usage = read_usage(chunk["usage"])
-        choices = chunk.get("choices")
+        choices, before = chunk.get("choices"), self._pieces
         for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and not choice.get("index"):
+            if not isinstance(choice, dict):
+                continue
+            if choice.get("index"):
+                self._has_others = True
+            else:
                 self._choice(choice)
+        self._repeats += data == self._data and self._pieces > before
+        self._data = data
 
     def _choice(self, choice: JsonObject) -> None:
         if isinstance(reason := choice.get("finish_reason"), str):
@@ -95,6 +109,7 @@ class Gathered:
                 self._came()
 
     def _came(self) -> None:
+        self._pieces += 1
         if self._first is None:
             self._first = self._seconds()
 
@@ -114,6 +129,8 @@ class Gathered:
             return
         for name in ("name", "arguments"):
             text = function.get(name)
+            if name == "name" and text == known["function"][name]:
+                continue  # a name that comes whole again is no longer for it
             if isinstance(text, str) and isinstance(known["function"][name], str):
                 known["function"][name] += text
             elif text:
@@ -151,7 +168,13 @@ class Gathered:
 
     def _notes(self, message: JsonObject) -> list[str]:
         """In what the stream's calls differ from those of the final message; what is odd."""
-        notes = []
+        notes = [OTHER_CHOICES] if self._has_others else []
+        if self._repeats:
+            how_many, are = counted(self._repeats, "event"), "is" if self._repeats == 1 else "are"
+            notes.append(
+                f"{how_many} {are} the same, byte for byte, as the one before, and all count: "
+                "a proxy repeats them, or the model wrote the same again"
+            )
         if list(self._calls) != sorted(self._calls):
             notes.append("the calls did not come in the order of their indices")
         if len({index for index, _ in self._calls}) < len(self._calls):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+import httpx
 import orjson
 
 from tunaeval import records
@@ -17,14 +18,19 @@ from tunaeval.parsing import parse_message
 from tunaeval.types import JsonObject, JsonValue
 
 from .chat import CREATED, chunks, completion, read_chat
-from .connections import HttpRequest, HttpResponse, streamed, whole
+from .connections import HttpRequest, HttpResponse, options, streamed, whole
 from .exchange import Answer, Api, EndpointTurn, ModelRequest, Refused
 from .playing import Faults, breaks_off, broken, keeps_item, spoiled
 from .responses import events, read_responses, response, response_id
 
 _APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
 _MODELS = "/v1/models"
+_METHODS = {_MODELS: ("GET", "HEAD"), **dict.fromkeys(_APIS, ("POST",))}
 _PATHS = ", ".join(f"POST {path}" for path in _APIS) + f" and GET {_MODELS}"
+
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The names of this machine under which an endpoint is asked."""
 
 
 class Source(Protocol):
@@ -57,16 +63,24 @@ class Answering:
     async def respond(self, http: HttpRequest) -> HttpResponse:
         """The response; nothing raises out of it but a cancellation."""
         try:
-            path = http.path.partition("?")[0].rstrip("/")
-            if path == _MODELS and http.method == "GET":
-                return whole(200, _json(await self._listed()))
-            if path in _APIS and http.method == "POST":
-                return await self._turn(_APIS[path], http)
-            refused = _unknown(http.method, path)
+            return await self._response(http)
         except Refused as error:
             refused = error
+        except Exception as error:  # noqa: BLE001 - a request never ends its connection
+            refused = _own_failure(error)
         self.errors.append(str(refused))
         return whole(refused.status, _json(refused.document()))
+
+    async def _response(self, http: HttpRequest) -> HttpResponse:
+        _check_local(http.headers)
+        path = http.path.partition("?")[0].rstrip("/")
+        if http.method == "OPTIONS" and path in _METHODS:
+            return options({"OPTIONS", *_METHODS[path]})
+        if http.method not in _METHODS.get(path, ()):
+            raise _unknown(http.method, path)
+        if path == _MODELS:
+            return whole(200, _json(await self._listed()))
+        return await self._turn(_APIS[path], http)
 
     async def _listed(self) -> JsonObject:
         if isinstance(self._source, ListsModels):
@@ -115,8 +129,7 @@ class Answering:
         except Exception as error:
             if isinstance(error, TunaevalError):
                 raise Refused(str(error)) from error
-            words = f"the endpoint itself failed: {type(error).__name__}: {str(error)[:300]}"
-            raise Refused(words, status=500) from error
+            raise _own_failure(error) from error
         return spoiled(answer, hit, [call.id for call in self._calls() if call.id])
 
     def _calls(self) -> Iterator[Any]:
@@ -124,6 +137,41 @@ class Answering:
 
     def _keep(self, turn: EndpointTurn) -> None:
         self.turns.append(turn)
+
+
+def _own_failure(error: Exception) -> Refused:
+    words = f"the endpoint itself failed: {type(error).__name__}: {str(error)[:300]}"
+    return Refused(words, status=500)
+
+
+def _check_local(headers: Mapping[str, str]) -> None:
+    """Refuse what a web page sends, from elsewhere or under a name that was bent to this machine.
+
+    Whoever opens a page while an endpoint is served would let it spend the key and see the answers.
+    """
+    host, origin = headers.get("host"), headers.get("origin")
+    site = headers.get("sec-fetch-site", "")
+    sent = ""
+    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
+        sent = f"to the host {host!r:.200}"
+    elif origin is not None and _host_in(origin) not in LOOPBACK:
+        sent = f"by a page of {origin!r:.200}"
+    elif site.lower() == "cross-site":
+        sent = f"by a page of another site (Sec-Fetch-Site: {site})"
+    if sent:
+        raise Refused(
+            f"the request was sent {sent}; this endpoint answers programs of this machine, which "
+            "ask 127.0.0.1 or localhost",
+            status=403,
+            code="foreign",
+        )
+
+
+def _host_in(url: str) -> str | None:
+    try:
+        return httpx.URL(url).host
+    except (httpx.InvalidURL, ValueError):
+        return None
 
 
 def _unknown(method: str, path: str) -> Refused:

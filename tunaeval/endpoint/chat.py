@@ -27,7 +27,7 @@ def read_chat(body: JsonObject) -> ModelRequest:
     for index, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise Refused(f"'messages[{index}]' is {message!r:.60}; wanted an object with a role")
-    if body.get("n", 1) not in {1, None}:
+    if body.get("n", 1) not in (1, None):
         raise Refused(f"'n' is {body['n']!r:.60}; this endpoint gives one choice")
     options = body.get("stream_options")
     return ModelRequest(

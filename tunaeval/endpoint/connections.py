@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,6 +15,7 @@ import orjson
 from tunaeval.keys import shown_safely
 
 _MAX_BODY = 64 << 20
+_MAX_HEADERS = 16 << 10
 _READ = 1 << 16
 _GRACE_SECONDS = 5.0
 
@@ -41,6 +43,8 @@ class HttpResponse:
     breaks_off: bool = False
     length: int | None = None
     """Of the whole body, where it is sent with its length."""
+    allow: str | None = None
+    """The methods that there are, for who asks for them."""
 
 
 Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
@@ -102,7 +106,7 @@ class _Connection:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, respond: Respond
     ) -> None:
         self._reader, self._writer, self._respond = reader, writer, respond
-        self._http = h11.Connection(h11.SERVER)
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEADERS)
 
     async def run(self) -> None:
         """Requests and responses in turn, as long as the client keeps the connection."""
@@ -111,14 +115,16 @@ class _Connection:
                 request = await self._request()
             except TooLong:
                 await self._send(_error(413, f"the request has more than {_MAX_BODY} bytes"))
+                await self._drain()
                 return
             except h11.RemoteProtocolError as error:
                 await self._refuse(error)
+                await self._drain()
                 return
             if request is None:
                 return
             response = await self._respond(request)
-            await self._send(response)
+            await self._send(response, is_head=request.method == "HEAD")
             if response.breaks_off or self._http.our_state is not h11.DONE:
                 return
             if self._http.their_state is not h11.DONE:
@@ -152,25 +158,42 @@ class _Connection:
             else:  # the connection is closed, or was paused
                 return None
 
-    async def _send(self, response: HttpResponse) -> None:
-        length = response.length
-        framing = (
-            ("transfer-encoding", "chunked") if length is None else ("content-length", str(length))
-        )
-        headers = [("content-type", response.content_type), framing]
+    async def _send(self, response: HttpResponse, *, is_head: bool = False) -> None:
+        headers = [("content-type", response.content_type)]
+        if response.allow is not None:
+            headers = [("allow", response.allow)]
+        elif response.length is None:
+            headers.append(("transfer-encoding", "chunked"))
+        else:
+            headers.append(("content-length", str(response.length)))
         phrase = HTTPStatus(response.status).phrase if response.status in _PHRASES else "Scripted"
         await self._write(
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
         )
-        for part in response.parts:
+        for part in () if is_head else response.parts:
             await self._write(h11.Data(data=part))
-        if not response.breaks_off:
+        if is_head or not response.breaks_off:
             await self._write(h11.EndOfMessage())
 
     async def _refuse(self, error: h11.RemoteProtocolError) -> None:
         """Say what is wrong with a request that is none, if that can still be said."""
         if self._http.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            await self._send(_error(error.error_status_hint, f"this is no HTTP request: {error}"))
+            status, words = error.error_status_hint, f"this is no HTTP request: {error}"
+            if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+                words = f"the headers have more than {_MAX_HEADERS:,} bytes"
+            await self._send(_error(status, words))
+
+    async def _drain(self) -> None:
+        """Read what is still on its way, so that the answer is not lost: a connection that is
+        closed on bytes that nobody read is reset.
+        """
+        if self._writer.can_write_eof():
+            self._writer.write_eof()
+        left = _MAX_BODY
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_SECONDS):
+                while left > 0 and (chunk := await self._reader.read(_READ)):
+                    left -= len(chunk)
 
     async def _write(self, event: h11.Event) -> None:
         data = self._http.send(event)
@@ -190,6 +213,11 @@ def whole(status: int, body: bytes, content_type: str = "application/json") -> H
 def streamed(events: Iterable[bytes]) -> HttpResponse:
     """Server-sent events, each a chunk of its own."""
     return HttpResponse(200, tuple(events), "text/event-stream; charset=utf-8")
+
+
+def options(methods: Iterable[str]) -> HttpResponse:
+    """The answer to who asks for the methods that there are."""
+    return HttpResponse(204, (), allow=", ".join(sorted(methods)))
 
 
 def _error(status: int, words: str) -> HttpResponse:

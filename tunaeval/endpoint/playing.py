@@ -74,17 +74,15 @@ _PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
 
 def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
     """Where the results are that a fault is for."""
-    names: dict[str, str] = {}
+    names: dict[str, JsonValue] = {}
     found = 0
     tool: str | None = getattr(fault, "tool", None)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             continue
-        for call in item.get("tool_calls") or ():
-            names[call.get("id") or ""] = (call.get("function") or {}).get("name") or ""
-        if item.get("type") == "function_call":
-            names[item.get("call_id") or ""] = item.get("name") or ""
-        answered = item.get("tool_call_id") or item.get("call_id") or ""
+        for id_, name in _named(item):
+            names[str(id_ or "")] = name
+        answered = str(item.get("tool_call_id") or item.get("call_id") or "")
         is_output = is_result(item) or item.get("type") == "function_call_output"
         if is_output and _is_of(tool, items, index, names.get(answered)):
             found += 1
@@ -92,7 +90,18 @@ def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
                 yield index
 
 
-def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: str | None) -> bool:
+def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """The ids and names of an item's calls, as far as these are calls."""
+    calls = item.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        match call:
+            case {"function": {"name": name}}:
+                yield call.get("id"), name
+    if item.get("type") == "function_call":
+        yield item.get("call_id"), item.get("name")
+
+
+def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: JsonValue) -> bool:
     """Whether a result is of this tool; an observation is of those that are named before it."""
     item, before = items[index], items[index - 1]
     if tool is None or tool == (item.get("name") or name):

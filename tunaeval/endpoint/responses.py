@@ -23,7 +23,7 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
     if not isinstance(items, list) or not items:
         raise Refused(f"'input' is {given!r:.60}; wanted a text or a list of items")
     previous = body.get("previous_response_id")
-    if previous is not None and previous not in history:
+    if previous is not None and not (isinstance(previous, str) and previous in history):
         raise Refused(
             f"'previous_response_id' is {previous!r:.60}, which this endpoint never gave",
             code="previous_response_not_found",

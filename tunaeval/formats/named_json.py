@@ -231,7 +231,7 @@ REACT = shipped(
 # GLM-4's own template, and LLaMA-Factory's for it: the name is the first line of the reply.
 NAME_JSON = shipped(
     "name-json",
-    (Name(), Literal("\n"), Arguments()),
+    (Name(), Literal("\n", also=("\r\n",)), Arguments()),
     marked=False,
     whole=True,
     aliases=("glm4",),

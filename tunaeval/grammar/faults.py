@@ -85,11 +85,11 @@ def _whole_fault(words: tuple[Word, ...], *, plain: bool) -> str | None:
             known = False
     if not known:
         return (
-            "whole=True is for one of CallObject(inside=...), PythonCalls(loose=True), and Name() "
-            "with a Literal and Arguments() behind it"
+            "whole is True, which is for one of CallObject(inside=...), PythonCalls(loose=True), "
+            "and Name() with a Literal and Arguments() behind it"
         )
     if not plain:
-        return "whole=True goes with marked=False, and with nothing else around the calls"
+        return "whole is True, which goes with marked=False and with nothing around the calls"
     return None
 
 

@@ -21,7 +21,7 @@ from tunaeval.grammar import CallObject, Format, Literal
 from tunaeval.limits import MAX_CALLS, MAX_FAST
 from tunaeval.repair import Note, Read, Unreadable, not_json, nothing_hidden, read_json
 from tunaeval.showing import shown
-from tunaeval.sse import delta_of
+from tunaeval.sse import OTHER_CHOICES, delta_of
 from tunaeval.types import (
     NOT_TEXT,
     STRUCTURED,
@@ -65,8 +65,10 @@ def read_message(
     is_mapping = isinstance(message, (dict, Mapping))  # dict first, as in `_get`
     if not is_mapping and not any(hasattr(message, key) for key in _FIELDS):
         raise _no_message(message)
+    faults: tuple[Diagnosis, ...] = ()
     if isinstance(message, (dict, Mapping)) and "role" not in message:
         if "choices" in message:
+            faults = _others_in(message)
             message = _message_in(message)
         elif message and _SAYS.isdisjoint(message):
             raise _no_message(message)
@@ -82,8 +84,8 @@ def read_message(
         text = _with_foreign(text, foreign_calls(content, items))
     first, second = REASONING_KEYS
     reasoning = get(first) or get(second)
-    if isinstance(reasoning, str):
-        text = reasoned(text, reasoning)
+    if isinstance(reasoning, str) or faults:
+        text = reasoned(text, reasoning if isinstance(reasoning, str) else "", faults)
     server = structured(items, tools, level)[0] if items else _NO_CALLS
     if invalid := get("invalid_tool_calls"):
         server = _with_invalid(server, listed(invalid))
@@ -104,6 +106,12 @@ def _message_in(response: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if not found:
         raise UsageError("the response has no message: nothing is in its choices")
     return found
+
+
+def _others_in(response: Mapping[str, JsonValue]) -> tuple[Diagnosis, ...]:
+    choices = response["choices"]
+    has_others = isinstance(choices, list | tuple) and len(choices) > 1
+    return (Diagnosis("other-choices", OTHER_CHOICES),) if has_others else ()
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:

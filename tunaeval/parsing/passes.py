@@ -30,7 +30,7 @@ def read_whole(
     """
     collector = collected(finder, text, tools, level, fast=fast, objects=objects)
     report_lost_calls(collector, finder, text, tools)
-    report_unread(collector, finder, text, tools, level)
+    report_unread(collector, finder, text, tools)
     return collector.result(text), collector.pieces
 
 

@@ -24,6 +24,7 @@ from .blocks.python import PythonBlock
 from .blocks.recovering import Setting
 from .blocks.tagged import TaggedBlock
 from .collect import Collector
+from .tiling import Tiling
 
 ESCAPED = "\\_"
 
@@ -134,6 +135,9 @@ def read_unit(
         window.base = base
         setting = Setting(window, collector, tools, level)
         if _is_read(setting, unit.form, found, frame):
+            if not collector.calls:  # nothing in it frames a call
+                collector.pieces = Tiling()
+                collector.piece("content", base, base + len(plain))
             return collector, unescaped
     return None
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from tunaeval.limits import CALL_AHEAD, LOST_TRIES, NAMED_TRIES, SHOWN_NAME
-from tunaeval.types import Level, Tools
+from tunaeval.types import Tools
 
 from .collect import Collector
 from .finder import Finder, everything
@@ -25,19 +25,21 @@ _LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
 _SKIPS = re.compile(r"""[^"'\\(){}\[\]]++""")
 _TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
 _NEXT = re.compile(r"""[\s\])}"'`,;\[({]*+[^\W\d][\w.-]*+["'`\\\s:,]{0,12}+([({])""")
+_QUOTES = ("'", '"', "`")
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
-def report_unread(
-    collector: Collector, finder: Finder, text: str, tools: Tools | None, level: Level
-) -> None:
-    """Say of a text without calls what it names as calls are; see the module's first words."""
-    if tools is None or collector.calls or not tools:
+def report_unread(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
+    """Report what a text without calls names as calls are; see the module's first words.
+
+    What else reads it is asked at level "standard", so that all levels have the same diagnosis.
+    """
+    if not tools or collector.calls or collector.attempts:
         return
     view = Unescaped(text[: collector.answered])
     if not any(name in view.text for name in tools):
         return
-    reads = None if finder is everything() else _other(text, tools, level)
+    reads = None if finder is everything() else _other(text, tools)
     if reads is not None:
         name, start, stop = reads
         _report_attempt(collector, text, start, stop, name)
@@ -55,7 +57,7 @@ def report_unread(
             continue
         place = view.place(attempt[0]), view.place(attempt[1])
         if not collector.has_diagnosis(*place):
-            form = _unit_format(view.text[slice(*attempt)], tools, level)
+            form = _unit_format(view.text[slice(*attempt)], tools)
             _report_attempt(collector, text, *place, form)
             return
     if mention and not said:
@@ -75,11 +77,11 @@ def _report_attempt(
     collector.attempt(start)
 
 
-def _other(text: str, tools: Tools, level: Level) -> tuple[str, int, int] | None:
+def _other(text: str, tools: Tools) -> tuple[str, int, int] | None:
     """The format by which `auto` reads the first call of a text, and the place of that call."""
     from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
 
-    found = collected(everything(), text, tools, level)
+    found = collected(everything(), text, tools, "standard")
     if not found.calls:
         return None
     first = found.calls[0]
@@ -95,12 +97,20 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
             if at < 0:
                 break
             stop = at + len(name)
-            opens = _OPENS.match(text, stop)
+            opens = _opens(text, at, stop)
             tag = text[at - 1 : at] == "<" and text[stop : stop + 1] in (">", " ", "\n")
             if (opens or tag) and not _goes_on(text, at, stop):
                 found.append((at, stop))
             at = text.find(name, stop)
     return iter(sorted(found)[:LOST_TRIES])
+
+
+def _opens(text: str, start: int, stop: int) -> re.Match[str] | None:
+    """Match up to the bracket behind a name; as a key or an item, the name has to be quoted."""
+    found = _OPENS.match(text, stop)
+    if found and (":" in found[0] or "," in found[0]) and text[start - 1 : start] not in _QUOTES:
+        return None
+    return found
 
 
 def _goes_on(text: str, start: int, stop: int) -> bool:
@@ -117,7 +127,7 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
         return None
     if text[start - 1 : start] == "<":
         return _tag(text, start, stop)
-    opens = _OPENS.match(text, stop)
+    opens = _opens(text, start, stop)
     at = opens.start(1) if opens else -1
     most = min(len(text), start + CALL_AHEAD)
     while 0 <= at < most:
@@ -166,7 +176,7 @@ def _close(text: str, at: int, most: int) -> int:
     return -1
 
 
-def _unit_format(text: str, tools: Tools, level: Level) -> str | None:
+def _unit_format(text: str, tools: Tools) -> str | None:
     """The format that reads a text as all of a reply."""
-    found = read_unit(everything().units, text, 0, tools, level)
+    found = read_unit(everything().units, text, 0, tools, "standard")
     return found[0].calls[0].format if found and found[0].calls else None

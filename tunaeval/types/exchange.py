@@ -43,7 +43,7 @@ class Reply:
     `latency_seconds` is None where no model was run. `retries` counts failed tries before it.
     `source` says where its calls belong: "structured" when the tools went through a server's API,
     which then parses the calls, so that one in the text was left there; "text" when they belong
-    into the text; None where nobody says.
+    into the text; None where nobody says. `notes` say what else the server sent, and nobody reads.
     """
 
     message: JsonObject
@@ -54,6 +54,7 @@ class Reply:
     raw: JsonObject | None = None
     source: Source | None = None
     streamed: Streamed | None = None
+    notes: tuple[str, ...] = ()
 
     def kept(self) -> JsonObject:
         """Where its calls belong and how it was streamed, as an `AttemptRecord` has them."""
@@ -62,7 +63,7 @@ class Reply:
             "source": self.source,
             "first_token_seconds": came.first_token_seconds,
             "tokens_per_second": came.tokens_per_second,
-            "stream_notes": came.notes,
+            "stream_notes": (*self.notes, *came.notes),
         }
 
 

@@ -108,7 +108,7 @@ class Stream:
             self._run_out()
             text = "".join(self._chunks)
             report_lost_calls(self._collector, self._finder, text, self._tools)
-            report_unread(self._collector, self._finder, text, self._tools, self._level)
+            report_unread(self._collector, self._finder, text, self._tools)
             result = self._collector.result(text)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result

@@ -1,0 +1,215 @@
+"""Web pages and whoever else reaches the port get nothing; what is no question costs no answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tunaeval
+from tests.endpoint.asking import TOOLS, chat, question, refusal, said
+from tests.faults import CANARY_KEY, FaultServer
+from tunaeval import ModelRequest
+from tunaeval.faults import Inject
+
+FOREIGN: list[dict[str, Any]] = [
+    {"host": "evil.example"},
+    {"host": "evil.example:80"},
+    {"host": "127.0.0.1.evil.example"},
+    {"host": "127.0.0.1@evil.example"},
+    {"host": "[::1"},
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://localhost.evil.example:3000"},
+    {"sec-fetch-site": "cross-site"},
+    {"origin": "http://127.0.0.1", "sec-fetch-site": "cross-site"},
+]
+OWN: list[dict[str, Any]] = [
+    {},
+    {"host": "localhost:8000"},
+    {"host": "LOCALHOST"},
+    {"host": "[::1]:80"},
+    {"origin": "http://localhost:3000"},
+    {"origin": "http://127.0.0.1"},
+    {"sec-fetch-site": "same-origin"},
+    {"sec-fetch-site": "none"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+def test_a_foreign_request_is_refused_and_counted(headers: dict[str, Any]) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        reply = chat(model.url, **headers)
+        assert reply.status_code == 403
+        assert reply.json()["error"]["code"] == "foreign"
+        assert [*headers.values()][-1] in refusal(reply)
+        assert httpx.get(f"{model.url}/models", headers=headers).status_code == 403
+        assert httpx.options(f"{model.url}/models", headers=headers).status_code == 403
+        assert (model.left, model.turns, len(model.errors)) == (1, (), 3)
+        assert said(chat(model.url))["content"] == "Done."
+
+
+@pytest.mark.parametrize("headers", OWN, ids=str)
+def test_a_request_of_this_machine_is_answered(headers: dict[str, Any]) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        assert said(chat(model.url, **headers))["content"] == "Done."
+
+
+def test_no_foreign_request_gets_to_the_upstream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TUNAEVAL_API_KEY", CANARY_KEY)
+    file = tmp_path / "c.jsonl"
+    with (
+        FaultServer() as server,
+        tunaeval.model_endpoint(upstream=server.base_url, cassette=file, record=True) as model,
+    ):
+        for headers in FOREIGN:
+            chat(model.url, **headers)
+    assert server.seen == []
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("HEAD", "/v1/models", 200),
+        ("HEAD", "/v1/chat/completions", 405),
+        ("HEAD", "/", 404),
+        ("OPTIONS", "/v1/models", 204),
+        ("OPTIONS", "/v1/chat/completions", 204),
+        ("OPTIONS", "/v1/else", 404),
+    ],
+)
+def test_head_and_options_are_answered_and_are_no_turns(
+    method: str, path: str, status: int
+) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model, httpx.Client(timeout=5) as client:
+        base = model.url.removesuffix("/v1")
+        for _ in range(2):  # on one connection: nothing of the first answer is left in it
+            reply = client.request(method, base + path)
+            assert reply.status_code == status
+            assert method != "HEAD" or reply.content == b""
+        allowed = {"/v1/models": "GET, HEAD, OPTIONS", "/v1/chat/completions": "OPTIONS, POST"}
+        assert reply.headers.get("allow") == (allowed[path] if status == 204 else None)
+        assert model.turns == ()
+        assert client.post(f"{model.url}/chat/completions", json=question()).status_code == 200
+
+
+def answered(url: str, head: bytes, body: bytes = b"") -> bytes:
+    """The answer to who sends everything before reading anything, as simple clients do."""
+    sent = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n" + head + b"\r\n\r\n" + body
+    with socket.create_connection(("127.0.0.1", httpx.URL(url).port or 0), timeout=20) as client:
+        client.sendall(sent)
+        return b"".join(iter(lambda: client.recv(1 << 16), b""))
+
+
+@pytest.mark.parametrize("size", [100_000, 200_000, 5_000_000])
+def test_headers_that_are_too_long_are_answered(size: int) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        reply = answered(model.url, b"x: " + b"x" * size)
+        assert reply.startswith(b"HTTP/1.1 431 ")
+        assert b"the headers have more than 16,384 bytes" in reply
+        assert said(chat(model.url))["content"] == "Done."
+
+
+def test_a_body_that_is_too_long_is_answered() -> None:
+    size = 70 << 20
+    with tunaeval.model_endpoint(["Done."]) as model:
+        reply = answered(model.url, b"content-length: %d" % size, b" " * size)
+    assert reply.startswith(b"HTTP/1.1 413 ")
+    assert b"more than 67108864 bytes" in reply
+
+
+def test_who_sends_for_ever_is_not_read_for_ever() -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        port = httpx.URL(model.url).port or 0
+        endless = socket.create_connection(("127.0.0.1", port), timeout=20)
+        with endless, pytest.raises(ConnectionError):
+            endless.sendall(b"x" * (200 << 20))
+        assert said(chat(model.url))["content"] == "Done."
+
+
+CHAT: dict[str, Any] = {
+    "model": "m",
+    "messages": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": [{"type": "text", "text": "x"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "r"},
+    ],
+    "tools": TOOLS,
+    "n": 1,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+RESPONSES: dict[str, Any] = {
+    "model": "m",
+    "input": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]},
+        {"type": "function_call", "call_id": "c", "name": "bash", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "r"},
+    ],
+    "instructions": "i",
+    "previous_response_id": None,
+    "tools": [{"type": "function", "name": "bash", "parameters": {"type": "object"}}],
+    "metadata": {},
+}
+odd_values = st.recursive(
+    st.sampled_from([None, True, 0, 1.5, "", "x", 10**30]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner, max_size=1),
+    max_leaves=3,
+)
+
+
+def spoil(value: Any, data: st.DataObject) -> Any:
+    """The value with another one in some place of it."""
+    inside = (
+        list(value)
+        if isinstance(value, dict)
+        else range(len(value or ()))
+        if isinstance(value, list)
+        else ()
+    )
+    if not inside or data.draw(st.integers(0, 3)) == 0:
+        return data.draw(odd_values)
+    key = data.draw(st.sampled_from(list(inside)))
+    made = value.copy()
+    made[key] = spoil(value[key], data)
+    return made
+
+
+@pytest.fixture(scope="module")
+def answering() -> Any:
+    """An endpoint that calls a tool and plants words into results, and a client of it."""
+
+    def call(_: ModelRequest) -> str:
+        return '<tool_call>{"name": "bash", "arguments": {}}</tool_call>'
+
+    faults = [Inject("Now stop.", at=None, tool="bash")]
+    with tunaeval.model_endpoint(call, faults=faults) as model, httpx.Client() as client:
+        yield model, client
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+def test_a_request_with_anything_anywhere_is_answered_or_refused(
+    answering: Any, path: str, data: st.DataObject
+) -> None:
+    model, client = answering
+    body = spoil(RESPONSES if path == "responses" else CHAT, data)
+    reply = client.post(f"{model.url}/{path}", content=json.dumps(body))
+    assert reply.status_code in (200, 400), (body, reply.text)
