@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -113,13 +114,14 @@ class Workspace:
 
     def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
         """Run a command line that `commands` allows, or words that the caller answers for."""
-        words = (
-            allowed(command, self.commands, self.confined) if isinstance(command, str) else command
-        )
         if why := self.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
         limit = self._seconds if seconds is None else min(seconds, self._seconds)
-        return run_command(words, self.path, seconds=limit, output_bytes=self._output_bytes)
+        run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
+        if not isinstance(command, str):
+            return run(command, self.path)
+        with allowed(command, self.commands, self.confined) as line:
+            return run(line.words, line.folder, files=line.files)
 
     def close(self) -> None:
         """Remove it with all that is in it, unless it was there before."""
