@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO
+from io import BufferedReader
 
 _FLAGS = (
     os.O_RDONLY
@@ -19,7 +19,7 @@ _FLAGS = (
     | getattr(os, "O_BINARY", 0)
 )
 _KINDS = {
-    stat.S_IFIFO: "a named pipe",
+    stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
@@ -28,7 +28,7 @@ _KINDS = {
 }
 
 
-def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
+def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     """Open a file to be read. Raises OSError, also for what is there and is no file."""
     _check(os.stat(path), path)  # noqa: PTH116 - of a path as a string, too
     file = os.open(path, _FLAGS)
@@ -47,7 +47,7 @@ def read_plain(path: str | os.PathLike[str]) -> bytes:
 
 
 def kind_of(mode: int) -> str | None:
-    """What there is in place of a file: "a named pipe", say; None for a file."""
+    """What there is in place of a file: "a pipe", say; None for a file."""
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 

@@ -13,6 +13,7 @@ from tunaeval.api import COMMAND, EMBEDDED, CommandClient, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
+from tunaeval.plain_files import read_plain
 from tunaeval.registry import made_client
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
@@ -137,7 +138,7 @@ def _keywords(maker: object) -> frozenset[str]:
 def _replies(file: str) -> list[JsonValue]:
     """A script's replies: JSON lines, each a string or an assistant's message."""
     try:
-        lines = Path(file).read_text("utf-8").splitlines()
+        lines = read_plain(file).decode().splitlines()
         return [json.loads(line) for line in lines if line.strip()]
     except (OSError, ValueError) as error:
         raise UsageError(

@@ -171,7 +171,7 @@ class CassetteWriter:
 
 def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     """Its masks and exchanges. Raises RecordError that names file, line, and what was wanted."""
-    if not path.is_file():
+    if not path.exists():
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
     rows = _rows(path)
     first = next(rows, None)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
 from tunaeval.parsing import sole_parser_for
+from tunaeval.plain_files import open_plain
 from tunaeval.reports import summarise
 from tunaeval.types import Level
 from tunaeval.types.roles import Parser
@@ -181,7 +182,7 @@ def _info(
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise RecordError(

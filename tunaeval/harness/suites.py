@@ -137,7 +137,7 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and not path.suffix and not path.exists():
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
-    if not path.is_file():
+    if path.is_dir() or not path.exists():
         what = "a directory, no file" if path.is_dir() else "no such file"
         raise SuiteError(
             f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
