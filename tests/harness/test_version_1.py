@@ -15,7 +15,8 @@ import pytest
 
 import tunaeval
 from tunaeval.clients import ScriptedClient
-from tunaeval.harness import RESULTS_FILE, RUN_FILE, load_report
+from tunaeval.harness import RUN_FILE, load_report
+from tunaeval.records import RESULTS_FILE
 from tunaeval.reports import show
 from tunaeval.types.runs import SCHEMA_VERSION
 

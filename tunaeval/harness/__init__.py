@@ -14,7 +14,7 @@ from .prompts import ASKS, Ask, Asking, asking, retry_prompt
 from .renamed import renamed
 from .replies import Replies
 from .rescore import Rescored, rescore
-from .results import RESULTS_FILE, KeptResults
+from .results import KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
 from .with_faults import FaultAxis, with_faults
@@ -27,7 +27,6 @@ __all__ = [
     "DEADLINE_SECONDS",
     "MAX_ATTEMPTS",
     "MAX_TOKENS",
-    "RESULTS_FILE",
     "RUN_FILE",
     "Ask",
     "Asking",

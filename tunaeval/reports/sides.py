@@ -22,7 +22,7 @@ from .summary import (
     has_empty_reply,
     source_of_format,
 )
-from .wording import empty, leaked
+from .wording import doubled, empty, leaked
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """How a row fails that is not what a run writes: rows are read as they are, for speed."""
@@ -42,6 +42,8 @@ class RunSource:
     info: RunInfo
     rows: Callable[[Container[int] | None], Iterator[JsonObject]]
     directory: str | None = None
+    doubled: int = 0
+    """How many results were there more than once, and count once."""
 
 
 def source_of(report: Report) -> RunSource:
@@ -56,7 +58,7 @@ def source_of(report: Report) -> RunSource:
             elif number in only:
                 yield result.model_dump()
 
-    return RunSource(report.run, rows, report.directory)
+    return RunSource(report.run, rows, report.directory, report.summary.doubled_results)
 
 
 class Question(NamedTuple):
@@ -140,7 +142,11 @@ class Side:
             missing=self.missing,
             warnings=tuple(
                 warn(count, f"{answers} answers")
-                for count, warn in ((self.leaked, leaked), (self.empty, empty))
+                for count, warn in (
+                    (self.source.doubled, doubled),
+                    (self.leaked, leaked),
+                    (self.empty, empty),
+                )
                 if count
             ),
             formats=dict(sorted(self.formats.items())),
