@@ -30,7 +30,10 @@ _KINDS = {
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     """Open a file to be read. Raises OSError, also for what is there and is no file."""
-    _check(os.stat(path), path)  # noqa: PTH116 - of a path as a string, too
+    try:
+        _check(os.stat(path), path)  # noqa: PTH116 - of a path as a string, too
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path)) from error
     file = os.open(path, _FLAGS)
     try:
         _check(os.fstat(file), path)
@@ -44,6 +47,15 @@ def read_plain(path: str | os.PathLike[str]) -> bytes:
     """All bytes of a file. Raises OSError as `open_plain` does."""
     with open_plain(path) as file:
         return file.read()
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether anything is at a path; nothing is at one that no file can have, too long a name."""
+    try:
+        os.stat(path)  # noqa: PTH116 - as above
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def kind_of(mode: int) -> str | None:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.wanted import refusal
+from tunaeval.wanted import refusal, wanted_items
 
 from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
 from .confined import MAX_BYTES, Confined
@@ -55,7 +55,13 @@ class Workspace:
     ) -> None:
         if files is not None and not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
-        self.commands = tuple(tuple(one) for one in commands)
+        if pages is not None and not isinstance(pages, Mapping):
+            raise refusal("pages", pages, "texts by address, in a dictionary")
+        listed = wanted_items(commands, "commands", list | tuple, "lists of words")
+        self.commands = tuple(
+            wanted_items(one, f"commands[{index}]", str, "words")
+            for index, one in enumerate(listed)
+        )
         self.pages = dict(pages or {})
         self._seconds, self._output_bytes = seconds, output_bytes
         self._is_ours = at is None
