@@ -1,5 +1,5 @@
-"""Which test shows which fault: numbers are rows of the list of faults, F those found since, H holes
-that were found by breaking it.
+"""Which test shows which fault: numbers are rows of the list of faults, F those found since,
+H holes that were found by breaking it.
 
 What is not listed is shown by the tests of its own package.
 """

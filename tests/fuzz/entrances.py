@@ -14,106 +14,22 @@ from typing import Any
 
 import tunaeval
 from tests.cli.conftest import SCENARIOS
+from tests.fuzz.sound_values import (
+    CALL,
+    EXPECT,
+    KEPT,
+    MESSAGES,
+    RECORDING,
+    RESPONSE,
+    ROWS,
+    SUITE,
+    TEXT,
+    TOOL,
+)
 from tunaeval.convert import convert_row, route_between
 from tunaeval.data import read_rows
 from tunaeval.rewards import reward, rewards
 from tunaeval.scoring import ScoreSettings
-
-CALL = {"name": "read_file", "arguments": {"filepath": "a.py", "n": 3, "more": {"a": [1, 2]}}}
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "read_file",
-        "description": "Reads a file.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "filepath": {"type": "string", "format": "path", "enum": ["a.py", "b.py"]},
-                "n": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3},
-                "more": {
-                    "type": "object",
-                    "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/n"}}},
-                },
-            },
-            "required": ["filepath"],
-            "additionalProperties": False,
-            "$defs": {"n": {"type": "number"}},
-        },
-    },
-}
-TEXT = '<tool_call>{"name": "read_file", "arguments": {"filepath": "a.py", "n": "3"}}</tool_call>'
-EXPECT = {
-    "calls": [
-        {
-            "name": "read_file",
-            "arguments": {"filepath": {"$any_of": ["a.py", "b.py"]}, "n": {"$approx": 3}},
-        }
-    ],
-    "match": "in_order",
-    "forbid": ["write_file"],
-}
-MESSAGES = [
-    {"role": "system", "content": "You are an agent."},
-    {"role": "user", "content": [{"type": "text", "text": "Read a.py."}]},
-    {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {
-                "id": "c1",
-                "type": "function",
-                "function": {"name": "read_file", "arguments": '{"filepath": "a.py"}'},
-            }
-        ],
-    },
-    {"role": "tool", "tool_call_id": "c1", "content": '{"ok": false, "error": "no file"}'},
-    {"role": "assistant", "content": "There is none.", "reasoning_content": "Hm."},
-]
-RESPONSE = {
-    "id": "r",
-    "model": "m",
-    "usage": {"prompt_tokens": 1, "completion_tokens": 2},
-    "choices": [{"index": 0, "finish_reason": "tool_calls", "message": MESSAGES[2]}],
-}
-ROWS = [
-    {"messages": MESSAGES, "tools": [TOOL]},
-    {
-        "conversations": [{"from": "human", "value": "Read."}, {"from": "gpt", "value": TEXT}],
-        "system": "<tools>[]</tools>",
-    },
-    {"query": "Read.", "answers": '[{"name": "f", "arguments": {}}]', "tools": '[{"name": "f"}]'},
-    {
-        "prompt": [{"role": "user", "content": "Read."}],
-        "completion": [{"role": "assistant", "content": TEXT}],
-    },
-    {"chat": "USER: a\n\nASSISTANT: b <|endoftext|>", "system": "SYSTEM: c"},
-    {"messages": MESSAGES[:2], "chosen_response": {"role": "assistant", "content": "No."}},
-]
-SUITE = {
-    "name": "s",
-    "tools": [TOOL, {"name": "write_file"}, {"name": "bash"}],
-    "scenarios": [
-        {
-            "id": "a",
-            "prompt": "Read a.py.",
-            "expected_tool": "read_file",
-            "expected_args": {"filepath": "a.py"},
-            "tags": ["t"],
-            "weight": 2.0,
-        },
-        {"id": "b", "prompt": "Go.", "expect": EXPECT},
-        {
-            "id": "c",
-            "prompt": "Repair.",
-            "task": {
-                "files": {"a.py": ["x"]},
-                "commands": [["python", "a.py"]],
-                "limits": {"turns": 2},
-                "checks": [{"unchanged": "**"}, {"command": ["python", "a.py"], "prints": "1"}],
-            },
-        },
-    ],
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,68 +235,6 @@ ENTRANCES: dict[str, Entrance] = {
     ),
 }
 
-_RUN = {
-    "schema_version": 2,
-    "run_id": "r",
-    "started_at": "2026-01-01T00:00:00+00:00",
-    "suite": "s",
-    "suite_digest": "d",
-    "scenarios": 2,
-    "client": "scripted",
-    "model": None,
-    "format": "auto",
-    "level": "standard",
-    "profile": "strict",
-    "ask": "api",
-    "repeats": 1,
-    "attempts": 1,
-    "max_tokens": 300,
-    "temperature": 0.0,
-    "seed": None,
-    "concurrency": 1,
-    "deadline_seconds": 30.0,
-    "prompt_digest": "p",
-    "versions": {"tunaeval": "1"},
-}
-_LEVELS = {
-    level: {"ok": True, "first_attempt_ok": True} for level in ("strict", "standard", "lenient")
-}
-_RESULT = {
-    "scenario": "a",
-    "repeat": 1,
-    "prompt": "p",
-    "expected": {"calls": [{"name": "read_file", "arguments": {}}]},
-    "got": [CALL],
-    "ok": True,
-    "first_attempt_ok": True,
-    "reason": "as wanted",
-    "outcome": "calls",
-    "format": "hermes",
-    "repairs": [],
-    "levels": _LEVELS,
-    "latency_seconds": 1.0,
-    "prompt_tokens": 1,
-    "completion_tokens": 2,
-    "tags": ["t"],
-    "attempts": [
-        {
-            "message": MESSAGES[2],
-            "outcome": "calls",
-            "calls": [CALL],
-            "diagnoses": [],
-            "source": "structured",
-        }
-    ],
-}
-_KEPT = {
-    "run/run.json": _RUN,
-    "run/results.jsonl": (_RESULT, {**_RESULT, "scenario": "b", "ok": False}),
-}
-_RECORDING = (
-    {"recording": 2, "model": "m", "date": "2026-01-01", "suite_digests": {"s": "d"}, "run": _RUN},
-    {"scenario": "a", "repeat": 1, "attempt": 1, "message": MESSAGES[2]},
-)
-
 FILES: dict[str, Files] = {
     "$ parse": Files(
         ("parse", "a.txt", "--tools", "tools.json"), {"a.txt": TEXT, "tools.json": [TOOL]}
@@ -404,16 +258,16 @@ FILES: dict[str, Files] = {
     "$ suites check lines": Files(
         ("suites", "check", "s.jsonl"), {"s.jsonl": ({"name": "s"}, *SCENARIOS)}
     ),
-    "$ show": Files(("show", "run"), _KEPT),
-    "$ show --scenario": Files(("show", "run", "--scenario", "a"), _KEPT),
-    "$ report": Files(("report", "run", "--html", "-o", "page.html"), _KEPT),
-    "$ report --junit": Files(("report", "run", "--junit"), _KEPT),
-    "$ compare": Files(("compare", "run", "run"), _KEPT),
+    "$ show": Files(("show", "run"), KEPT),
+    "$ show --scenario": Files(("show", "run", "--scenario", "a"), KEPT),
+    "$ report": Files(("report", "run", "--html", "-o", "page.html"), KEPT),
+    "$ report --junit": Files(("report", "run", "--junit"), KEPT),
+    "$ compare": Files(("compare", "run", "run"), KEPT),
     "$ rescore": Files(
-        ("rescore", "run", "--suite", "s.json", "--out", "again"), {**_KEPT, "s.json": SUITE}
+        ("rescore", "run", "--suite", "s.json", "--out", "again"), {**KEPT, "s.json": SUITE}
     ),
     "$ run --resume": Files(
-        ("run", "--resume", "run", "--suite", "s.json"), {**_KEPT, "s.json": SUITE}
+        ("run", "--resume", "run", "--suite", "s.json"), {**KEPT, "s.json": SUITE}
     ),
     "$ run --client replay": Files(
         (
@@ -427,7 +281,7 @@ FILES: dict[str, Files] = {
             "--limit",
             "2",
         ),
-        {"s.json": {**SUITE, "scenarios": SUITE["scenarios"][:2]}, "r.jsonl": _RECORDING},
+        {"s.json": {**SUITE, "scenarios": SUITE["scenarios"][:2]}, "r.jsonl": RECORDING},
     ),
     "$ run --client scripted": Files(
         ("run", "--suite", "s.json", "--client", "scripted", "--recording", "r.jsonl"),

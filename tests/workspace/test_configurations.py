@@ -239,7 +239,7 @@ def test_a_command_is_given_no_pipe(command: str) -> None:
     with Workspace({}, commands=COMMANDS) as workspace:
         os.mkfifo(workspace.path / "pipe")
         began = monotonic()
-        with pytest.raises(WorkspaceError, match=r"'pipe' is a named pipe"):
+        with pytest.raises(WorkspaceError, match=r"'pipe' is a pipe"):
             workspace_tools(workspace)["bash"](command)
         assert monotonic() - began < 5
 
