@@ -26,7 +26,7 @@ FACE = frozenset({"__init__", "_version"})
 
 LAYERS = (
     ("limits", "later", "showing"),
-    ("errors", "types", "turns"),
+    ("errors", "types", "turns", "plain_files"),
     ("window", "wanted", "plugins"),
     ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
      "repair", "matching", "faults", "keys"),

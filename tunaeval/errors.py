@@ -26,6 +26,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tunaeval.showing import brief
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -62,7 +64,7 @@ class UnknownNameError(UsageError):
         near = _near(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
         said = instead or hint or _listed(names, command)
-        super().__init__(f"no {kind} is called {name!r:.60}; {said}")
+        super().__init__(f"no {kind} is called {brief(name)}; {said}")
         self.name = name
         self.near = near
 

@@ -24,6 +24,11 @@ MAX_DEPTH = 128
 MAX_SCHEMA_DEPTH = 128
 """How deep a value and its schema are followed, in steps: as deep as values are."""
 
+MAX_SCHEMA_PARTS = 200_000
+"""Parts of a tool's schema when it is written: far above any real one, and read in a second.
+Objects that share others can be small, and as text larger than any memory.
+"""
+
 MAX_DIGITS = 4300
 """Digits of a number: what Python turns into a number, and back, unless it is set otherwise."""
 

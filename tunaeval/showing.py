@@ -114,6 +114,16 @@ def shown(value: object) -> str:
 _SHORT = _Short()
 
 
+def brief(value: object, limit: int = 60) -> str:
+    """The beginning of a value's repr, and something in its place where there is none: of what is
+    nested too deeply, of an integer of too many digits, of an object whose repr fails.
+    """
+    try:
+        return repr(value)[:limit]
+    except Exception:  # noqa: BLE001 - whatever the value's own code raises
+        return shown(value)[:limit]
+
+
 def short_call(name: str, arguments: Mapping[str, object]) -> str:
     """A call as it would be typed, in short."""
     return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"

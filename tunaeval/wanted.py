@@ -13,6 +13,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.showing import brief
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ def wanted_items(
     """
     wanted = f"{items}, in a list"
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        hint = f"; write [{values!r:.60}]" if isinstance(values, kind) else ""
+        hint = f"; write [{brief(values)}]" if isinstance(values, kind) else ""
         raise refusal(name, values, wanted + hint)
     found = tuple(values)
     for index, one in enumerate(found):
@@ -89,4 +90,4 @@ def wanted_name(value: object, kind: str, known: Collection[str]) -> str:
 
 def refusal(name: str, value: object, what: str) -> UsageError:
     """The error that says what was found, and what was wanted."""
-    return UsageError(f"{name} is {value!r:.60}; wanted {what}")
+    return UsageError(f"{name} is {brief(value)}; wanted {what}")

@@ -1,4 +1,5 @@
-"""Which test shows which fault: numbers are rows of the list of faults, F and holes those since.
+"""Which test shows which fault: numbers are rows of the list of faults, F those found since,
+H and holes those that were found by breaking it.
 
 What is not listed is shown by the tests of its own package.
 """
@@ -110,5 +111,27 @@ SHOWN = {
     "::test_no_canary_of_any_kind_is_in_a_file_of_scores",
     "hole 10: reprs and tracebacks": "faults/test_frames.py",
     "hole 11: plug-ins that hang or end the process": "cli/test_plugins_that_hang.py",
+    "H2: git alone runs any program": "workspace/test_configurations.py"
+    "::test_a_model_cannot_make_git_run_a_program",
+    "H2: what other commands read": "workspace/test_configurations.py"
+    "::test_what_a_command_reads_as_its_configuration_is_not_written",
+    "H2: moved, linked, deleted": "workspace/test_configurations.py"
+    "::test_no_command_writes_moves_or_deletes_it",
+    "H12: results there twice": "faults/test_doubled_results.py",
+    "H: pipes and devices": "faults/test_pipes_and_devices.py",
+    "H: a pipe in a command": "workspace/test_configurations.py"
+    "::test_a_command_is_given_no_pipe",
+    "H: directories that are swapped": "workspace/test_configurations.py"
+    "::test_what_changes_between_check_and_start_leads_nowhere",
+    "H: odd values in rows": "faults/test_odd_values.py"
+    "::test_a_row_from_nobody_is_a_fault",
+    "H: keys that are no texts": "faults/test_odd_values.py"
+    "::test_a_key_that_is_no_text_is_a_sentence",
+    "H: shared alternatives": "faults/test_odd_values.py"
+    "::test_shared_alternatives_are_looked_at_once",
+    "H: old runs that go on": "harness/test_version_1.py"
+    "::test_a_run_that_does_not_say_where_its_suite_is_asks_for_it",
+    "H: hostile values everywhere": "fuzz/test_fuzzing.py"
+    "::test_hostile_values_end_in_documented_errors_at_every_entrance",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

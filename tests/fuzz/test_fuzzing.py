@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz import entrances, hostile_values
 from tests.fuzz.random_texts import fuzz, main
 from tunaeval.parsing import Reader
 from tunaeval.selftest import subject_of, subjects
@@ -62,6 +63,27 @@ def test_random_texts_show_a_reader_that_never_ends(monkeypatch: pytest.MonkeyPa
     assert {(fault.kind, fault.detail) for fault in found.faults} == {
         ("raised", "TimeoutError: not read after 0.05 s")
     }
+
+
+def test_hostile_values_end_in_documented_errors_at_every_entrance() -> None:
+    found = hostile_values.fuzz(executions=3_000, seconds=60, seed=7)
+    assert not found.faults, json.dumps([*found.faults.values()], indent=1)
+    assert found.executions > 2 * len({*entrances.ENTRANCES, *entrances.FILES})
+
+
+def test_what_is_sound_is_taken_at_every_entrance() -> None:
+    """Else nothing beyond the first check would be met."""
+    for name, entrance in entrances.ENTRANCES.items():
+        if name not in {"read_scores", "read_tool_prompt"}:  # their files are no JSON lines of ours
+            with hostile_values.quiet():
+                entrance.call(**entrance.sound())
+
+
+def test_hostile_values_show_an_entrance_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = entrances.Entrance(lambda text: text.strip(), {"text": "a"})
+    monkeypatch.setitem(entrances.ENTRANCES, "broken", broken)
+    found = hostile_values.fuzz(executions=60, seconds=20, seed=0, names=["broken"])
+    assert any("AttributeError" in fault["error"] for fault in found.faults.values())
 
 
 @pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed")

@@ -19,7 +19,6 @@ from tests.harness.conftest import TOOLS, scenario
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
 from tunaeval.errors import RecordError, SuiteError, TransportFailure, UnknownNameError
 from tunaeval.harness import (
-    RESULTS_FILE,
     RUN_FILE,
     Rescored,
     RunOptions,
@@ -27,6 +26,7 @@ from tunaeval.harness import (
     load_suite,
     rescore,
 )
+from tunaeval.records import RESULTS_FILE
 from tunaeval.types import LEVELS, Level, Request, Tools
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Expectation, ExpectedCall, Report, Scenario, Suite
@@ -246,7 +246,7 @@ def test_a_broken_record_is_named_and_what_was_read_is_kept(
     path = Path(old.directory or "") / RESULTS_FILE
     one, _, three = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(one + b'{"scenario": "call-2"}\n' + three)
-    with pytest.raises(RecordError, match=r"record 2 of results\.jsonl"):
+    with pytest.raises(RecordError, match=r"result 2 of results\.jsonl"):
         again(old, parser, out=tmp_path / "new")
     (new,) = (tmp_path / "new").iterdir()
     assert load_report(new).interrupted
@@ -262,7 +262,13 @@ def test_memory_does_not_grow_with_the_run(
     for times in (1, 8):
         again(old, parser)  # what is kept once and for all is kept now
         path = Path(old.directory or "") / RESULTS_FILE
-        path.write_bytes(path.read_bytes() * times)
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        with path.open("w") as file:
+            for at in range(times):
+                for row in rows:
+                    json.dump({**row, "repeat": row["repeat"] + 50 * at}, file)
+                    file.write("\n")
+        del rows
         tracemalloc.start()
         again(old, parser)
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
 from tunaeval.errors import RecordError
-from tunaeval.harness import RESULTS_FILE, RunOptions, SuiteRun, load_report, rescore
-from tunaeval.records import recover
+from tunaeval.harness import RunOptions, SuiteRun, load_report, rescore
+from tunaeval.records import RESULTS_FILE, recover
 from tunaeval.types import Request
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import tunaeval
+from tunaeval.cli import main
 from tunaeval.clients import ScriptedClient
-from tunaeval.harness import RESULTS_FILE, RUN_FILE, load_report
+from tunaeval.harness import RUN_FILE, load_report
+from tunaeval.records import RESULTS_FILE
 from tunaeval.reports import show
 from tunaeval.types.runs import SCHEMA_VERSION
 
@@ -78,3 +80,12 @@ def test_a_run_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
     assert report.total == 5
     assert report.results[0].scenario == "tests"
     assert json.loads((run / RUN_FILE).read_text("utf-8"))["schema_version"] == SCHEMA_VERSION
+
+
+def test_a_run_that_does_not_say_where_its_suite_is_asks_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(OLD / "scripted", run)
+    assert main(["run", "--resume", str(run)]) == 2
+    assert "give the file with --suite" in capsys.readouterr().err

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tunaeval.harness import RESULTS_FILE, RunOptions, run_suite
+from tunaeval.harness import RunOptions, run_suite
+from tunaeval.records import RESULTS_FILE
 from tunaeval.types import JsonObject, Reply, Request
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Suite

@@ -239,7 +239,7 @@ def test_no_path_leads_out(tunaeval_workspace, path, words):
 @pytest.mark.parametrize("files, words", [
     ({"a": 3}, "the file 'a' is 3; wanted its text, or bytes"), (["a"], r"files is \\['a'\\]"),
     ({"a": "x", "a/b": "y"}, "'a': goes through a link or a file"),
-    ({"a/b": "y", "a": "x"}, "'a' is there already, and is no file"),
+    ({"a/b": "y", "a": "x"}, "'a' is there already, and is a directory"),
     ({"a/": "x"}, "is a directory; wanted a file"), ({"a": chr(0xD800)}, "a lone surrogate"),
 ])
 def test_what_cannot_be_written_is_said(tunaeval_workspace, files, words):
@@ -249,7 +249,7 @@ def test_what_cannot_be_written_is_said(tunaeval_workspace, files, words):
 def test_what_is_no_file_has_no_text(tunaeval_workspace, tmp_path):
     tunaeval_workspace.write({"dir/a": b"a"})
     (tunaeval_workspace.path / "link").symlink_to(tmp_path)
-    for name, words in (("dir", "is no file"), ("none", "is not there"), ("link", "is a link")):
+    for name, words in (("dir", "is a directory"), ("none", "is not there"), ("link", "is a link")):
         found = tunaeval_workspace[name]
         assert not found.exists and not found.contains("a")
         with pytest.raises(UsageError, match=words):

@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tunaeval.harness import RESULTS_FILE, RUN_FILE, RunOptions, load_report, load_suite, run_suite
+from tunaeval.harness import RUN_FILE, RunOptions, load_report, load_suite, run_suite
 from tunaeval.parsing import parser_for
+from tunaeval.records import RESULTS_FILE
 from tunaeval.types import Reply, Request, Usage
 from tunaeval.types.runs import Report
 

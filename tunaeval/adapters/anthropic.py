@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .fields import get, listed, usage_of
+from .fields import get, listed, usage_of, word
 from .parts import Call, Kinds, Media, Result, Silent, Text, Thought, read_content
 from .reading import Reading
 
@@ -34,7 +34,7 @@ _OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinki
 
 def claims(message: object) -> bool:
     blocks = listed(get(message, "content"))
-    return any(str(get(block, "type")) in _OWN for block in blocks)
+    return any(word(get(block, "type")) in _OWN for block in blocks)
 
 
 def read(message: object, reading: Reading) -> None:

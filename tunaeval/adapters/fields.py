@@ -13,6 +13,7 @@ from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 
 from tunaeval.records import TOO_DEEP
+from tunaeval.showing import brief
 from tunaeval.types import JsonObject, JsonValue, Usage
 
 _PROMPT = ("prompt_tokens", "input_tokens", "request_tokens", "input")
@@ -74,7 +75,7 @@ def json_words(value: JsonValue) -> str:
 def shown(value: object) -> str:
     """The beginning of any value, for a message to a person."""
     try:
-        return f"{value!r:.60}"
+        return f"{brief(value)}"
     except Exception:  # noqa: BLE001 - an object's own __repr__ may raise anything
         return f"a {type(value).__name__} that cannot be shown"
 

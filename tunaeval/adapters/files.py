@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.showing import brief
 from tunaeval.types import Conversation, JsonValue
 
 from .documents import DOCUMENT_SHAPES, holds_transcript, read_conversations, tells_spans
@@ -123,7 +124,7 @@ def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
         raise
     except Exception as error:  # zipfile and what unpacks for it raise whatever they meet
         raise UsageError(
-            f"{file}: the archive cannot be read: {error!r:.200}; {_WANTED}"
+            f"{file}: the archive cannot be read: {brief(error, 200)}; {_WANTED}"
         ) from error
     if not count:
         raise UsageError(_PIECES.format(file=file))

@@ -7,6 +7,7 @@ the first of them.
 
 from __future__ import annotations
 
+from tunaeval.showing import brief
 from tunaeval.types import JsonValue
 
 from .fields import declared, first, get, identifier, listed, word
@@ -64,7 +65,7 @@ def read(item: object, reading: Reading) -> None:
         _join(reading, get(item, "role"))
         read_content(get(item, "content"), KINDS, reading)
     else:
-        reading.notice("unknown-part", f"an item of type {kind!r} is left out")
+        reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
 
 
 def _join(reading: Reading, role: str) -> None:

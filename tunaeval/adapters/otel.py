@@ -192,7 +192,7 @@ def _answered(messages: list[JsonObject], runs: Mapping[str, Span]) -> list[Json
     for message in messages:
         parts = [_told_part(part, asked, runs) for part in listed(message.get("parts"))]
         for call in listed(message.get("tool_calls")):
-            asked[str(get(call, "id"))] = None
+            asked[identifier(get(call, "id")) or ""] = None
         answers = identifier(message.get("tool_call_id"))
         asked.pop(answers or "", None)
         run = runs.get(answers or "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
+from tunaeval.showing import brief
 from tunaeval.types import JsonValue
 
 from .fields import declared, first, get, identifier, json_words, listed, shown, word
@@ -101,7 +102,7 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
 def _read_unknown(part: object, kind: str, reading: Reading) -> None:
     text = get(part, "text")
     if kind or not isinstance(text, str):
-        named = f"of kind {kind!r}" if kind else shown(part)
+        named = f"of kind {brief(kind)}" if kind else shown(part)
         reading.notice("unknown-part", f"a part {named} is kept as content")
     reading.text(text if isinstance(text, str) else json_words(part))
 

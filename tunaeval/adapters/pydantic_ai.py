@@ -7,7 +7,7 @@ is the framework's word to the model.
 
 from __future__ import annotations
 
-from .fields import first, get, instant, listed, usage_of
+from .fields import first, get, instant, listed, usage_of, word
 from .parts import Call, Kinds, Media, Result, Silent, Text, Thought, read_part
 from .reading import Reading
 
@@ -50,7 +50,7 @@ _KINDS: Kinds = {
 
 
 def claims(message: object) -> bool:
-    return str(get(message, "kind")) in _ROLES and get(message, "parts") is not None
+    return word(get(message, "kind")) in _ROLES and get(message, "parts") is not None
 
 
 def read(message: object, reading: Reading) -> None:
@@ -62,7 +62,7 @@ def read(message: object, reading: Reading) -> None:
         _ROLES[get(message, "kind")], usage=usage_of(get(message, "usage")), at=instant(said)
     )
     for part in parts:
-        kind = str(get(part, "part_kind"))
+        kind = word(get(part, "part_kind"))
         meant = _KINDS.get(kind)
         if kind == _RETRY and get(part, "tool_name") is None:
             meant = _FEEDBACK

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tunaeval.types import JsonObject, JsonValue
 
-from .fields import fields_of, first, get, instant, listed
+from .fields import fields_of, first, get, instant, listed, word
 
 _OWN = "gen_ai."
 _NESTED = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans")
@@ -82,7 +82,7 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
         members = get(get(value, "kvlistValue"), "values")
         if isinstance(members, list):
             return {
-                str(get(item, "key")): _value(get(item, "value"), depth + 1) for item in members
+                word(get(item, "key")): _value(get(item, "value"), depth + 1) for item in members
             }
     return None
 
@@ -96,7 +96,7 @@ def _span(thing: object) -> Span:
     return Span(
         trace=str(trace),
         started=instant(started) or 0.0,
-        name=str(get(thing, "name")),
+        name=word(get(thing, "name")),
         attributes=attributes_of(get(thing, "attributes")),
         events=tuple(_events(thing)),
         failed=_failed(get(thing, "status")),

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import IO, TypeAlias
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import brief
 from tunaeval.types import Checked, Conversation, JsonObject, Message
 from tunaeval.wanted import wanted_seconds
 
@@ -51,7 +52,7 @@ class Checking:
 
     def __post_init__(self) -> None:
         if not _is_check(self.check):
-            raise UsageError(f"check is {self.check!r:.60}; {_WANTED}")
+            raise UsageError(f"check is {brief(self.check)}; {_WANTED}")
         wanted_seconds(self.timeout_seconds, "check_timeout")
 
     @property
@@ -250,7 +251,7 @@ def _said(said: object) -> Checked:
             return Checked(ok, words[:_SHOWN])
     if type(said).__name__ in {"bool_", "bool"}:  # numpy's
         return Checked(bool(said), "")
-    return Checked(None, f"it returned {said!r:.60}, wanted True, False or (bool, reason)")
+    return Checked(None, f"it returned {brief(said)}, wanted True, False or (bool, reason)")
 
 
 def _raised(error: BaseException) -> Checked:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tunaeval import matching
 from tunaeval.errors import ExpectationError
 from tunaeval.matching import Nearest, Verdict, Wish
-from tunaeval.showing import counted, short_call, shown, visible
+from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import ParseResult, ToolCall, Tools
 from tunaeval.types.runs import MatchMode
@@ -177,7 +177,7 @@ def _wish(one: object, index: int) -> Wish:
             if arguments is None or isinstance(arguments, Mapping):
                 return name, arguments
     raise ExpectationError(
-        f"expect(): item {index} is {one!r:.60}; wanted the name of a tool, a ToolCall, or "
+        f"expect(): item {index} is {brief(one)}; wanted the name of a tool, a ToolCall, or "
         '{"name": ..., "arguments": {...}}'
     )
 

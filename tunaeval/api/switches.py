@@ -129,11 +129,20 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
     given = os.environ if environment is None else environment
     if not isinstance(given, Mapping):
         raise refusal("environment", given, "a mapping of variables, or None")
+    for name in _READ:
+        if not isinstance(given.get(name, ""), str):
+            raise refusal(f"environment[{name!r}]", given[name], "a text")
     if not _is_on(given.get("ENABLE_EVALS2", "")):
         return Switches()
     out = given.get("EVALS2_OUTPUT_FILE", "").strip()
     judge = _judge(given, environment) if given.get(KEY_VARIABLE, "").strip() else None
     return Switches(enabled=True, judge=judge, out=Path(out) if out else None)
+
+
+_READ = (
+    "ENABLE_EVALS2", "EVALS2_OUTPUT_FILE", "OPENAI_BASE_URL", "OPENAI_MODEL_FOR_SCORING",
+    KEY_VARIABLE,
+)  # fmt: skip
 
 
 def _is_on(word: str) -> bool:

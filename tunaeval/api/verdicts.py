@@ -10,6 +10,7 @@ from tunaeval import matching
 from tunaeval.errors import UsageError
 from tunaeval.matching import Verdict
 from tunaeval.parsing import parse_message
+from tunaeval.showing import brief
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import Diagnosis, ParseResult, ToolCall, Tools
 from tunaeval.types.runs import Expectation
@@ -75,7 +76,7 @@ def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
             return _listed([calls], tools)
         case None | str() | bytes():
             raise UsageError(
-                f"calls is {calls!r:.60}; {_WANTED}; a text is parsed first: "
+                f"calls is {brief(calls)}; {_WANTED}; a text is parsed first: "
                 "tunaeval.match(expect, tunaeval.parse(text))"
             )
         case Mapping() if _is_call(calls):
@@ -95,7 +96,7 @@ def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
         return ParseResult(tuple(items), outcome="calls" if items else "no_call")
     for index, item in enumerate(items):
         if isinstance(item, ToolCall) or not (_is_call(item)):
-            raise UsageError(f"calls[{index}] is {item!r:.60}; {_WANTED}")
+            raise UsageError(f"calls[{index}] is {brief(item)}; {_WANTED}")
     return parse_message({"tool_calls": items}, tools=tools)
 
 
@@ -111,7 +112,7 @@ def _message(message: object, tools: Tools | None) -> ParseResult:
     fields = message.keys() if isinstance(message, Mapping) else {*dir(message)}
     if not fields & _OF_A_MESSAGE:
         hints = (hint for key, hint in _WAYS.items() if key in fields)
-        raise UsageError(f"calls is {message!r:.60}; {next(hints, _WANTED)}")
+        raise UsageError(f"calls is {brief(message)}; {next(hints, _WANTED)}")
     return parse_message(wanted_reply(message), tools=tools)
 
 

@@ -13,6 +13,7 @@ from tunaeval.api import COMMAND, EMBEDDED, CommandClient, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
+from tunaeval.plain_files import is_there, read_plain
 from tunaeval.registry import made_client
 from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
@@ -90,7 +91,7 @@ def _recordings() -> list[Path]:
 
 def _packaged_by_name(recording: str | None) -> str | None:
     """A recording's path, where a packaged one is named by its name alone."""
-    if recording is None or Path(recording).exists():
+    if recording is None or is_there(recording):
         return recording
     return next((str(path) for path in _recordings() if path.stem == recording), recording)
 
@@ -137,9 +138,9 @@ def _keywords(maker: object) -> frozenset[str]:
 def _replies(file: str) -> list[JsonValue]:
     """A script's replies: JSON lines, each a string or an assistant's message."""
     try:
-        lines = Path(file).read_text("utf-8").splitlines()
+        lines = read_plain(file).decode().splitlines()
         return [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{file!r} cannot be read as a script: {error}; wanted JSON lines, each a string "
             "or a message"

@@ -15,6 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from tunaeval.plain_files import open_plain
+
 from .output import Output
 
 if TYPE_CHECKING:
@@ -189,7 +191,7 @@ def _opened(path: Path, mode: str) -> IO[bytes]:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
 
     try:
-        return path.open(mode)
+        return open_plain(path) if mode == "rb" else path.open(mode)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{str(path)!r} cannot be opened: {why}; wanted a file, or -") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.plain_files import is_there
 from tunaeval.showing import counted, visible
 
 from .asked import add_client
@@ -44,9 +45,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 when there is a category on which the judge gave no verdict at all."""
     import tunaeval  # noqa: PLC0415 - not for --help
 
-    if arguments.out and Path(arguments.out).exists():
+    if arguments.out and is_there(arguments.out):
         raise UsageError(f"--out {arguments.out!r} is there already; choose another file")
-    if not Path(arguments.labels).exists():
+    if not is_there(arguments.labels):
         raise UsageError(
             f"found no file {arguments.labels!r}; wanted JSON lines, a transcript with its labels "
             "on each"

@@ -11,10 +11,10 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, cast
 
 from tunaeval.errors import UsageError
+from tunaeval.plain_files import open_plain
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a line that is read; what is longer is no row of anything."""
@@ -44,7 +44,7 @@ def _raw(file: str) -> Iterator[io.BufferedReader]:
         return
     if "\0" in file:
         raise OSError("there is a NUL in its name")
-    with Path(file).open("rb") as raw:
+    with open_plain(file) as raw:
         yield raw
 
 

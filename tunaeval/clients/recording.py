@@ -124,10 +124,10 @@ def _read_run(directory: Path) -> Recording:
     document = directory / "run.json"
     run = _checked(RunInfo, records.read_document(document), str(document))
     _check_first_hand(run, str(directory))
-    journal = directory / "results.jsonl"
+    found = records.counted_results(directory, retried=bool(run.retried_at))
     replies = {}
-    for number, row in enumerate(records.read(journal), start=1):
-        result = _checked(ScenarioResult, row, f"{journal}, record {number}")
+    for number, row in enumerate(found.rows(), start=1):
+        result = _checked(ScenarioResult, row, f"{found.path}, result {number}")
         for line in _lines(result):
             replies[line.scenario, line.repeat, line.attempt] = line.as_reply()
     return Recording(

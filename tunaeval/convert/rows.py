@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from tunaeval.errors import ToolsError
 from tunaeval.parsing import arguments_text, lost_call, read_message
+from tunaeval.showing import brief
 from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall
 
@@ -81,6 +82,8 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
     if isinstance(row.get("message"), dict):
         return _with(row, "message", _found(row["message"], route, ids))
     speaker = next((row[key] for key in _SPEAKER if key in row), None)
+    if not isinstance(speaker, str | None):
+        return Unconvertible(f"its role is {brief(speaker, 40)}, wanted a text")
     if speaker is not None and speaker not in _MODELS:
         return row
     keys = [key for key in TEXT_KEYS if key in row]
@@ -88,7 +91,7 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
         keys = ["content"]
     if len(keys) == 1:
         return _reply(row, keys[0], route, ids)
-    found = ", ".join(repr(key[:40]) for key in [*row][:8]) or "nothing"
+    found = ", ".join(repr(str(key)[:40]) for key in [*row][:8]) or "nothing"
     return Unconvertible(f"found {found}; wanted messages, or one of {', '.join(TEXT_KEYS)}")
 
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import orjson
 
 from tunaeval.parsing import fits
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.types import Message, ToolCall
 from tunaeval.types.runs import Suite
 
@@ -72,7 +72,9 @@ class Checker:
     def _known(self, row: Row) -> Iterator[Finding]:
         for index, message in enumerate(row.messages):
             if message.role == "user" and plain(message.content) in self.questions:
-                yield Finding("contaminated", f"{message.content!r:.60} is asked by a suite", index)
+                yield Finding(
+                    "contaminated", f"{brief(message.content)} is asked by a suite", index
+                )
 
 
 def plain(text: str) -> str:
@@ -145,7 +147,7 @@ def _call(row: Row, call: ToolCall, index: int) -> Iterator[Finding]:
         return
     if call.name not in row.tools:
         names = ", ".join([*row.tools][:8])
-        yield Finding("unknown-tool", f"{call.name!r:.60} is none of: {names}", index)
+        yield Finding("unknown-tool", f"{brief(call.name)} is none of: {names}", index)
     elif not fits(call.name, call.arguments, row.tools):
         said = [note.message for at, note in row.notes if at == index]
         why = f": {said[0]}" if said else ": its arguments do not fit the schema"

@@ -19,6 +19,7 @@ from typing import Any
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.parsing import parse_message
 from tunaeval.repair import Unreadable, read_json
+from tunaeval.showing import brief
 from tunaeval.tools import to_tools
 from tunaeval.types import (
     Diagnosis,
@@ -89,7 +90,7 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
 def _shapeless(row: JsonObject) -> str:
     for key in ("messages", "conversations", "conversation"):
         if key in row:
-            return f"its {key!r} is {row[key]!r:.40}, wanted a list of messages"
+            return f"its {key!r} is {brief(row[key], 40)}, wanted a list of messages"
     if not row:
         return "the row is an empty object"
     keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
@@ -100,7 +101,7 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
     """The shape that a row has by its keys; None for none that is known."""
     if isinstance(row.get("conversations", row.get("conversation")), list):
         said = row.get("conversations", row.get("conversation")) or []
-        if {"function_call", "observation"} & {_get(one, "from") for one in said}:
+        if any(_get(one, "from") in ("function_call", "observation") for one in said):  # or no text
             return "llama-factory"
         system = row.get("system")
         in_system = isinstance(system, str) and "<tools>" not in system and not row.get("tools")
@@ -154,7 +155,9 @@ def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
     """An answer is a text, or parts of one, or calls."""
     content = message.get("content")
     if content is not None and not isinstance(content, str | list):
-        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
+        raise UnreadableRowError(
+            f"message {index} has the content {brief(content, 40)}, wanted a text"
+        )
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
         raise UnreadableRowError(f"message {index} is of the model, without content and calls")
     items = message.get("tool_calls")
@@ -173,12 +176,14 @@ def _told(message: Mapping[str, Any], index: int) -> Message:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         known = "user, assistant, tool, system or developer"
-        raise UnreadableRowError(f"message {index} has the role {role!r:.40}, wanted {known}")
+        raise UnreadableRowError(f"message {index} has the role {brief(role, 40)}, wanted {known}")
     content, result = message.get("content"), _ROLES[role] == "tool"
     if result and isinstance(content, Mapping | list):
         content = json.dumps(content, ensure_ascii=False)
     if content is not None and not isinstance(content, str | list):
-        raise UnreadableRowError(f"message {index} has the content {content!r:.40}, wanted a text")
+        raise UnreadableRowError(
+            f"message {index} has the content {brief(content, 40)}, wanted a text"
+        )
     id_ = message.get("tool_call_id")
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
 
@@ -223,7 +228,7 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
         role = _ROLES.get(speaker) if isinstance(speaker, str) else None
         if role is None:
             raise UnreadableRowError(
-                f"message {index} is from {speaker!r:.40}, which is nobody known"
+                f"message {index} is from {brief(speaker, 40)}, which is nobody known"
             )
         if role == "function_call":
             yield {
@@ -244,7 +249,7 @@ def _written(value: JsonValue, where: str) -> list[JsonObject]:
         value = read.value
     calls = value if isinstance(value, list) else [value]
     if not calls or not all(isinstance(call, Mapping) for call in calls):
-        raise UnreadableRowError(f"{where} is {value!r:.60}, wanted a call or a list of them")
+        raise UnreadableRowError(f"{where} is {brief(value)}, wanted a call or a list of them")
     return [call if "function" in call else {"function": call} for call in calls]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
+from tunaeval.plain_files import open_plain
 from tunaeval.types import JsonValue
 from tunaeval.wanted import refusal
 
@@ -71,7 +72,7 @@ def _of_objects(rows: Iterable[Any]) -> Iterator[Raw]:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        return path.open("rb")
+        return open_plain(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
 

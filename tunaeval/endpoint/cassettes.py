@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tunaeval import records
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.keys import of_environment, without
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.types import JsonObject, Usage
 
 from .differences import differences
@@ -172,7 +172,7 @@ class CassetteWriter:
 
 def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     """Its masks and exchanges. Raises RecordError that names file, line, and what was wanted."""
-    if not path.is_file():
+    if not path.exists():
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
     rows = _rows(path)
     first = next(rows, None)
@@ -182,8 +182,8 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     version = first.get("cassette")
     if version != VERSION:
         raise RecordError(
-            f"the cassette {str(path)!r} is of version {version!r:.20}, and this tunaeval plays "
-            f"version {VERSION}; {_AGAIN}"
+            f"the cassette {str(path)!r} is of version {brief(version, 20)}, and this tunaeval "
+            f"plays version {VERSION}; {_AGAIN}"
         )
     try:
         header = _Header.model_validate(first)
@@ -217,5 +217,5 @@ def _fault(path: Path, number: int, error: Exception) -> RecordError:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the whole"
-        said = f"{field!r} is {first['input']!r:.60}; {first['msg'].lower()}"
+        said = f"{field!r} is {brief(first['input'])}; {first['msg'].lower()}"
     return RecordError(f"{path}, line {number}: {said}; {_AGAIN}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tunaeval.errors import ToolsError
+from tunaeval.showing import brief
 from tunaeval.tools import to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools, Usage
 
@@ -23,12 +24,12 @@ def read_chat(body: JsonObject) -> ModelRequest:
     """The request. Raises Refused for what the API would refuse, too."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise Refused(f"'messages' is {messages!r:.60}; wanted a list of at least one message")
+        raise Refused(f"'messages' is {brief(messages)}; wanted a list of at least one message")
     for index, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise Refused(f"'messages[{index}]' is {message!r:.60}; wanted an object with a role")
+            raise Refused(f"'messages[{index}]' is {brief(message)}; wanted an object with a role")
     if body.get("n", 1) not in (1, None):
-        raise Refused(f"'n' is {body['n']!r:.60}; this endpoint gives one choice")
+        raise Refused(f"'n' is {brief(body['n'])}; this endpoint gives one choice")
     options = body.get("stream_options")
     return ModelRequest(
         api="chat",
@@ -46,7 +47,7 @@ def read_tools(tools: JsonValue) -> Tools | None:
     if not tools:
         return None
     if not isinstance(tools, list):
-        raise Refused(f"'tools' is {tools!r:.60}; wanted a list")
+        raise Refused(f"'tools' is {brief(tools)}; wanted a list")
     functions = [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
     try:
         return to_tools(functions) if functions else None

@@ -18,6 +18,7 @@ from tunaeval.faults import (
     is_of_result,
     spoiled_result,
 )
+from tunaeval.showing import brief
 from tunaeval.types import JsonObject, JsonValue, text_of
 from tunaeval.wanted import refusal
 
@@ -38,7 +39,7 @@ class Faults:
             if not isinstance(fault, _FAULTS):
                 names = ", ".join(kind.__name__ for kind in _FAULTS)
                 raise UsageError(
-                    f"faults[{index}] is {fault!r:.60}; wanted one of {names}, of tunaeval.faults"
+                    f"faults[{index}] is {brief(fault)}; wanted one of {names}, of tunaeval.faults"
                 )
         self.every = tuple(faults)
         self._of_results = [one for one in faults if is_of_result(one)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tunaeval.showing import brief
 from tunaeval.types import JsonObject, JsonValue, Usage, text_of
 
 from .chat import CREATED, pieces, read_tools
@@ -21,11 +22,11 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
     given = body.get("input")
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not items:
-        raise Refused(f"'input' is {given!r:.60}; wanted a text or a list of items")
+        raise Refused(f"'input' is {brief(given)}; wanted a text or a list of items")
     previous = body.get("previous_response_id")
     if previous is not None and not (isinstance(previous, str) and previous in history):
         raise Refused(
-            f"'previous_response_id' is {previous!r:.60}, which this endpoint never gave",
+            f"'previous_response_id' is {brief(previous)}, which this endpoint never gave",
             code="previous_response_not_found",
         )
     said = body.get("instructions")
@@ -45,7 +46,7 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
     messages: list[JsonObject] = []
     for index, item in enumerate(items):
         if not isinstance(item, dict):
-            raise Refused(f"'input[{index}]' is {item!r:.60}; wanted an item, an object")
+            raise Refused(f"'input[{index}]' is {brief(item)}; wanted an item, an object")
         kind = item.get("type", "message")
         if kind == "message":
             messages.append(_message(item, index))
@@ -62,7 +63,7 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
 def _message(item: JsonObject, index: int) -> JsonObject:
     role = item.get("role")
     if not isinstance(role, str):
-        raise Refused(f"'input[{index}].role' is {role!r:.60}; wanted a text")
+        raise Refused(f"'input[{index}].role' is {brief(role)}; wanted a text")
     content = item.get("content")
     return {"role": role, "content": text_of(content) if role == "assistant" else _plain(content)}
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.parsing import parser_for
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.types import JsonObject, ParseResult, ToolCall, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -32,7 +32,8 @@ class Scripted:
             isinstance(script, str | bytes | Mapping) or not isinstance(script, Iterable)
         ):
             raise UsageError(
-                f"script is {script!r:.60}; wanted a list with an item for each turn, or a callable"
+                f"script is {brief(script)}; wanted a list with an item for each turn, or a "
+                "callable"
             )
         self._items = [] if callable(script) else [*script]
         for index, item in enumerate(self._items):
@@ -127,7 +128,7 @@ def _check(item: object, where: str, *, of_callable: bool = False) -> None:
         return
     if isinstance(item, Sequence) and all(isinstance(one, ToolCall) for one in item):
         return
-    raise UsageError(f"{where} is {item!r:.60}; wanted {_WANTED}")
+    raise UsageError(f"{where} is {brief(item)}; wanted {_WANTED}")
 
 
 def _usage(request: ModelRequest, message: JsonObject) -> Usage:

@@ -11,6 +11,7 @@ from tunaeval import records
 from tunaeval.clients import KeyFilter, read_key
 from tunaeval.errors import UsageError
 from tunaeval.keys import COVER, Secret, long_enough, of_environment, of_headers
+from tunaeval.showing import brief
 from tunaeval.types import JsonObject, Usage
 
 from .exchange import Answer, ModelRequest, Refused
@@ -125,4 +126,4 @@ def _no_address(base_url: object) -> UsageError:
     if isinstance(base_url, str) and "@" in base_url:
         scheme, found, rest = base_url.partition("://")
         base_url = f"{scheme}{found}{COVER}@{rest.rpartition('@')[2]}"
-    return UsageError(f"upstream is {base_url!r:.60}; wanted a URL as http://127.0.0.1:8000/v1")
+    return UsageError(f"upstream is {brief(base_url)}; wanted a URL as http://127.0.0.1:8000/v1")

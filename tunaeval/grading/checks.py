@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import UsageError
 from tunaeval.matching import check_expectation
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.types import Conversation, Tools
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
 from tunaeval.types.tasks import (
@@ -50,7 +50,7 @@ def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
         first = error.errors()[0]
         at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"][1:])
         raise UsageError(
-            f"checks[{index}]{at}: found {first['input']!r:.80}: {first['msg']}"
+            f"checks[{index}]{at}: found {brief(first['input'], 80)}: {first['msg']}"
         ) from error
     if fault := check_fault(check):
         raise UsageError(f"checks[{index}]: {fault}")
@@ -73,13 +73,13 @@ def check_fault(check: Check) -> str | None:
         case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
             return "it names no path; name one, such as 'tests/'"
         case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
-            return f"but={left_out!r:.60} leaves out what is to be unchanged; name less there"
+            return f"but={brief(left_out)} leaves out what is to be unchanged; name less there"
     return None
 
 
 def _file_fault(check: FileCheck) -> str | None:
     if ".." in PurePosixPath(check.file).parts or check.file.startswith("/"):
-        return f"file is {check.file!r:.60}, which leads out of the workspace; wanted a path in it"
+        return f"file is {brief(check.file)}, which leads out of the workspace; wanted a path in it"
     if not says_nothing(check) or check.model_fields_set <= {"file", "ignore_case"}:
         return _wish_fault(check)  # that it is there may be all
     return "any text would do; say what it equals, contains, lacks, any_of or fits, or leave it out"

@@ -15,7 +15,7 @@ from .renamed import renamed
 from .replies import Replies
 from .rescore import Rescored, rescore
 from .rescore_bfcl import BfclModel, rescore_bfcl
-from .results import RESULTS_FILE, KeptResults
+from .results import KeptResults
 from .runner import AsyncHarness, SuiteRun, run_suite
 from .suites import about_suites, load_suite, own_tools, suite_names, without
 from .with_faults import FaultAxis, with_faults
@@ -28,7 +28,6 @@ __all__ = [
     "DEADLINE_SECONDS",
     "MAX_ATTEMPTS",
     "MAX_TOKENS",
-    "RESULTS_FILE",
     "RUN_FILE",
     "Ask",
     "Asking",

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NoReturn, TypeVar
 
 from tunaeval.errors import SuiteError, UnknownNameError
+from tunaeval.plain_files import open_plain
 from tunaeval.types import JsonObject, JsonValue
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -82,7 +83,7 @@ def read_suite_file(source: Traversable, folder: Traversable, file: str) -> Suit
 def read_text(source: Traversable, place: Place) -> str:
     """The file's text, at most `MAX_BYTES` of UTF-8."""
     try:
-        with source.open("rb") as stream:
+        with open_plain(source) if isinstance(source, Path) else source.open("rb") as stream:
             data: bytes = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise place.error(f"cannot be read: {error.strerror or error}") from error

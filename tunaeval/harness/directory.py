@@ -7,8 +7,7 @@ fails before anything is spent; each result is appended as soon as it is there.
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,8 +16,8 @@ from tunaeval.errors import RecordError
 from tunaeval.keys import of_environment, without
 from tunaeval.locks import DirectoryLock
 from tunaeval.records import (
+    RESULTS_FILE,
     RecordWriter,
-    read,
     read_document,
     replace_document,
     write_document,
@@ -28,7 +27,7 @@ from tunaeval.types import JsonObject
 from tunaeval.types.runs import READABLE_VERSIONS, Report, RunInfo, ScenarioResult
 from tunaeval.wanted import wanted_path
 
-from .results import RESULTS_FILE, KeptResults, counted, placed_results
+from .results import KeptResults, found_results
 
 RUN_FILE = "run.json"
 
@@ -119,16 +118,8 @@ def run_source(directory: Path | str) -> RunSource:
     path = wanted_path(directory, "directory")
     info = read_info(path)
 
-    def rows(only: Container[int] | None) -> Iterator[JsonObject]:
-        source = path / RESULTS_FILE
-        if not source.exists():
-            return iter(())
-        if not info.retried_at:
-            return read(source, only=only)
-        numbered = enumerate(counted(path, info), 1)
-        return (row for number, (_, row) in numbered if only is None or number in only)
-
-    return RunSource(info, rows, str(path))
+    found = found_results(path, info)
+    return RunSource(info, found.rows, str(path), found.doubled)
 
 
 def load_report(directory: Path | str) -> Report:
@@ -138,18 +129,12 @@ def load_report(directory: Path | str) -> Report:
     """
     path = wanted_path(directory, "directory")
     info = read_info(path)
-    offsets = array("q")
-
-    def noted() -> Iterator[ScenarioResult]:
-        for offset, result in placed_results(path, info):
-            offsets.append(offset)
-            yield result
-
-    summary = summarise(noted(), repeats=info.repeats)
-    results = KeptResults(path, offsets)
+    found = found_results(path, info)
+    results = KeptResults(path, found.offsets)
+    summary = summarise(results, repeats=info.repeats)
     return Report.model_construct(
         run=info,
-        summary=summary,
+        summary=summary.model_copy(update={"doubled_results": found.doubled}),
         results=results,
         interrupted=len(results) < info.scenarios * info.repeats,
         directory=str(path),

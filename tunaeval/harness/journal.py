@@ -23,7 +23,7 @@ class Journal:
 
     `files` is where results are kept, None for nowhere. `begun` says where those begin that were
     there before; a place that is to be asked `again` counts as open, and has its old result until
-    there is a new one.
+    there is a new one. `doubled` is how many results of before were there more than once.
     """
 
     def __init__(
@@ -34,12 +34,13 @@ class Journal:
         begun: Mapping[int, int] | None = None,
         again: frozenset[int] = frozenset(),
         repeats: int = 1,
+        doubled: int = 0,
     ) -> None:
         self._files = files
         self._done = bytearray(places)
         self._offsets = array("q", [_NOWHERE]) * places
         self._held: dict[int, ScenarioResult] = {}
-        self._repeats = repeats
+        self._repeats, self._doubled = repeats, doubled
         self._tally = None if begun else Tally(repeats)
         for place, offset in (begun or {}).items():
             self._offsets[place] = offset
@@ -84,5 +85,6 @@ class Journal:
     def summary(self) -> Summary:
         """What all results come to: counted as they came, where all of them came just now."""
         if self._tally is None:
-            return summarise(self.results(), repeats=self._repeats)
+            found = summarise(self.results(), repeats=self._repeats)
+            return found.model_copy(update={"doubled_results": self._doubled})
         return self._tally.summary()

@@ -18,6 +18,8 @@ from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
 from tunaeval.keys import of_environment
 from tunaeval.parsing import sole_parser_for
+from tunaeval.plain_files import open_plain
+from tunaeval.records import RESULTS_FILE, CountedResults
 from tunaeval.reports import summarise
 from tunaeval.types import Level
 from tunaeval.types.roles import Parser
@@ -38,7 +40,7 @@ from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import reading
 from .replies import kept_reply, run_tools, where_calls_belong
-from .results import RESULTS_FILE, read_results, without_secrets
+from .results import found_results, placed_results, without_secrets
 from .suites import load_suite
 from .tools import RunTools, keep_tools, tools_of
 from .turns_again import reread_task
@@ -116,7 +118,9 @@ _Again: TypeAlias = Callable[[ScenarioResult], Reread]
 
 def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -> Rescored:
     changes: Counter[str] = Counter()
-    summary = summarise(_streamed(source, files, again, changes), repeats=info.repeats)
+    found = found_results(source, read_info(source))
+    summary = summarise(_streamed(source, found, files, again, changes), repeats=info.repeats)
+    summary = summary.model_copy(update={"doubled_results": found.doubled})
     report = Report(
         run=info,
         summary=summary,
@@ -128,11 +132,11 @@ def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -
 
 
 def _streamed(
-    source: Path, files: RunDirectory, again: _Again, changes: Counter[str]
+    source: Path, found: CountedResults, files: RunDirectory, again: _Again, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
     """Each result read again, kept, and passed on."""
     secrets = of_environment()
-    for old in read_results(source, read_info(source)):
+    for _, old in placed_results(source, found):
         new, unasked = again(old)
         new = without_secrets(new, secrets)
         files.append(new)
@@ -184,7 +188,7 @@ def _info(
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise RecordError(

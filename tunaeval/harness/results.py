@@ -11,12 +11,9 @@ from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
 from tunaeval.keys import without
-from tunaeval.records import opened, placed, read_at
-from tunaeval.reports import INFRASTRUCTURE
+from tunaeval.records import RESULTS_FILE, CountedResults, counted_results, opened, read_at
 from tunaeval.types import JsonObject
 from tunaeval.types.runs import RunInfo, ScenarioResult
-
-RESULTS_FILE = "results.jsonl"
 
 
 def without_secrets(result: ScenarioResult, secrets: frozenset[str]) -> ScenarioResult:
@@ -49,7 +46,7 @@ class KeptResults(Sequence[ScenarioResult]):
         return next(results_at(self._directory, [self._offsets[index]]))
 
     def __iter__(self) -> Iterator[ScenarioResult]:
-        return results_at(self._directory, self._offsets)
+        return results_at(self._directory, self._offsets) if self._offsets else iter(())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KeptResults | tuple | list):
@@ -62,20 +59,15 @@ class KeptResults(Sequence[ScenarioResult]):
         return f"<{len(self)} results in {str(self._directory / RESULTS_FILE)!r}>"
 
 
-def read_results(path: Path, info: RunInfo) -> Iterator[ScenarioResult]:
-    """The results in a run's directory that count, one at a time, in constant memory.
-
-    Of a scenario that was asked again after a failure, the last result counts.
-    """
-    return (result for _, result in placed_results(path, info))
+def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, ScenarioResult]]:
+    """The results that count, each with the number of the byte at which it begins."""
+    for number, (start, row) in enumerate(zip(found.offsets, found.rows(), strict=True), 1):
+        yield start, _checked(row, path, f"result {number}")
 
 
-def placed_results(path: Path, info: RunInfo) -> Iterator[tuple[int, ScenarioResult]]:
-    """As `read_results`, each with the number of the byte at which it begins."""
-    if not (path / RESULTS_FILE).exists():
-        return
-    for number, (start, record) in enumerate(counted(path, info), 1):
-        yield start, _checked(record, path, f"record {number}")
+def found_results(path: Path, info: RunInfo) -> CountedResults:
+    """Which results of the run in a directory count."""
+    return counted_results(path, retried=bool(info.retried_at))
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
@@ -93,17 +85,3 @@ def _checked(record: JsonObject, path: Path, where: str) -> ScenarioResult:
         raise RecordError(
             f"{path}: this is no run of tunaeval: {where} of {RESULTS_FILE}: {error}"
         ) from error
-
-
-def counted(path: Path, info: RunInfo) -> Iterator[tuple[int, JsonObject]]:
-    """The records that count. Only failures have a later one, so only they are kept in mind."""
-    source = path / RESULTS_FILE
-    replaced: set[int] = set()
-    failed: dict[tuple[object, object], int] = {}
-    for start, record in placed(source) if info.retried_at else ():
-        place = (record.get("scenario"), record.get("repeat"))
-        if (before := failed.pop(place, None)) is not None:
-            replaced.add(before)
-        if record.get("outcome") in INFRASTRUCTURE:
-            failed[place] = start
-    return ((start, record) for start, record in placed(source) if start not in replaced)

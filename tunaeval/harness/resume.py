@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tunaeval.errors import RecordError
+from tunaeval.records import RESULTS_FILE, CountedResults
 from tunaeval.reports import INFRASTRUCTURE
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import SCHEMA_VERSION, RunInfo, ScenarioResult, Suite
 
 from .directory import read_info
 from .options import model_of
-from .results import RESULTS_FILE, placed_results
+from .results import found_results, placed_results
 from .waiting import HOPELESS
 
 _SAME = (
@@ -35,7 +36,8 @@ class Begun:
     """A run as its directory has it: how it was made, and where the results begin, by places.
 
     `failed` are the places of results that infrastructure failed; `was_answered` says whether
-    anything came through before; `size` is that of the file of results.
+    anything came through before; `size` is that of the file of results, and `doubled` is how many
+    results were there more than once.
     """
 
     info: RunInfo
@@ -43,6 +45,7 @@ class Begun:
     failed: frozenset[int] = frozenset()
     was_answered: bool = False
     size: int = 0
+    doubled: int = 0
 
     def check_unchanged(self, directory: Path) -> None:
         """Raise `RecordError` when the results are others than those that were read."""
@@ -84,7 +87,8 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
     places: dict[int, int] = {}
     failed: set[int] = set()
     was_answered = False
-    for place, offset, result in _found(directory, old, suite):
+    found = found_results(directory, old)
+    for place, offset, result in _found(directory, found, old, suite):
         places[place] = offset
         if result.outcome in INFRASTRUCTURE:
             failed.add(place)
@@ -93,7 +97,7 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
     if retry and failed:
         changed["retried_at"] = [*old.retried_at, now]
     info = old.model_copy(update=changed)
-    return Begun(info, places, frozenset(failed), was_answered, size)
+    return Begun(info, places, frozenset(failed), was_answered, size, found.doubled)
 
 
 def _size(directory: Path) -> int:
@@ -126,11 +130,11 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
 
 
 def _found(
-    directory: Path, info: RunInfo, suite: Suite
+    directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
     """Each result that counts, with its place and the byte at which it begins."""
     index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
-    for offset, result in placed_results(directory, info):
+    for offset, result in placed_results(directory, found):
         if result.scenario not in index:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "

@@ -177,7 +177,7 @@ class SuiteRun:
         places = len(self._suite.scenarios) * self.options.repeats
         return Journal(
             places, files, begun=self._begun.results, again=self._again,
-            repeats=self.options.repeats,
+            repeats=self.options.repeats, doubled=self._begun.doubled,
         )  # fmt: skip
 
     def _opened(self, directory: Path) -> RunDirectory:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.matching import profile_of
+from tunaeval.plain_files import is_there
 from tunaeval.suites import DEFAULT_PROMPT, SUITES
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import JsonObject, JsonValue, Tools
@@ -134,11 +135,11 @@ def _find(name_or_path: str | Path) -> SuiteFile:
         file = SUITES[name_or_path].file
         return read_suite_file(packaged(file), suites_folder(), file)
     path = Path(name_or_path)
-    if isinstance(name_or_path, str) and not path.suffix and not path.exists():
+    if isinstance(name_or_path, str) and not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
-    if not path.is_file():
-        what = "a directory, no file" if path.is_dir() else "no such file"
+    if not is_there(path) or path.is_dir():
+        what = "a directory, no file" if is_there(path) else "no such file"
         raise SuiteError(
             f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
         )

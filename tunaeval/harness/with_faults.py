@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import SuiteError, UnknownNameError, UsageError
+from tunaeval.plain_files import is_there
 from tunaeval.suites import FAULTS
 from tunaeval.types.runs import Scenario, Suite
 from tunaeval.types.tasks import StatedFault
@@ -96,7 +97,7 @@ def _written(faults: FaultAxis | str | PathLike[str]) -> tuple[object, Place]:
         place = Place(file)
         return read_json(read_text(packaged(file), place), place), place
     path = Path(faults)
-    if not path.suffix and not path.exists():
+    if not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in list of faults", str(faults), FAULTS)
         raise UsageError(f"{unknown}; a file of one's own ends in .json")
     place = Place(str(path))

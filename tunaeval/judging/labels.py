@@ -16,6 +16,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 from tunaeval import records
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.plain_files import read_plain
 from tunaeval.types import JsonObject, JsonValue, Message
 from tunaeval.types.roles import Transcript
 
@@ -48,7 +49,7 @@ class Labels(NamedTuple):
 def read_labels(path: Path, read_messages: ReadMessages) -> Labels:
     """Read a file whole. Raises UsageError for what is no label, RecordError for no file."""
     try:
-        text = path.read_bytes()
+        text = read_plain(path)
     except OSError as error:
         raise RecordError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from error
     items: dict[str, Labelled] = {}

@@ -121,8 +121,8 @@ def check_wishes(
         if name in forbid:
             raise ExpectationError(f"{name!r}: both expected and forbidden")
         if arguments is not None:
-            call = ExpectedCall(name=name, arguments=dict(arguments))
             try:
+                call = ExpectedCall(name=name, arguments=dict(arguments))
                 check_expectation(Expectation(calls=(call,)))
             except ValueError as error:
                 raise ExpectationError(f"{name!r} cannot be expected so: {error}") from error

@@ -91,8 +91,11 @@ def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:
 
 def check_expectation(expect: Expectation) -> None:
     """Raise ValueError when nothing could meet the expectation, or it says nothing."""
-    for fault in (*_contradictions(expect), *_argument_faults(expect)):
-        raise ValueError(fault)
+    try:
+        for fault in (*_contradictions(expect), *_argument_faults(expect)):
+            raise ValueError(fault)
+    except RecursionError as error:
+        raise ValueError("its arguments are nested too deeply to be compared") from error
 
 
 def _modern(data: Mapping[str, Any]) -> JsonObject:

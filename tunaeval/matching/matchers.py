@@ -200,7 +200,10 @@ def matcher_faults(value: JsonValue, path: str) -> Iterator[str]:
             yield from matcher_faults(item, f"{path}[{index}]")
 
 
-def _faults_of(value: Mapping[str, JsonValue], path: str) -> Iterator[str]:
+def _faults_of(value: Mapping[Any, JsonValue], path: str) -> Iterator[str]:
+    if odd := [key for key in value if not isinstance(key, str)]:
+        yield f"{path}: there is the key {odd[0]!r:.40}, wanted texts"
+        return
     keys = [key for key in value if key.startswith("$")]
     unknown = [key for key in keys if key not in MATCHERS]
     for key in unknown:

@@ -159,14 +159,17 @@ def _is_default(have: JsonValue, schema: JsonValue) -> bool:
     )
 
 
-def _says_number(schema: JsonValue) -> bool:
-    if not isinstance(schema, Mapping):
+def _says_number(schema: JsonValue, seen: set[int] | None = None) -> bool:
+    seen = set() if seen is None else seen
+    if not isinstance(schema, Mapping) or id(schema) in seen:
         return False
+    seen.add(id(schema))
     kind = schema.get("type")
     if kind == "number" or (isinstance(kind, list) and "number" in kind):
         return True
-    branches = [*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())]
-    return any(_says_number(branch) for branch in branches)
+    listed = (schema.get(key) for key in ("anyOf", "oneOf"))
+    branches = (branch for one in listed if isinstance(one, list | tuple) for branch in one)
+    return any(_says_number(branch, seen) for branch in branches)
 
 
 def _failure(

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import brief
 from tunaeval.types import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, ToolCall, Tools
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import refusal, wanted_name
@@ -41,7 +42,7 @@ class Setting(NamedTuple):
 def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[ParseResult]:
     """Each text's result, in order. What is not worth a second process is read in this one."""
     if type(workers) is not int or workers < 1:
-        raise UsageError(f"workers is {workers!r}, wanted a number of processes, 1 or more")
+        raise UsageError(f"workers is {brief(workers)}, wanted a number of processes, 1 or more")
     wanted_name(setting.level, "level", LEVELS)
     parser = setting.find(setting.format)
     chunks = _chunks(_checked(texts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.registry import Registry, guarded, instance_of
+from tunaeval.showing import brief
 from tunaeval.types.roles import Parser
 
 
@@ -46,8 +47,8 @@ def other_parser(format: str | Parser) -> Parser:  # noqa: A002 - as in `parse`
     if isinstance(format, str):
         return guarded(formats.get(format))
     if isinstance(format, type):
-        raise UsageError(f"{format!r:.60} is no format: {_IS_PARSER(format)}")
+        raise UsageError(f"{brief(format)} is no format: {_IS_PARSER(format)}")
     # Whoever says it is a parser is not asked for each attribute: that takes longer than to parse.
     if Parser in type(format).__mro__ or isinstance(format, Parser):
         return guarded(format)
-    raise UsageError(f"{format!r} is no format: wanted a name, a Format or a Parser")
+    raise UsageError(f"{brief(format)} is no format: wanted a name, a Format or a Parser")

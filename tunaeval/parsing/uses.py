@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
+from tunaeval.showing import brief
 from tunaeval.types import STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
@@ -138,4 +139,4 @@ def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
             f"{given!r} reads several formats, and calls are written in one; give the one that is "
             f"meant: {names}"
         )
-    raise UsageError(f"{format!r} can be read but not written")
+    raise UsageError(f"{brief(format)} can be read but not written")

@@ -12,6 +12,7 @@ import pytest
 from tunaeval.api import Expected, expect
 from tunaeval.endpoint import masked
 from tunaeval.errors import TunaevalError
+from tunaeval.plain_files import read_plain
 from tunaeval.types import JsonObject, JsonValue, ToolCall
 
 from .options import option
@@ -82,7 +83,7 @@ def _expected(document: JsonObject) -> Expected:
 
 def _read(path: Path) -> JsonObject | None:
     try:
-        document: Any = json.loads(path.read_text("utf-8"))
+        document: Any = json.loads(read_plain(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

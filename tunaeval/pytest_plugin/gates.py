@@ -75,7 +75,8 @@ def _against(report: Report, directory: Path, margin: float) -> Verdict:
         f"{report.run.suite}: {100 * overall.value:+.1f} points against the baseline "
         f"{base.run.run_id} (between {100 * overall.low:+.1f} and {100 * overall.high:+.1f}), "
         f"{'surely not' if clears else 'may be'} worse by {100 * margin:g} or more"
-        + (f"; lost: {lost}" if lost else ""),
+        + (f"; lost: {lost}" if lost else "")
+        + "".join(f"; the baseline: {words}" for words in found.a.warnings),
     )
 
 

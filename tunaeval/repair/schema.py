@@ -4,8 +4,8 @@ Keywords read: type (one or a list), enum, const, nullable, $ref (local), allOf,
 properties, required, additionalProperties, items, prefixItems, additionalItems. What a schema says
 beyond that is not checked. Schemas come from anybody: whatever they hold, nothing here raises.
 
-A value meets a schema of several at most once (`_branch`), so the work is linear in the value,
-whatever alternatives are nested in each other.
+A value meets a schema at most once (`_branch`), so the work is linear in the value, whatever
+alternatives are nested in each other and shared.
 """
 
 from __future__ import annotations
@@ -146,6 +146,12 @@ class _Fitting:
         self._met[met] = (value, schema, outcome)
         return outcome
 
+    def _part(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
+        """What comes of a value in another one, which several schemas may lead to."""
+        if isinstance(value, dict | list):
+            return self._branch(value, schema, depth)
+        return self.fit(value, schema, depth + 1)
+
     def _typed(self, outcome: _Outcome, schema: Schema, depth: int) -> None:
         wanted, value = kinds_named(schema), outcome.value
         for kind in wanted:
@@ -207,13 +213,13 @@ class _Fitting:
         changed = {}
         for name, inner in value.items():
             if name not in properties and others is False:
-                outcome.fault("unknown-argument", f"{name[:SHOWN_NAME]!r} is no argument")
+                outcome.fault("unknown-argument", f"{_named(name)!r} is no argument")
                 continue
             said = properties.get(name, others)
             if _fits_plainly(inner, said):
                 continue
-            found = self.fit(inner, said, depth + 1)
-            outcome.inside(f".{name[:SHOWN_NAME]}", found)
+            found = self._part(inner, said, depth)
+            outcome.inside(f".{_named(name)}", found)
             if found.value is not inner:
                 changed[name] = found.value
         if changed:
@@ -227,7 +233,7 @@ class _Fitting:
             said = _item_schema(schema, index)
             if _fits_plainly(inner, said):
                 continue
-            found = self.fit(inner, said, depth + 1)
+            found = self._part(inner, said, depth)
             outcome.inside(f"[{index}]", found)
             if found.value is not inner:
                 changed[index] = found.value
@@ -274,6 +280,11 @@ def _fits_plainly(value: JsonValue, schema: object) -> bool:
     if type(value) not in _LONE or not _ASKING.isdisjoint(schema):
         return False
     return _is_of_type_asked(value, schema)
+
+
+def _named(name: object) -> str:
+    """A name as it is shown; objects that were never JSON may have any key."""
+    return str(name)[:SHOWN_NAME]
 
 
 def _item_schema(schema: Schema, index: int) -> object:

@@ -22,9 +22,9 @@ from .summary import (
     has_empty_reply,
     source_of_format,
 )
-from .wording import empty, leaked
+from .wording import doubled, empty, leaked
 
-NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 """How a row fails that is not what a run writes: rows are read as they are, for speed."""
 
 ALONE, GROUPS, TAGS = "scenario", "group", "tag:"
@@ -42,6 +42,8 @@ class RunSource:
     info: RunInfo
     rows: Callable[[Container[int] | None], Iterator[JsonObject]]
     directory: str | None = None
+    doubled: int = 0
+    """How many results were there more than once, and count once."""
 
 
 def source_of(report: Report) -> RunSource:
@@ -56,7 +58,7 @@ def source_of(report: Report) -> RunSource:
             elif number in only:
                 yield result.model_dump()
 
-    return RunSource(report.run, rows, report.directory)
+    return RunSource(report.run, rows, report.directory, report.summary.doubled_results)
 
 
 class Question(NamedTuple):
@@ -140,7 +142,11 @@ class Side:
             missing=self.missing,
             warnings=tuple(
                 warn(count, f"{answers} answers")
-                for count, warn in ((self.leaked, leaked), (self.empty, empty))
+                for count, warn in (
+                    (self.source.doubled, doubled),
+                    (self.leaked, leaked),
+                    (self.empty, empty),
+                )
                 if count
             ),
             formats=dict(sorted(self.formats.items())),
@@ -228,6 +234,8 @@ def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
 
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
     scenario, outcome = row["scenario"], row["outcome"]
+    if not isinstance(outcome, str):
+        raise TypeError(f"its outcome is {outcome!r:.40}")
     side.outcomes[outcome] += 1
     if outcome in INFRASTRUCTURE:
         side.lost[scenario] = INFRASTRUCTURE[outcome]
@@ -240,7 +248,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     asked.add(number, verdict["ok"])
     side.answers += 1
     if row["format"] is not None:
-        side.formats[row["format"]] += 1
+        side.formats[str(row["format"])] += 1
     side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
     side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
     side.first_attempts += verdict["first_attempt_ok"]
@@ -253,7 +261,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
         side.latencies.append(row["latency_seconds"])
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
-            side.tokens[kind] += row[kind]
+            side.tokens[kind] += int(float(row[kind]))  # more than a float has is no result
 
 
 def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
@@ -274,7 +282,7 @@ class _Questions(dict[str, Question]):
         if known is not None:
             return known
         expected = Expectation.model_validate(row["expected"])
-        tools, tags = expected_tools(expected), tuple(row["tags"])
+        tools, tags = expected_tools(expected), tuple(map(str, row["tags"]))
         return Question(
             asks="" if self._alike else repr((row["prompt"], expected.model_dump())),
             cluster=_cluster(self._cluster, row.get("group"), tags),

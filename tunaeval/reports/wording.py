@@ -92,6 +92,8 @@ def remarks(report: Report) -> list[str]:
 def warnings(summary: Summary) -> list[str]:
     """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
     found = []
+    if summary.doubled_results:
+        found.append(doubled(summary.doubled_results, how_many(summary)))
     if summary.leaked_calls:
         found.append(leaked(summary.leaked_calls, how_many(summary)))
     if summary.empty_replies:
@@ -130,6 +132,14 @@ def interruption(report: Report) -> str:
     """How far a run came that was interrupted."""
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
+
+
+def doubled(count: int, of: str) -> str:
+    """What it means that results are there more than once."""
+    return (
+        f"{counted(count, 'line')} of results.jsonl repeated a result, beside {of}: each counts "
+        "once, as it is there last; was the file edited or merged?"
+    )
 
 
 def leaked(count: int, of: str) -> str:

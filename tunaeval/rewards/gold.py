@@ -21,6 +21,7 @@ import orjson
 from tunaeval.errors import UsageError
 from tunaeval.matching import matcher_faults
 from tunaeval.repair import admitted
+from tunaeval.showing import brief
 from tunaeval.tools import ToolLike, to_tools
 from tunaeval.types import (
     ARGUMENTS_KEYS,
@@ -164,7 +165,10 @@ def _tools_of_text(text: str) -> Tools | None:
 
 def _key(calls: Sequence[Wanted], tools: Tools | None, literal: bool, match: GoldMatch) -> bytes:
     key = (calls, [spec.as_bare() for spec in (tools or {}).values()], literal, match)
-    return _canonical(key) or repr(key).encode()
+    try:
+        return _canonical(key) or repr(key).encode("utf-8", "backslashreplace")
+    except RecursionError as error:
+        raise UsageError("the gold or its tools are nested too deeply to be compared") from error
 
 
 def _canonical(value: object) -> bytes | None:
@@ -189,7 +193,7 @@ def _decoded(gold: object) -> Any:
             gold = orjson.loads(gold)
         except orjson.JSONDecodeError as error:
             raise UsageError(
-                f"gold is {gold!r:.60}, which is no JSON ({error}); wanted a list of calls such "
+                f"gold is {brief(gold)}, which is no JSON ({error}); wanted a list of calls such "
                 'as [{"name": "ls", "arguments": {}}], [] for none, or JSON text of it'
             ) from error
     return gold
@@ -234,7 +238,7 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
     if not name:
         raise UsageError(
-            f'{where} is {item!r:.60}; wanted a call such as {{"name": "ls", "arguments": {{}}}}'
+            f'{where} is {brief(item)}; wanted a call such as {{"name": "ls", "arguments": {{}}}}'
         )
     arguments = next((source[key] for key in ARGUMENTS_KEYS if key in source), None)
     return name, arguments, where
@@ -249,7 +253,7 @@ _OF_A_CALL = ("function", "name", "arguments")
 
 
 def _refused(gold: object) -> Sequence[Any]:
-    raise UsageError(f"gold is {gold!r:.60}; wanted a list of calls, JSON text of it, or None")
+    raise UsageError(f"gold is {brief(gold)}; wanted a list of calls, JSON text of it, or None")
 
 
 # --- one call ------------------------------------------------------------------------------------
@@ -263,7 +267,7 @@ def _wanted(
         found = {}
     if not isinstance(found, Mapping):
         raise UsageError(
-            f"{where}.arguments is {found!r:.60}; wanted an object, or JSON text of it"
+            f"{where}.arguments is {brief(found)}; wanted an object, or JSON text of it"
         )
     spec = tools.get(name) if tools is not None else None
     kept = dict(found) if spec is None else _without_nulls(found, spec)

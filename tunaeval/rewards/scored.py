@@ -6,7 +6,7 @@ a reward that is made once for each recipe; all others are taken apart by `credi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from tunaeval.errors import UsageError
 from tunaeval.matching import Failure
 from tunaeval.parsing import parse
 from tunaeval.types import ParseResult, Tools
+from tunaeval.wanted import refusal
 
 from .attempts import NO_COMPLETION, TOO_LONG, Attempts, BrokenSpan
 from .credit import Credit, unwanted
@@ -165,6 +166,10 @@ def rewards(
     None), or `Tools` for all. Equal golds and tools are compiled once. Raises as `reward`, and
     `UsageError` where the numbers differ.
     """
+    several: Mapping[str, object] = {"completions": completions, "golds": golds, "tools": tools}
+    for name, value in several.items():
+        if not isinstance(value, Sized | Gold) and (name != "tools" or value is not None):
+            raise refusal(name, value, "a list, with one for each completion")
     wanted = [golds] * len(completions) if isinstance(golds, Gold) else golds
     given = [tools] * len(completions) if tools is None or isinstance(tools, Tools) else tools
     for name, rows in (("golds", wanted), ("tools", given)):

@@ -12,6 +12,7 @@ from typing import Any
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.matching import DEFAULT_PROFILE, profile_of, read_expectation
+from tunaeval.showing import brief
 from tunaeval.types import Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 from tunaeval.wanted import refusal, wanted_amount, wanted_items
@@ -142,7 +143,7 @@ class ScoreSettings:
             _set(self, "expect", read_expectation(self.expect))
         profile_of(self.profile)
         if not isinstance(self.tools, Tools | None):
-            raise UsageError(f"tools is {self.tools!r:.60}; write tools=tunaeval.to_tools(...)")
+            raise UsageError(f"tools is {brief(self.tools)}; write tools=tunaeval.to_tools(...)")
         _set(self, "forbid", _forbidden_of(self.forbid, self.tools))
         _set(self, "test_commands", _names("test_commands", self))
         if self.count_tokens is not None:
@@ -164,7 +165,7 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise UsageError(
-            f"forbid is {given!r:.60}, wanted a list of tool names, or of calls such as "
+            f"forbid is {brief(given)}, wanted a list of tool names, or of calls such as "
             f"{_FORBIDDEN}"
         )
     found = tuple(_forbidden(index, one) for index, one in enumerate(given))
@@ -210,7 +211,7 @@ def _forbidden(index: int, one: object) -> str | ExpectedCall:
             raise UsageError(f"forbid[{index}]: {error}") from error
         return read
     raise UsageError(
-        f"forbid[{index}] is {one!r:.60}, wanted a tool's name, or a call such as {_FORBIDDEN}"
+        f"forbid[{index}] is {brief(one)}, wanted a tool's name, or a call such as {_FORBIDDEN}"
     )
 
 

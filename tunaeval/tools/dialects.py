@@ -10,7 +10,9 @@ A schema that is written in neither way comes back as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
+from tunaeval.limits import MAX_SCHEMA_PARTS
 from tunaeval.types import JsonObject, JsonValue
 
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -36,6 +38,8 @@ _JSON_KINDS = frozenset({"object", "number", "integer", "string", "boolean", "ar
 _OF_ITEMS = frozenset({"list", "tuple", "set", "sequence", "iterable"})
 _DEEPEST = 64
 
+_Known: TypeAlias = dict[int, JsonObject]
+
 
 def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """The schema without Arrow's nulls, in the words of JSON schema; what was given stays.
@@ -47,7 +51,7 @@ def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """
     known = {key: inner for key, inner in schema.items() if inner is not None}
     found = _framed(known) if _is_unframed(known) else known
-    return _plain(found, 0)
+    return _plain(found, 0, {})
 
 
 def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
@@ -69,27 +73,49 @@ def _framed(arguments: Mapping[str, JsonValue]) -> JsonObject:
     return {"type": "object", "properties": dict(arguments), "required": required}
 
 
-def _plain(schema: Mapping[str, JsonValue], depth: int) -> JsonObject:
+def is_short(schema: Mapping[str, JsonValue]) -> bool:
+    """Whether a schema has at most `MAX_SCHEMA_PARTS` when it is written: what is shared in memory
+    is written each time, and what leads back to itself without end.
+    """
+    waiting: list[object] = [schema]
+    count = 0
+    while waiting and count + len(waiting) <= MAX_SCHEMA_PARTS:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            waiting += one.values()
+        elif isinstance(one, list | tuple):
+            waiting += one
+    return not waiting
+
+
+def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
+    """`known` are the schemas that were met, by their ids: what was shared stays so."""
     if depth > _DEEPEST:
         return dict(schema)
+    if id(schema) in known:
+        return known[id(schema)]
     made: JsonObject = {}
+    known[id(schema)] = made
     for key, inner in schema.items():
         if inner is None and key not in _NULL_IS_A_VALUE:
             continue
         if key in _MAPS and isinstance(inner, Mapping):
-            made[key] = {name: _inner(one, depth) for name, one in inner.items() if one is not None}
+            made[key] = {
+                name: _inner(one, depth, known) for name, one in inner.items() if one is not None
+            }
         elif key in _LISTS and isinstance(inner, list | tuple):
-            made[key] = [_inner(one, depth) for one in inner if one is not None]
+            made[key] = [_inner(one, depth, known) for one in inner if one is not None]
         elif key in _ONE:
-            made[key] = _inner(inner, depth)
+            made[key] = _inner(inner, depth, known)
         else:
             made[key] = inner
     _typed(made)
     return made
 
 
-def _inner(schema: JsonValue, depth: int) -> JsonValue:
-    return _plain(schema, depth + 1) if isinstance(schema, Mapping) else schema
+def _inner(schema: JsonValue, depth: int, known: _Known) -> JsonValue:
+    return _plain(schema, depth + 1, known) if isinstance(schema, Mapping) else schema
 
 
 def _typed(schema: JsonObject) -> None:

@@ -123,7 +123,7 @@ class _Reading:
         keywords = sorted(schema.items(), key=lambda item: (item[0] in _UNIONS, str(item[0])))
         for key, value in keywords:
             for name, said in _said(key, value):
-                self.facts.setdefault(at + name, said)
+                self.facts.setdefault(f"{at}{name}", said)
         path = (*path, id(schema))
         for key, value in keywords:
             for place, inner in _inside(key, value):

@@ -18,6 +18,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from tunaeval.types import JsonValue, Tools, ToolSpec
+from tunaeval.wanted import wanted_items
 
 from .differences import Change, changes_between
 from .specs import ToolLike, to_tools
@@ -121,7 +122,7 @@ def compare_tools(
         >>> [drift.tool for drift in tunaeval.compare_tools([{"name": "ls"}], [{"name": "cat"}])]
         ['ls', 'cat']
     """
-    mine, others = to_tools(ours), to_tools(theirs)
+    mine, others = to_tools(ours) or Tools(), to_tools(theirs) or Tools()
     drifts = [
         find_drift(spec, others[name])
         if name in others
@@ -135,7 +136,8 @@ def compare_tools(
 
 def _names_astray(spec: ToolSpec, given: ToolPrompt, tools: Iterable[str]) -> Drift:
     parameters = tuple(spec.parameters.get("properties") or ())
-    known = {spec.name, *tools, *_names(spec.parameters)}
+    others = wanted_items(tools, "tools", str, "names of tools")
+    known = {spec.name, *others, *_names(spec.parameters)}
     found: dict[str, Mention] = {}
     for name, line, evidence in _mentions(given, parameters):
         if name not in known and name not in found:

@@ -26,9 +26,11 @@ from os import PathLike
 from typing import Any, TypeAlias, overload
 
 from tunaeval.errors import ToolsError
+from tunaeval.limits import MAX_SCHEMA_PARTS
+from tunaeval.showing import brief
 from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
 
-from .dialects import plain_schema
+from .dialects import is_short, plain_schema
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object] | str
 
@@ -123,7 +125,9 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
         case Mapping():
             return _from_mapping(tool, where)
         case str():
-            return _from_mapping(_of_json(tool, where, _WANTED), where)
+            found = _of_json(tool, where, _WANTED)
+            if isinstance(found, Mapping):
+                return _from_mapping(found, where)
     schema = None if isinstance(tool, type) or inspect.isroutine(tool) else _object_schema(tool)
     if schema is not None:
         about = {key: getattr(tool, key, None) for key in ("name", "description")}
@@ -198,6 +202,11 @@ def _checked_schema(schema: object, where: str) -> JsonObject:
     """The schema as a dict, when it can describe an object of arguments; {} takes none."""
     if not isinstance(schema, Mapping):
         raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
+    if not is_short(schema):
+        raise ToolsError(
+            f"{where} has more than {MAX_SCHEMA_PARTS:,} parts when it is written, or leads back "
+            "to itself; name what is shared in $defs, and refer to it with $ref"
+        )
     schema = plain_schema(schema)
     if schema.get("type", "object") != "object":
         raise ToolsError(
@@ -222,7 +231,8 @@ def _paths(schema: JsonObject) -> frozenset[str]:
 
 
 def _is_path(schema: JsonValue) -> bool:
-    return any(branch.get("format") in _PATH_FORMATS for branch in _branches(schema))
+    named = (branch.get("format") for branch in _branches(schema))
+    return any(isinstance(name, str) and name in _PATH_FORMATS for name in named)
 
 
 def _branches(schema: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
@@ -230,12 +240,13 @@ def _branches(schema: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
         yield schema
         for key in ("anyOf", "oneOf"):
             inner = schema.get(key)
-            yield from (one for one in inner or () if isinstance(one, Mapping))
+            if isinstance(inner, list | tuple):
+                yield from (one for one in inner if isinstance(one, Mapping))
 
 
 def _shown(value: object) -> str:
     """A value for people, short; a missing one by its word."""
     if value is None:
         return "missing"
-    text = repr(value)
+    text = brief(value, 81)
     return text if len(text) <= 80 else f"{text[:77]}..."

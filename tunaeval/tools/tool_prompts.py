@@ -21,6 +21,7 @@ from os import PathLike
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
+from tunaeval.plain_files import open_plain
 from tunaeval.wanted import wanted_path
 
 MAX_BYTES = 1_000_000
@@ -65,7 +66,7 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
     """
     file_path = wanted_path(path, "path")
     try:
-        with file_path.open("rb") as file:
+        with open_plain(file_path) as file:
             text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ToolsError(

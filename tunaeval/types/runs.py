@@ -235,6 +235,10 @@ class Summary(Data):
     formats: dict[str, int]
     sources: dict[str, int] = Field(default_factory=dict)
     """How many scenarios' calls were structured, and how many were read out of a text."""
+    doubled_results: int = 0
+    """How many lines of a run's results there were beside the last of the same scenario and repeat:
+    each counts once.
+    """
     leaked_calls: int = 0
     """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
     empty_replies: int = 0

@@ -1,6 +1,7 @@
 """Workspaces: real directories, confined and compared, and tools that work in them."""
 
 from .commands import PATH_WORD, Ran
+from .configured import configurations
 from .confined import MAX_BYTES, Confined, parts_of
 from .globs import path_fits
 from .snapshots import Changes, Entry, Snapshot
@@ -17,6 +18,7 @@ __all__ = [
     "Snapshot",
     "Workspace",
     "WorkspaceFile",
+    "configurations",
     "file_bytes",
     "parts_of",
     "path_fits",

@@ -6,7 +6,9 @@ neither the caller's environment nor an input, its output is kept up to a limit,
 is over it ends with everything that it has started.
 
 A command that runs a file runs what the model has written, with the rights of this process: that
-is no prison. Allow such commands where the whole process is in a container.
+is no prison. Allow such commands where the whole process is in a container. What an allowed command
+reads as its configuration is not written (`configured.py`), where the command is one of those that
+are listed there; of any other, nothing of that is known.
 """
 
 from __future__ import annotations
@@ -18,15 +20,16 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from tunaeval.errors import WorkspaceError
 
-from .confined import Confined
+from .configured import check_unread, programs_that
+from .confined import Confined, Parts, check_kind, walked
 
 PATH_WORD = "{path}"
 COMMAND_SECONDS = 30.0
@@ -56,73 +59,122 @@ class Ran:
         return f"{said}\nExit Code: {self.code}".lstrip()
 
 
-def allowed(line: str, commands: Sequence[Sequence[str]], confined: Confined) -> Words:
-    """The words of a command line that the list allows. Raises `WorkspaceError`."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command line that is allowed: its words as the program gets them, the directory that it
+    runs in, and the descriptors that it is given.
+    """
+
+    words: Words
+    folder: Path
+    files: tuple[int, ...] = ()
+
+
+@contextmanager
+def allowed(
+    line: str, commands: Sequence[Sequence[str]], confined: Confined, folder: Parts = ()
+) -> Iterator[Line]:
+    """A command line that the list allows, to be run in a directory. Raises `WorkspaceError`.
+
+    The directory is open meanwhile, and so is a file of which the program prints no name, so that
+    nothing can be put in their place. Any other path is opened by the program, as it is then.
+    """
+    words, paths = _fitting(line, commands, confined, folder)
+    with ExitStack() as stack:
+        at = stack.enter_context(confined.directory(folder))
+        files: tuple[int, ...] = ()
+        if len(paths) == 1 and _name(words) in programs_that("nameless"):
+            ((index, path),) = paths.items()
+            if (file := confined.opened(path)) is not None:
+                stack.callback(os.close, file)
+                words = (*words[:index], f"/dev/fd/{file}", *words[index + 1 :])
+                files = (file,)
+        here = Path(f"/proc/self/fd/{at}")
+        yield Line(words, here if here.is_dir() else confined.root.joinpath(*folder), files)
+
+
+def _fitting(
+    line: str, commands: Sequence[Sequence[str]], confined: Confined, folder: Parts
+) -> tuple[Words, dict[int, Parts]]:
+    """The words of a command line that the list allows, and its paths by their places in it."""
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
         raise WorkspaceError(f"the command {line!r:.80} cannot be read: {error}") from error
-    if any(_fits(words, one, confined) for one in commands):
-        return words
+    why = "there is no shell"
+    for wanted in commands:
+        if not _fits(words, wanted):
+            continue
+        try:
+            paths = {
+                index: _path(word, confined, folder)
+                for index, (word, want) in enumerate(zip(words, wanted, strict=True))
+                if want == PATH_WORD
+            }
+            for path in paths.values():
+                _check_unread(path, words, commands, confined)
+        except WorkspaceError as error:
+            why = str(error)
+        else:
+            shown = {index: _shown(path, folder) for index, path in paths.items()}
+            return tuple(shown.get(index, word) for index, word in enumerate(words)), paths
     listed = "; ".join(shlex.join(one) for one in commands) or "none"
-    raise WorkspaceError(
-        f"the command {line!r:.80} is not allowed here, and there is no shell; allowed: {listed}"
-    )
+    raise WorkspaceError(f"the command {line!r:.80} is not allowed here ({why}); allowed: {listed}")
 
 
-def _fits(words: Words, wanted: Sequence[str], confined: Confined) -> bool:
+def _fits(words: Words, wanted: Sequence[str]) -> bool:
     return len(words) == len(wanted) and all(
-        _is_inside(word, confined) if want == PATH_WORD else word == want
+        not word.startswith("-") if want == PATH_WORD else word == want
         for word, want in zip(words, wanted, strict=True)
     )
 
 
-def _is_inside(word: str, confined: Confined) -> bool:
-    """A path with no link on the way, nor at its end."""
-    if word.startswith("-"):
-        return False
-    try:
-        parts = confined.parts(word)
-        with confined.directory(parts[:-1]):
-            found = confined.status(word)
-    except WorkspaceError:
-        return False
-    return found is None or (not _is_link(found) and (_is_folder(found) or found.st_nlink == 1))
+def _path(word: str, confined: Confined, folder: Parts) -> Parts:
+    """The path that a word means in a directory: with no link on the way, nor at its end."""
+    parts = confined.parts(word if word.startswith(("/", "~")) else "/".join((*folder, word)))
+    with confined.directory(parts[:-1]):
+        found = confined.status("/".join(parts) or ".")
+    if found is not None:
+        check_kind(found, word, folders=True)
+    return parts
 
 
-def _is_link(status: os.stat_result) -> bool:
-    return status.st_mode & 0o170000 == 0o120000
+def _check_unread(
+    path: Parts, words: Words, commands: Sequence[Sequence[str]], confined: Confined
+) -> None:
+    """Raise `WorkspaceError` where the command may change what another reads as configuration."""
+    if _name(words) in programs_that("readers"):
+        return
+    every = tuple(map(tuple, commands))
+    check_unread(path, every)
+    if not programs_that("writers").isdisjoint(words):
+        for inner in walked(confined, path):
+            check_unread(inner, every)
 
 
-def _is_folder(status: os.stat_result) -> bool:
-    return status.st_mode & 0o170000 == 0o040000
+def _name(words: Words) -> str:
+    return words[0].rpartition("/")[2]
+
+
+def _shown(path: Parts, folder: Parts) -> str:
+    """The path from the directory, without a link or ".." that would be gone through once more."""
+    word = os.path.relpath("/".join(("/", *path)), "/".join(("/", *folder)))
+    return f"./{word}" if word.startswith("-") else word
 
 
 def run_command(
     words: Words,
     folder: Path,
     *,
+    files: Sequence[int] = (),
     seconds: float = COMMAND_SECONDS,
     output_bytes: int = OUTPUT_BYTES,
 ) -> Ran:
-    """Run a command in a folder and wait for it. Raises `WorkspaceError` where it cannot start."""
-    program = sys.executable if words[0] in {"python", "python3"} else words[0]
-    environment = _environment()
-    found = program if "/" in program else shutil.which(program, path=environment["PATH"])
-    if found is None:
-        raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
-    try:
-        process = subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
-            [found, *words[1:]],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
+    """Run a command in a folder and wait for it; `files` are the descriptors that it is given.
+
+    Raises `WorkspaceError` where it cannot start.
+    """
+    process = _started(words, folder, files)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     kept = _Kept(output_bytes)
     reader = threading.Thread(target=kept.read, args=(process.stdout,), daemon=True)
@@ -135,6 +187,27 @@ def run_command(
         _end(process)
     reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
     return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
+
+
+def _started(words: Words, folder: Path, files: Sequence[int]) -> subprocess.Popen[bytes]:
+    program = sys.executable if words[0] in {"python", "python3"} else words[0]
+    environment = _environment()
+    found = program if "/" in program else shutil.which(program, path=environment["PATH"])
+    if found is None:
+        raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
+    try:
+        return subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
+            [found, *words[1:]],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=files,
+        )
+    except (OSError, ValueError) as error:
+        raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
 
 
 class _Kept:

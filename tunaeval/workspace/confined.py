@@ -17,10 +17,12 @@ from pathlib import Path
 from secrets import token_hex
 
 from tunaeval.errors import WorkspaceError
+from tunaeval.plain_files import kind_of
 
 MAX_BYTES = 8 * 1024 * 1024
 """The longest file that is read whole or written."""
 MAX_PARTS = 64
+MAX_WALKED = 5_000
 _MAX_NAME = 255
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -100,6 +102,23 @@ class Confined:
             finally:
                 os.close(file)
 
+    def opened(self, parts: Parts) -> int | None:
+        """A descriptor of a file, for a program to read; None where there is a directory, or
+        nothing.
+        """
+        path = "/".join(parts) or "."
+        found = self.status(path)
+        if found is None or stat.S_ISDIR(found.st_mode):
+            return None
+        with self.directory(parts[:-1]) as folder, _os_errors(path):
+            file = os.open(parts[-1], _FILE, dir_fd=folder)
+        try:
+            check_kind(os.fstat(file), path)
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
     def write(self, path: str, data: bytes, *, new: bool = False) -> None:
         """Write a file, with the directories above it; with `new` none may be there yet."""
         if len(data) > MAX_BYTES:
@@ -108,7 +127,7 @@ class Confined:
         with self.directory(tuple(above), make=True) as folder, _os_errors(path):
             there = _status(folder, name)
             if there is not None and (new or not stat.S_ISREG(there.st_mode)):
-                kind = "a file" if stat.S_ISREG(there.st_mode) else "no file"
+                kind = kind_of(there.st_mode) or "a file"
                 raise WorkspaceError(f"{path!r:.80} is there already, and is {kind}")
             mode = 0o644 if there is None else stat.S_IMODE(there.st_mode) & 0o777
             draft = f".{token_hex(8)}.draft"
@@ -163,6 +182,35 @@ def parts_of(path: str, root: str = "") -> Parts:
     return tuple(found)
 
 
+def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> None:
+    """Raise `WorkspaceError` for what is no file of one name, nor a directory where those count."""
+    kind = kind_of(status.st_mode)
+    if folders and stat.S_ISDIR(status.st_mode):
+        return
+    if kind is not None:
+        raise WorkspaceError(f"{path!r:.80} is {kind}, and no file")
+    if status.st_nlink > 1:
+        raise WorkspaceError(f"{path!r:.80} has a second name, which may be outside; not read")
+
+
+def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
+    """All that is below a directory; links are not gone into. Raises `WorkspaceError` for a
+    directory that cannot be looked into, and for more than `MAX_WALKED` entries.
+    """
+    found = confined.status("/".join(top) or ".")
+    waiting = [top] if found is not None and stat.S_ISDIR(found.st_mode) else []
+    count = 0
+    while waiting:
+        folder = waiting.pop()
+        for name, status in confined.names(folder):
+            count += 1
+            if count > MAX_WALKED:
+                raise WorkspaceError(f"there are over {MAX_WALKED} files in {'/'.join(top)!r:.80}")
+            yield (*folder, name)
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append((*folder, name))
+
+
 def _fault(path: str) -> str | None:
     if not path:
         return "is empty"
@@ -192,10 +240,7 @@ def _opened(fd: int, name: str, parts: Parts, *, make: bool) -> int:
 
 def _read(file: int, path: str, limit: int) -> bytes:
     status = os.fstat(file)
-    if not stat.S_ISREG(status.st_mode):
-        raise WorkspaceError(f"{path!r:.80} is no file")
-    if status.st_nlink > 1:
-        raise WorkspaceError(f"{path!r:.80} has a second name, which may be outside; not read")
+    check_kind(status, path)
     if status.st_size > limit:
         raise WorkspaceError(f"{path!r:.80} has {status.st_size} bytes, more than {limit}")
     pieces: list[bytes] = []

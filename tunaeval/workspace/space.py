@@ -10,12 +10,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.wanted import refusal
+from tunaeval.wanted import refusal, wanted_items
 
 from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
 from .confined import MAX_BYTES, Confined
@@ -54,7 +55,13 @@ class Workspace:
     ) -> None:
         if files is not None and not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
-        self.commands = tuple(tuple(one) for one in commands)
+        if pages is not None and not isinstance(pages, Mapping):
+            raise refusal("pages", pages, "texts by address, in a dictionary")
+        listed = wanted_items(commands, "commands", list | tuple, "lists of words")
+        self.commands = tuple(
+            wanted_items(one, f"commands[{index}]", str, "words")
+            for index, one in enumerate(listed)
+        )
         self.pages = dict(pages or {})
         self._seconds, self._output_bytes = seconds, output_bytes
         self._is_ours = at is None
@@ -113,13 +120,14 @@ class Workspace:
 
     def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
         """Run a command line that `commands` allows, or words that the caller answers for."""
-        words = (
-            allowed(command, self.commands, self.confined) if isinstance(command, str) else command
-        )
         if why := self.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
         limit = self._seconds if seconds is None else min(seconds, self._seconds)
-        return run_command(words, self.path, seconds=limit, output_bytes=self._output_bytes)
+        run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
+        if not isinstance(command, str):
+            return run(command, self.path)
+        with allowed(command, self.commands, self.confined) as line:
+            return run(line.words, line.folder, files=line.files)
 
     def close(self) -> None:
         """Remove it with all that is in it, unless it was there before."""

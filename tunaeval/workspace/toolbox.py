@@ -15,12 +15,13 @@ from tunaeval.matching import Pattern
 from tunaeval.showing import counted
 
 from .commands import allowed, run_command
+from .configured import check_unread
+from .confined import MAX_WALKED
 from .globs import path_fits
 from .space import Workspace
 
 MAX_SHOWN = 64 * 1024
 """Characters of a result."""
-_MAX_WALKED = 5_000
 _MAX_LINE = 2_000
 
 
@@ -58,13 +59,11 @@ class _Toolbox:
         """Run a command that the workspace allows, and return its output and exit code."""
         if env:
             raise WorkspaceError("commands cannot be given variables here; leave env out")
-        words = allowed(command, self._workspace.commands, self._confined)
         if why := self._workspace.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
-        parts = self._confined.parts(cwd or ".")
-        with self._confined.directory(parts):
-            folder = self._workspace.path.joinpath(*parts)
-        ran = run_command(words, folder, seconds=max(1, min(timeout or 30, 300)))
+        folder, seconds = self._confined.parts(cwd or "."), max(1, min(timeout or 30, 300))
+        with allowed(command, self._workspace.commands, self._confined, folder) as line:
+            ran = run_command(line.words, line.folder, files=line.files, seconds=seconds)
         return _cut(str(ran)) if capture_output else f"Exit Code: {ran.code}"
 
     def glob(
@@ -172,7 +171,7 @@ class _Toolbox:
                 else "is not there"
             )
             raise WorkspaceError(f"the target {found} in {filepath!r:.80}; wanted it once")
-        self._confined.write(filepath, _bytes(text.replace(target, patch)))
+        self._write(filepath, text.replace(target, patch))
         return f"{filepath} was changed"
 
     def web_fetch(self, url: str, timeout: int = 60) -> str:
@@ -186,8 +185,12 @@ class _Toolbox:
 
     def write_file(self, filepath: str, content: str) -> str:
         """Create a new file with the given content."""
-        self._confined.write(filepath, _bytes(content), new=True)
+        self._write(filepath, content, new=True)
         return f"{filepath} was written"
+
+    def _write(self, path: str, text: str, *, new: bool = False) -> None:
+        check_unread(self._confined.parts(path), self._workspace.commands)
+        self._confined.write(path, _bytes(text), new=new)
 
     def _text(self, path: str) -> str:
         return self._workspace[path].text
@@ -204,7 +207,7 @@ class _Toolbox:
     def _files(self, top: tuple[str, ...]) -> Iterator[str]:
         """The paths of all files below a directory, in order; links are not gone into."""
         waiting, walked = [top], 0
-        while waiting and walked < _MAX_WALKED:
+        while waiting and walked < MAX_WALKED:
             folder = waiting.pop()
             inner = []
             for name, status in self._confined.names(folder):

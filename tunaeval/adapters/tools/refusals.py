@@ -10,6 +10,8 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from tunaeval.showing import brief
+
 _RECORDED = "tunaeval.wrap_tool(function, recorder)"
 _OF_MCP = f"server.add_tool({_RECORDED}), or the function that asks the server"
 
@@ -55,16 +57,16 @@ def refusal_of(tool: object) -> str | None:
     if package is not None:
         kind, write = PACKAGES[package]
         return (
-            f"{tool!r:.80} is {kind}, which is not wrapped as it is; "
+            f"{brief(tool, 80)} is {kind}, which is not wrapped as it is; "
             f"wrap the function that it runs, before it becomes a tool: {write}"
         )
     schema = _schema_of(tool)
     if schema is None:
         return None
     return (
-        f"{tool!r:.80} has a name and {schema!r}, as a framework's tool has, and the framework is "
-        "not known here; wrap the function that it runs, before it becomes a tool, or what is "
-        "called alone: tunaeval.wrap_tool(tool.__call__, recorder)"
+        f"{brief(tool, 80)} has a name and {schema!r}, as a framework's tool has, and the "
+        "framework is not known here; wrap the function that it runs, before it becomes a tool, or "
+        "what is called alone: tunaeval.wrap_tool(tool.__call__, recorder)"
     )
 
 

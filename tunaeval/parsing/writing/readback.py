@@ -18,6 +18,7 @@ import orjson
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Elements, Format, Key, Literal, Many, Maybe, Name, Word
 from tunaeval.repair import not_json
+from tunaeval.showing import brief
 from tunaeval.types import (
     Diagnosis,
     JsonObject,
@@ -60,15 +61,15 @@ def _shape_fault(call: ToolCall) -> str | None:
     """Why the call is none that any text could say, if so: its name, its arguments, a key."""
     name, arguments = call.name, call.arguments
     if not isinstance(name, str):
-        return f"the name {name!r:.60}: a tool's name is a text, not {type(name).__name__}"
+        return f"the name {brief(name)}: a tool's name is a text, not {type(name).__name__}"
     if re.search("[\ud800-\udfff]", name):
-        return f"the name {name!r:.60}: a lone surrogate is no character; leave it out"
+        return f"the name {brief(name)}: a lone surrogate is no character; leave it out"
     if not isinstance(arguments, dict):
         kind = type(arguments).__name__
-        return f"the arguments of {name!r:.60}: they are {kind}, not a dict; none at all are {{}}"
+        return f"the arguments of {brief(name)}: they are {kind}, not a dict; none at all are {{}}"
     for key in arguments:
         if not isinstance(key, str):
-            what = f"the argument {key!r:.60} of {name!r:.60}"
+            what = f"the argument {key!r:.60} of {brief(name)}"
             return f"{what}: its name is {type(key).__name__}, not a text; write {str(key)!r:.60}"
     return None
 

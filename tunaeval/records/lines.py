@@ -26,6 +26,7 @@ from typing import BinaryIO, Self, TypeVar
 import orjson
 
 from tunaeval.errors import RecordError
+from tunaeval.plain_files import open_plain, read_plain
 from tunaeval.turns import turn
 from tunaeval.types import JsonObject, JsonValue
 
@@ -183,7 +184,7 @@ def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[
 
 def opened(path: Path) -> BinaryIO:
     """The file, open to be read."""
-    return _guarded(path, "read", lambda: path.open("rb"))
+    return _guarded(path, "read", lambda: open_plain(path))
 
 
 def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
@@ -259,7 +260,7 @@ def _document_text(document: Mapping[str, JsonValue]) -> str:
 
 def read_document(path: Path) -> JsonObject:
     """Read a file of one JSON object."""
-    text = _guarded(path, "read", path.read_bytes)
+    text = _guarded(path, "read", lambda: read_plain(path))
     try:
         return decode(text)
     except (ValueError, RecursionError) as error:

@@ -1,0 +1,265 @@
+"""No tool writes, moves or deletes what an allowed command reads as its configuration: that would
+be a way to run any program.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunaeval.errors import WorkspaceError
+from tunaeval.workspace import Workspace, configurations, workspace_tools
+from tunaeval.workspace.commands import allowed, run_command
+
+REFUSED = "as its configuration"
+git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@git
+@pytest.mark.parametrize("folder", [".git", "bare", "."])
+def test_a_model_cannot_make_git_run_a_program(tmp_path: Path, folder: str) -> None:
+    mark = tmp_path / "mark"
+    config = (
+        f'[core]\nrepositoryformatversion = 0\nfsmonitor = "touch {mark}; false"\nbare = false\n'
+    )
+    files = {"HEAD": "ref: refs/heads/main\n", "objects/x": "", "refs/x": "", "config": config}
+    with Workspace({"a.txt": "a"}, commands=[["git", "status"]]) as workspace:
+        tools = workspace_tools(workspace)
+        for name, content in files.items():
+            with pytest.raises(WorkspaceError, match=REFUSED):
+                tools["write_file"](f"{folder}/{name}", content)
+        tools["bash"]("git status", cwd="." if folder == ".git" else None)
+    assert not mark.exists()
+
+
+@git
+def test_a_configuration_that_is_there_is_not_changed(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    with Workspace(at=tmp_path, commands=[["git", "status"]]) as workspace:
+        before = (tmp_path / ".git/config").read_text()
+        with pytest.raises(WorkspaceError, match=REFUSED):
+            workspace_tools(workspace)["update_file"](
+                ".git/config", "[core]", '[core]\n\tfsmonitor = "touch mark; false"'
+            )
+        assert (tmp_path / ".git/config").read_text() == before
+        assert "Exit Code: 0" in workspace_tools(workspace)["bash"]("git status")
+
+
+PATHS = [
+    ("git status", ".git"),
+    ("git status", ".git/hooks/pre-commit"),
+    ("git status", "./x/../.git/config"),
+    ("git status", "a/b/.git/config"),
+    ("git status", ".GIT/config"),
+    ("git status", ".g\u200cit/config"),
+    ("git status", "\uff0egit/config"),
+    ("git status", "a/head"),
+    ("git status", "a/objects/x"),
+    ("git status", "a/refs/x"),
+    ("git status", "a/config"),
+    ("git status", ".gitattributes"),
+    ("git status", "a/.gitmodules"),
+    ("/usr/bin/git status", ".git/config"),
+    ("timeout 5 git status", ".git/config"),
+    ("sh -c 'ls;git status'", ".git/config"),
+    ("go build", ".git/config"),
+    ("pytest", "conftest.py"),
+    ("pytest", "tests/CONFTEST.py"),
+    ("pytest", "pyproject.toml"),
+    ("pytest", "sitecustomize.py"),
+    ("python -m pytest", "pytest.ini"),
+    ("python3.12 test_a.py", "sitecustomize.py"),
+    ("python test_a.py", "tox.ini"),
+    ("python test_a.py", "setup.cfg"),
+    ("make", "Makefile"),
+    ("make test", "gnumakefile"),
+    ("npm test", "package.json"),
+    ("npm test", "sub/.npmrc"),
+    ("npx jest", "node_modules/.bin/jest"),
+    ("cargo test", ".cargo/config.toml"),
+    ("cargo test", "build.rs"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "path"), PATHS)
+def test_what_a_command_reads_as_its_configuration_is_not_written(command: str, path: str) -> None:
+    with Workspace({}, commands=[shlex.split(command)]) as workspace:
+        with pytest.raises(WorkspaceError, match=REFUSED):
+            workspace_tools(workspace)["write_file"](path, "x")
+        assert not workspace.changes()
+
+
+@pytest.mark.parametrize("path", sorted({path for _, path in PATHS}))
+def test_it_is_written_where_no_such_command_is_allowed(path: str) -> None:
+    with Workspace({}, commands=[["cat", "{path}"]]) as workspace:
+        workspace_tools(workspace)["write_file"](path, "x")
+        assert workspace.changes()
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [("git status", "src/config/a.py"), ("git status", ".gitignore"), ("pytest", "test_a.py"),
+     ("python a.py", "config"), ("make", "src/make.py"), ("npm test", "src/index.js")],
+)  # fmt: skip
+def test_other_files_are_written_as_ever(command: str, path: str) -> None:
+    with Workspace({}, commands=[command.split()]) as workspace:
+        workspace_tools(workspace)["write_file"](path, "x")
+
+
+NAMES = st.sampled_from([".git", "HEAD", "refs", "conftest.py", "Makefile", "package.json"])
+STEPS = st.lists(st.sampled_from(["a", ".", "b/..", "", "é"]), max_size=4)
+
+
+@given(name=NAMES, above=STEPS, data=st.data())
+def test_no_spelling_of_a_path_is_written(name: str, above: list[str], data: st.DataObject) -> None:
+    upper = data.draw(st.lists(st.booleans(), min_size=len(name), max_size=len(name)))
+    spelt = "".join(one.upper() if up else one.lower() for one, up in zip(name, upper, strict=True))
+    path = "/".join([*above, spelt]).lstrip("/")
+    commands = [
+        ["git", "status"],
+        ["pytest"],
+        ["make"],
+        ["npm", "test"],
+        ["cp", "{path}", "{path}"],
+    ]
+    with Workspace({"x": "x"}, commands=commands) as workspace:
+        tools = workspace_tools(workspace)
+        with pytest.raises(WorkspaceError, match=REFUSED):
+            tools["write_file"](path, "x")
+        with pytest.raises(WorkspaceError, match=f"{REFUSED}|is not there"):
+            tools["bash"](f"cp x '{path}'")
+        assert not workspace.changes()
+
+
+WRITERS = [
+    ["cp", "{path}", "{path}"], ["cp", "-r", "{path}", "{path}"], ["mv", "{path}", "{path}"],
+    ["ln", "-s", "{path}", "{path}"], ["ln", "{path}", "{path}"], ["rm", "-r", "{path}"],
+    ["rm", "{path}"], ["mkdir", "{path}"], ["touch", "{path}"], ["git", "mv", "{path}", "{path}"],
+    ["git", "status"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cp evil .git", "cp -r stash .git", "mv stash .git", "mv stash .GIT", "ln -s stash .git",
+     "ln -s .git alias", "ln repo/.gitattributes alias", "rm -r repo/.git", "rm -r repo",
+     "mv repo x",
+     "rm repo/.gitattributes", "mkdir objects", "touch HEAD", "git mv repo x", "cp -r repo x",
+     "cp evil repo/.git/config", "mv a/../repo/.gitattributes x"],
+)  # fmt: skip
+def test_no_command_writes_moves_or_deletes_it(line: str) -> None:
+    files = {"evil": "x", "stash/a": "x", "repo/.git/config": "c", "repo/.gitattributes": "c",
+             "a/b": "b"}  # fmt: skip
+    with Workspace(files, commands=WRITERS) as workspace:
+        with pytest.raises(WorkspaceError, match=REFUSED):
+            workspace_tools(workspace)["bash"](line)
+        assert not workspace.changes()
+
+
+def test_it_is_read_and_tested_as_ever() -> None:
+    files = {
+        "pyproject.toml": "[project]\n",
+        "tests/conftest.py": "",
+        "tests/test_a.py": "def test_a(): pass\n",
+    }
+    commands = [["cat", "{path}"], ["python", "-m", "pytest", "-q", "{path}"]]
+    with Workspace(files, commands=commands) as workspace:
+        tools = workspace_tools(workspace)
+        assert tools["bash"]("cat pyproject.toml") == "[project]\nExit Code: 0"
+        assert tools["read_file"]("pyproject.toml") == "[project]\n"
+        assert "1 passed" in tools["bash"]("python -m pytest -q tests")
+
+
+def test_the_refusal_names_file_and_command() -> None:
+    with (
+        Workspace({}, commands=[["git", "status"]]) as workspace,
+        pytest.raises(
+            WorkspaceError,
+            match=r"'\.git/config' is not written, .*: git, which may run here, reads '\.git' ",
+        ),
+    ):
+        workspace_tools(workspace)["write_file"](".git/config", "x")
+
+
+def test_the_list_is_whole() -> None:
+    table = configurations()
+    assert {"git", "python", "pytest", "make", "npm", "cargo", "go"} <= table.keys()
+    for name, program in table.items():
+        assert program.files or program.runs, name
+        assert set(program.runs) <= table.keys(), name
+        assert all(one and "/" not in one[:-1] for one in program.files), name
+
+
+# --- paths in commands ---
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("secret")
+    return folder
+
+
+COMMANDS = [["cat", "{path}"], ["ls", "{path}"], ["wc", "-c", "{path}"]]
+
+
+@pytest.mark.parametrize("command", ["cat", "wc -c"])
+def test_a_path_in_a_command_is_that_of_its_directory(outside: Path, command: str) -> None:
+    """`link.txt` is a file at the top, and a link in `src`, where the command runs."""
+    files = {"link.txt": "inside", "src/a.txt": "a", "secret.txt": "inside"}
+    with Workspace(files, commands=COMMANDS) as workspace:
+        (workspace.path / "src/link.txt").symlink_to(outside / "secret.txt")
+        (workspace.path / "round").symlink_to(outside)
+        bash = workspace_tools(workspace)["bash"]
+        with pytest.raises(WorkspaceError, match="link"):
+            bash(f"{command} link.txt", cwd="src")
+        (outside / "below").mkdir()
+        (workspace.path / "below").symlink_to(outside / "below")
+        assert "inside" in bash("cat below/../secret.txt")
+        assert "a" in bash(f"{command} a.txt", cwd="src")
+        assert "Exit Code: 0" in bash(f"{command} ../link.txt", cwd="src")
+
+
+def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
+    with Workspace({"-n": "text"}, commands=COMMANDS) as workspace:
+        assert "4 ./-n" in workspace_tools(workspace)["bash"]("wc -c ./-n")
+
+
+@pytest.mark.parametrize("command", ["cat pipe", "wc -c pipe", "ls pipe"])
+def test_a_command_is_given_no_pipe(command: str) -> None:
+    with Workspace({}, commands=COMMANDS) as workspace:
+        os.mkfifo(workspace.path / "pipe")
+        began = monotonic()
+        with pytest.raises(WorkspaceError, match=r"'pipe' is a pipe"):
+            workspace_tools(workspace)["bash"](command)
+        assert monotonic() - began < 5
+
+
+def test_what_changes_between_check_and_start_leads_nowhere(outside: Path) -> None:
+    with (
+        Workspace({"src/secret.txt": "inside"}, commands=COMMANDS) as workspace,
+        allowed("cat src/secret.txt", workspace.commands, workspace.confined) as line,
+    ):
+        (workspace.path / "src").rename(workspace.path / "old")
+        (workspace.path / "src").symlink_to(outside)
+        assert run_command(line.words, line.folder, files=line.files).output == "inside"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system has no /proc/self/fd")
+def test_the_directory_of_a_command_is_that_which_was_checked(outside: Path) -> None:
+    with (
+        Workspace({"src/a.txt": "inside"}, commands=[["ls"]]) as workspace,
+        allowed("ls", workspace.commands, workspace.confined, ("src",)) as line,
+    ):
+        (workspace.path / "src").rename(workspace.path / "old")
+        (workspace.path / "src").symlink_to(outside)
+        assert run_command(line.words, line.folder, files=line.files).output == "a.txt"

@@ -1,0 +1,71 @@
+"""Files that are opened to be read: plain ones alone, wherever a path comes from.
+
+A named pipe would be waited for without end, and a device may never end: neither is read, nor by a
+link that leads to one. What is refused is an `OSError` with the words for it, as any other fault of
+a file is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe that took the file's place is not waited for
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a directory",
+}
+
+
+def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
+    """Open a file to be read. Raises OSError, also for what is there and is no file."""
+    try:
+        _check(os.stat(path), path)  # noqa: PTH116 - of a path as a string, too
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path)) from error
+    file = os.open(path, _FLAGS)
+    try:
+        _check(os.fstat(file), path)
+        return os.fdopen(file, "rb")
+    except BaseException:
+        os.close(file)
+        raise
+
+
+def read_plain(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file. Raises OSError as `open_plain` does."""
+    with open_plain(path) as file:
+        return file.read()
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether anything is at a path; nothing is at one that no file can have, too long a name."""
+    try:
+        os.stat(path)  # noqa: PTH116 - as above
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def kind_of(mode: int) -> str | None:
+    """What there is in place of a file: "a pipe", say; None for a file."""
+    return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
+
+
+def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+    kind = kind_of(status.st_mode)
+    if kind == "a directory":
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if kind is not None:
+        raise OSError(errno.EINVAL, f"it is {kind}, which is not read", os.fspath(path))

@@ -1,0 +1,108 @@
+"""Which files decide what an allowed command does: those that it reads as its configuration.
+
+Whoever writes them makes the command run any program, so no tool of a workspace writes, moves or
+deletes them while it is allowed. `configurations.toml` lists them by program; of a program that is
+not listed nothing is known, and nothing is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from tunaeval.errors import WorkspaceError
+
+from .globs import name_fits
+
+Parts = tuple[str, ...]
+Commands = tuple[tuple[str, ...], ...]
+
+_WORD = re.compile(r"[a-z0-9_+.-]++")
+_VERSION = re.compile(r"[\d.]{1,16}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a program reads as its configuration, and which others it runs by itself."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+class Read(NamedTuple):
+    """A name that a program reads: `pattern` in lower case, without the slash that says `below`."""
+
+    pattern: str
+    below: bool
+    program: str
+
+
+def configurations() -> Mapping[str, Program]:
+    """The listed programs, by their names."""
+    programs: Mapping[str, Mapping[str, Sequence[str]]] = _list()["programs"]
+    return {
+        name: Program(**{key: tuple(names) for key, names in one.items()})
+        for name, one in programs.items()
+    }
+
+
+def programs_that(do: str) -> frozenset[str]:
+    """The programs of one of the lists: "readers", "nameless" or "writers"."""
+    return frozenset(_list()[do])
+
+
+@cache
+def _list() -> Mapping[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("configurations.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=256)
+def read_by(commands: Commands) -> tuple[Read, ...]:
+    """The names that allowed commands read. Any word of a command may be a program: that of `sh -c`
+    or `timeout` is somewhere in it.
+    """
+    table = configurations()
+    found: dict[tuple[str, bool], Read] = {}
+    for name in sorted(set(_programs(commands))):
+        waiting, known = [name], {name}
+        while waiting:
+            program = table.get(waiting.pop(), Program())
+            for one in program.files:
+                pattern, below = one.removesuffix("/").casefold(), one.endswith("/")
+                found.setdefault((pattern, below), Read(pattern, below, name))
+            waiting += [one for one in program.runs if one not in known]
+            known.update(program.runs)
+    return tuple(found.values())
+
+
+def _programs(commands: Commands) -> Iterator[str]:
+    for words in commands:
+        for word in words:
+            for name in _WORD.findall(word.lower()):
+                yield name
+                yield _VERSION.sub("", name)  # python3.12
+
+
+def check_unread(parts: Parts, commands: Commands) -> None:
+    """Raise `WorkspaceError` for a file that an allowed command reads as its configuration."""
+    names = [_plain(name) for name in parts]
+    for read in read_by(commands):
+        for name in names if read.below else names[-1:]:
+            if name_fits(name, read.pattern):
+                raise WorkspaceError(
+                    f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: "
+                    f"{read.program}, which may run here, reads {read.pattern!r} as its "
+                    "configuration, and what is in it decides which programs run; leave it as it is"
+                )
+
+
+def _plain(name: str) -> str:
+    """As the file systems compare names that know no case, or pass over invisible characters."""
+    compared = unicodedata.normalize("NFKC", name)
+    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()
