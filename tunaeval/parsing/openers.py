@@ -331,7 +331,8 @@ class Blocks(Passage):
         """A bare object: a call only outside of code and of what was refused before."""
         if self._is_full():
             return None
-        if self._in_code or (self._refused and not self._past_refusal()):
+        code = self._in_code and self.announced is None
+        if code or (self._refused and not self._past_refusal()):
             self._only_text("{")
             return None
         return self._open(token)

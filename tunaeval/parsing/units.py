@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tunaeval.grammar import Format
 from tunaeval.limits import KEPT, UNIT_AHEAD
@@ -117,28 +117,39 @@ def read_unit(
 ) -> tuple[Collector, Unescaped] | None:
     """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
 
-    The collector's offsets are those of the text without escapes.
+    Where an underscore is escaped, it is read without escapes, and the collector's offsets are
+    those of that text. A backslash before an escape is a string's own, so nothing is taken away.
     """
+    setting = Setting(Window(), Collector(listened=False), tools, level)
+    first = text.find(ESCAPED)
+    if first < 0 or "\\" + ESCAPED in text:
+        found = _read(units, text, base, setting, ())
+        return None if found is None else (found, Unescaped(""))
+    message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
     unescaped = Unescaped(text, base)
-    plain = unescaped.text
-    frame: tuple[Repair, ...] = ()
-    if plain != text:
-        first = base + text.index(ESCAPED)
-        message = "Markdown's `\\_` where an underscore belongs"
-        frame = (repair_of("markdown-escape", message, Span(first, first + 2)),)
+    frame = (repair_of("markdown-escape", message, span),)
+    found = _read(units, unescaped.text, base, setting, frame)
+    return None if found is None else (found, unescaped)
+
+
+def _read(
+    units: tuple[Unit, ...], text: str, base: int, setting: Setting, frame: tuple[Repair, ...]
+) -> Collector | None:
+    """What is in a text that is calls alone; `frame` are repairs of all of them."""
     for unit in units:
-        found = unit.begins(plain, 0)
-        if found is None:
+        head = unit.begins(text, 0)
+        if head is None:
             continue
-        collector = Collector(listened=False)
-        window = Window(plain, final=True)
+        collector, window = Collector(listened=False), Window(text, final=True)
         window.base = base
-        setting = Setting(window, collector, tools, level)
-        if _is_read(setting, unit.form, found, frame):
-            if not collector.calls:  # nothing in it frames a call
-                collector.pieces = Tiling()
-                collector.piece("content", base, base + len(plain))
-            return collector, unescaped
+        if not _is_read(
+            replace(setting, window=window, collector=collector), unit.form, head, frame
+        ):
+            continue
+        if not collector.calls:  # nothing in it frames a call
+            collector.pieces = Tiling()
+            collector.piece("content", base, base + len(text))
+        return collector
     return None
 
 

@@ -116,7 +116,7 @@ def _opens(text: str, start: int, stop: int) -> re.Match[str] | None:
 def _goes_on(text: str, start: int, stop: int) -> bool:
     """Whether the name is part of a longer one."""
     before, behind = text[max(0, start - 1) : start], text[stop : stop + 1]
-    return before.isalnum() or before in ("_", ".") or behind.isalnum() or behind == "_"
+    return before.isalnum() or before == "_" or behind.isalnum() or behind == "_"
 
 
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:

@@ -25,6 +25,8 @@ from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
+_LIST = re.compile(r"\[[ \t\r\n]{0,24}.?", re.DOTALL)
+_MAY_BE_LISTED = frozenset("{[]}, \t\r\n#/\"'")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
@@ -84,7 +86,16 @@ class Block(Begun):
             self._cut("the text ends behind the opener")
         elif self._doubled and not self._fenced:
             return (yield from self._body_follows(last))
+        elif char == "[" and not self._form.marked:
+            return (yield from self._list_follows())
         return char in ("{", "[")
+
+    def _list_follows(self) -> Generator[None, None, bool]:
+        """Whether a bracket opens a list of objects; in a fence, markers of others may begin so."""
+        window, start = self._window, self._window.offset
+        begun = yield from bounded(window, _LIST)
+        window.pos = start - window.base
+        return begun[-1:] in _MAY_BE_LISTED
 
     def _is_a_word(self) -> bool:
         """Whether the opener is a word, which may as well end a sentence."""
