@@ -27,6 +27,12 @@ from .quoting import LINE_START, in_program, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 from .units import begins_unit, gather, read_unit
 
+_CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
+"""What ends a fence: three ticks; at a line's start if nothing but a language is behind the first.
+
+A string in there may have some.
+"""
+
 _FENCE_LINE = re.compile(r"```(?:[ \t]?[A-Za-z0-9_+-]{0,24}(?=\s))?\s{0,64}+")
 """A fence with its language and the white space behind it."""
 
@@ -82,9 +88,10 @@ class Blocks(Passage):
             yield
         if begins:
             window.pos, size = body, body - window.pos
-            yield from gather(window, FENCE)
+            closing = _CLOSING_LINE if "\n" in window.text[body - size : body] else _CLOSING
+            yield from gather(window, closing)
             window.pos -= size
-            if self._is_fenced_unit(size):
+            if self._is_fenced_unit(size, closing):
                 return
         if token is None:
             self._in_code = True
@@ -98,11 +105,12 @@ class Blocks(Passage):
         if reading is not None:
             yield from reading
 
-    def _is_fenced_unit(self, size: int) -> bool:
+    def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence that opens with so many characters, if it holds calls and nothing else."""
         window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
-        end = window.text.find(FENCE, body)
+        found_end = closing.search(window.text, body)
+        end = found_end.end() - len(FENCE) if found_end else -1
         stop = end if end >= 0 else len(window.text)
         found = read_unit(
             self.finder.units, window.text[body:stop], start + size, self.tools, self.level

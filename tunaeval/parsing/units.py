@@ -93,7 +93,7 @@ def begins_unit(
     return False
 
 
-def gather(window: Window, end: str = "") -> Reading[None]:
+def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
     """Wait until `end` has arrived, or all of the text; afterwards the window holds all of it.
 
     Pieces are joined once, as a window that grows piece by piece would be copied for each of them.
@@ -103,11 +103,12 @@ def gather(window: Window, end: str = "") -> Reading[None]:
     before = window.text[max(0, window.pos - KEPT) : window.pos]
     start, pieces = window.offset, [window.text[window.pos :]]
     tail = pieces[0]
-    while not ((end and end in tail) or window.final):
+    # From 1 on, as the first character of what is kept need not begin a line.
+    while not ((end and end.search(tail, 1)) or window.final):
         window.pos = len(window.text)
         yield
         pieces.append(window.text[window.pos :])
-        tail = (tail[-len(end) :] if end else "") + pieces[-1]
+        tail = tail[-KEPT:] + pieces[-1]
     window.text = before + "".join(pieces)
     window.pos, window.base = len(before), start - len(before)
 
