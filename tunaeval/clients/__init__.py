@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
-    from ._answers import error_words
+    from ._answers import error_words, read_usage
+    from ._broken import LOOPBACK
     from ._server import Heard, Server, read_key
     from .llamacpp import LlamaCppClient
     from .openai import OpenAIClient
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .scripted import ScriptedClient
 
 _MODULES = {
+    "LOOPBACK": "_broken",
     "Heard": "_server",
     "LlamaCppClient": "llamacpp",
     "OpenAIClient": "openai",
@@ -30,10 +32,12 @@ _MODULES = {
     "error_words": "_answers",
     "read_key": "_server",
     "read_recording": "recording",
+    "read_usage": "_answers",
     "write_recording": "recording",
 }
 
 __all__ = [
+    "LOOPBACK",
     "Heard",
     "LlamaCppClient",
     "OpenAIClient",
@@ -44,6 +48,7 @@ __all__ = [
     "error_words",
     "read_key",
     "read_recording",
+    "read_usage",
     "write_recording",
 ]
 
