@@ -73,6 +73,9 @@ NAMED_TRIES = 64
 MAX_ECHOED = 16
 """The last calls of a text, which a fence behind them may repeat."""
 
+MAX_VAIN = 8192
+"""Markers of a text that gave no call. No reply has as many; each costs as a damaged call does."""
+
 UNIT_AHEAD = 512
 """From the start of a list of calls to the first name with an escaped underscore in it."""
 

@@ -1,5 +1,6 @@
 """Which test shows which fault: numbers are rows of the list of faults, F those found since,
 H and holes those that were found by breaking it.
+H holes that were found by breaking it.
 
 What is not listed is shown by the tests of its own package.
 """
@@ -133,5 +134,40 @@ SHOWN = {
     "::test_a_run_that_does_not_say_where_its_suite_is_asks_for_it",
     "H: hostile values everywhere": "fuzz/test_fuzzing.py"
     "::test_hostile_values_end_in_documented_errors_at_every_entrance",
+    "H1: packed streams": "clients/test_labels.py"
+    "::test_a_compressed_reply_is_read_whole_and_streamed",
+    "H4: the upstream's size": "endpoint/test_upstream.py"
+    "::test_an_upstreams_answer_is_bounded",
+    "H5: strangers at the endpoint": "endpoint/test_strangers.py"
+    "::test_a_foreign_request_is_refused_and_counted",
+    "H6: proxies": "endpoint/test_upstream.py"
+    "::test_no_proxy_of_the_environment_is_used",
+    "H6: a proxy that is not used": "clients/test_addresses.py"
+    "::test_a_proxy_that_is_not_used_is_named_where_it_might_help",
+    "H8: a base URL with path and query": "endpoint/test_upstream.py"
+    "::test_path_and_query_of_the_base_url_are_kept",
+    "H9: other variables of certificates": "clients/test_addresses.py"
+    "::test_an_untrusted_certificate_is_told_with_what_is_read",
+    "H9: a client certificate": "clients/test_addresses.py"
+    "::test_a_server_that_wants_a_client_certificate_is_named",
+    "H low: two choices": "clients/test_labels.py"
+    "::test_the_choice_of_index_0_is_the_answer",
+    "H low: a mask that goes back": "endpoint/test_masks.py",
+    "H low: ports and hosts": "clients/test_addresses.py"
+    "::test_an_address_that_cannot_be_is_refused_in_a_sentence",
+    "H low: Retry-After": "clients/test_addresses.py"
+    "::test_what_is_no_number_of_seconds_is_no_pause",
+    "H low: raw deflate": "clients/test_labels.py"
+    "::test_it_does_not_matter_where_a_packed_body_is_cut",
+    "H low: labels of content": "clients/test_labels.py"
+    "::test_a_wrong_type_of_content_hides_nothing",
+    "H low: duplicate events": "clients/test_labels.py"
+    "::test_events_that_are_there_twice_are_noted",
+    "H low: null and other oddities": "endpoint/test_strangers.py"
+    "::test_a_request_with_anything_anywhere_is_answered_or_refused",
+    "H low: long headers": "endpoint/test_strangers.py"
+    "::test_headers_that_are_too_long_are_answered",
+    "H low: HEAD": "endpoint/test_strangers.py"
+    "::test_head_and_options_are_answered_and_are_no_turns",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

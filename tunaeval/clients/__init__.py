@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
-    from ._answers import error_words
+    from ._answers import error_words, read_usage
+    from ._broken import LOOPBACK
     from ._redaction import KeyFilter
     from ._server import Heard, Server, read_key
     from .llamacpp import LlamaCppClient
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .scripted import ScriptedClient
 
 _MODULES = {
+    "LOOPBACK": "_broken",
     "Heard": "_server",
     "KeyFilter": "_redaction",
     "LlamaCppClient": "llamacpp",
@@ -32,10 +34,12 @@ _MODULES = {
     "error_words": "_answers",
     "read_key": "_server",
     "read_recording": "recording",
+    "read_usage": "_answers",
     "write_recording": "recording",
 }
 
 __all__ = [
+    "LOOPBACK",
     "Heard",
     "KeyFilter",
     "LlamaCppClient",
@@ -47,6 +51,7 @@ __all__ = [
     "error_words",
     "read_key",
     "read_recording",
+    "read_usage",
     "write_recording",
 ]
 

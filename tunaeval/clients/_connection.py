@@ -38,6 +38,10 @@ async def connect(host: str, port: int, *, tls: ssl.SSLContext | None = None) ->
     return connection
 
 
+class Unanswered(httpx.RemoteProtocolError):
+    """A connection that ended before the head of an answer."""
+
+
 class Connection(asyncio.Protocol):
     """Opened by `connect`; it carries one request at a time, and is `drop`ped at any time.
 
@@ -140,6 +144,9 @@ class Connection(asyncio.Protocol):
         """The next event of the response, once it has come."""
         try:
             while (event := self._http.next_event()) is h11.NEED_DATA:
+                if self._ended and self._http.their_state is h11.SEND_RESPONSE:
+                    words = str(self._why or "") or "the server closed it before it answered"
+                    raise Unanswered(words) from self._why
                 if self._why is not None:
                     raise httpx.ReadError(str(self._why)) from self._why
                 if self._ended:

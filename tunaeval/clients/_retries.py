@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ REFUSED = "refused"
 """The kind of what every request would meet where the address or the key is wrong. One request
 may meet it, too (a content filter), so whoever asks many sees which it is.
 """
+
+_SECONDS = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
+"""Python reads `1_0`, `1e3`, `inf` and digits of other scripts as numbers, too."""
 
 _BASE_SECONDS = 0.5
 CAP_SECONDS = 20.0
@@ -182,14 +186,13 @@ def _asked_for(header: str | None, now: float | None = None) -> float:
     """NaN for nothing and for nonsense: a comparison with it is false."""
     if header is None:
         return math.nan
-    try:
+    if _SECONDS.fullmatch(header.strip()):
         return float(header)
-    except ValueError:
-        try:
-            until = parsedate_to_datetime(header).timestamp()
-        except (ValueError, OverflowError):
-            return math.nan
-        return until - (time.time() if now is None else now)
+    try:
+        until = parsedate_to_datetime(header).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
+    return until - (time.time() if now is None else now)
 
 
 def _pause(state: RetryCallState) -> float:

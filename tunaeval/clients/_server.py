@@ -58,6 +58,7 @@ class Heard:
     retry_after: float | None = None
     dropped: bool = False
     """The connection ended before anything came: a kept one may just have grown too old."""
+    timed_out: bool = False
 
 
 class Server:
@@ -136,15 +137,24 @@ class Server:
                 raise
             raise TryFailed(f"no whole reply within {most:g} s", kind="timeout") from None
         except httpx.TransportError as error:
-            raise failure_of(error) from None
+            raise failure_of(error, self._base) from None
 
-    async def hear(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
+    async def hear(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        authorization: str | None = None,
+    ) -> Heard:
         """What is answered at `path`, whatever its status: one try, within its time.
 
-        For those who look at the server itself. A body that breaks off is kept as far as it came.
-        Never raises for what a server does.
+        For those who look at the server itself, or ask it for somebody else, whose `authorization`
+        goes along. A body that breaks off is kept as far as it came. Never raises for what a server
+        does.
         """
         request = self._request(path, payload)
+        if authorization is not None:
+            request.headers["authorization"] = authorization
         heard, body = Heard(), bytearray()
         failure: str | None = None
         try:
@@ -159,10 +169,11 @@ class Server:
                     await response.stream.aclose()  # type: ignore[union-attr] # as above
         except TimeoutError:
             failure = f"no whole reply within {self._attempt_timeout:g} s"
+            heard = replace(heard, timed_out=True)
         except TryFailed as error:
             failure = str(error)
         except httpx.TransportError as error:
-            failure = str(failure_of(error))
+            failure = str(failure_of(error, self._base))
             dropped = heard.status is None and not isinstance(error, httpx.ConnectError)
             heard = replace(heard, dropped=dropped)
         return replace(heard, body=bytes(body), failure=failure)
@@ -281,6 +292,15 @@ def _checked_url(base_url: str) -> httpx.URL:
         )
     if url.scheme not in ("http", "https") or not url.host:
         raise ClientSetupError(f"the base URL is {base_url!r}; {wanted}")
+    if url.port is not None and not 0 < url.port < 1 << 16:
+        raise ClientSetupError(f"the base URL has the port {url.port}; wanted 1 to 65535")
+    try:
+        url.raw_host.decode("ascii").encode("idna")  # as the system is asked for its address
+    except UnicodeError:
+        raise ClientSetupError(
+            f"the host of the base URL is {url.host!r:.60}, in which a part is empty or has more "
+            f"than 63 characters; {wanted}"
+        ) from None
     return url
 
 

@@ -11,6 +11,7 @@ import httpx
 import orjson
 
 from tunaeval import records
+from tunaeval.clients import LOOPBACK
 from tunaeval.errors import TunaevalError
 from tunaeval.faults import Delay, Fail, Fault, Garbage, is_of_result
 from tunaeval.keys import of_headers
@@ -27,10 +28,6 @@ _APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "respo
 _MODELS = "/v1/models"
 _METHODS = {_MODELS: ("GET", "HEAD"), **dict.fromkeys(_APIS, ("POST",))}
 _PATHS = ", ".join(f"POST {path}" for path in _APIS) + f" and GET {_MODELS}"
-
-
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-"""The names of this machine under which an endpoint is asked."""
 
 
 class Source(Protocol):

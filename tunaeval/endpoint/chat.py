@@ -5,12 +5,13 @@ Format: https://platform.openai.com/docs/api-reference/chat
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from tunaeval.errors import ToolsError
 from tunaeval.showing import brief
 from tunaeval.tools import to_tools
-from tunaeval.types import JsonObject, JsonValue, Tools, Usage
+from tunaeval.types import JsonObject, JsonValue, Tools, Usage, text_of
 
 from .exchange import Answer, ModelRequest, Refused
 
@@ -84,6 +85,12 @@ def pieces(text: str) -> Iterator[str]:
     return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
 
 
+def arguments_of(function: JsonObject) -> str:
+    """The arguments of a call as a text: some servers give them as an object."""
+    arguments = function.get("arguments") or ""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
 def _head(kind: str, model: str, number: int) -> JsonObject:
     return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
 
@@ -91,11 +98,11 @@ def _head(kind: str, model: str, number: int) -> JsonObject:
 def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
     yield {"role": "assistant", "content": ""}, None
     for key in ("reasoning_content", "content", "refusal"):
-        for piece in pieces(message.get(key) or ""):
+        for piece in pieces(text_of(message.get(key))):
             yield {key: piece}, None
     for index, call in enumerate(message.get("tool_calls") or ()):
         function = call.get("function") or {}
         opened = {**call, "index": index, "function": {**function, "arguments": ""}}
         yield {"tool_calls": [opened]}, None
-        for piece in pieces(function.get("arguments") or ""):
+        for piece in pieces(arguments_of(function)):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None

@@ -1,7 +1,8 @@
 """What of a request differs from run to run, and what replaces it in a cassette.
 
-Call ids are numbered in their order; texts are masked by patterns that never go back: each is a
-fixed beginning and a class of characters.
+Call ids are numbered in their order; texts are masked by patterns that take linear time. Ours are
+a fixed beginning and a class of characters; those of others, whoever wrote the file, are read by an
+automaton (`tunaeval.matching.Pattern`) and find as much as they can.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
+from typing import TypeAlias
 
 import orjson
 
 from tunaeval import records
 from tunaeval.errors import UsageError
 from tunaeval.keys import COVER, without
+from tunaeval.matching import Pattern
 from tunaeval.types import JsonObject, JsonValue
 from tunaeval.wanted import refusal
 
@@ -34,6 +37,9 @@ MASKS: dict[str, str] = {
 """Patterns by what replaces what they find; TMP is the directory for such files."""
 
 
+_Find: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
+
+
 def checked_masks(masks: object) -> dict[str, str]:
     """Masks of a caller's own. Raises UsageError for what are none."""
     if masks is None:
@@ -44,7 +50,7 @@ def checked_masks(masks: object) -> dict[str, str]:
         raise refusal("masks", masks, 'patterns by what replaces them, as {"<pid>": r"pid [0-9]+"}')
     found = dict(masks)
     for shown, pattern in found.items():
-        _compiled(shown, pattern)
+        _finder(shown, pattern)
     return found
 
 
@@ -64,15 +70,18 @@ class Masker:
     def __init__(self, masks: Mapping[str, str], secrets: frozenset[str] = frozenset()) -> None:
         self.masks = dict(masks)
         places = "|".join({re.escape(tempfile.gettempdir()), "/private/tmp", "/tmp"})  # noqa: S108 - is looked for, not used
-        self._patterns = [
-            (_compiled(shown, pattern.replace("TMP", f"(?:{places})")), shown)
-            for shown, pattern in masks.items()
+        self._masks = [
+            (_finder(shown, pattern, f"(?:{places})"), shown) for shown, pattern in masks.items()
         ]
         self._secrets = secrets
 
     def text(self, text: str) -> str:
-        for pattern, shown in self._patterns:
-            text = pattern.sub(shown, text)
+        for find, shown in self._masks:
+            pieces, done = [], 0
+            for start, end in find(text):
+                pieces += [text[done:start], shown]
+                done = end
+            text = "".join([*pieces, text[done:]])
         return text
 
     def normalised(self, request: ModelRequest) -> JsonObject:
@@ -88,10 +97,11 @@ class Masker:
         """
         known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
         found: dict[str, str] = {}
-        for pattern, shown in self._patterns:
+        for find, shown in self._masks:
             if shown != COVER:  # of a cassette that was recorded when keys had a mask
-                matches = (one for text in _texts(known) for one in pattern.finditer(text))
-                every = dict.fromkeys(match[0] for match in matches)
+                every = dict.fromkeys(
+                    text[start:end] for text in _texts(known) for start, end in find(text)
+                )
                 found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
 
@@ -137,11 +147,22 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from (text for one in value for text in _texts(one))
 
 
-def _compiled(shown: str, pattern: str) -> re.Pattern[str]:
+def _finder(shown: str, written: str, places: str = "") -> _Find:
+    """What finds the mask `shown` in a text. Raises UsageError for what is no linear pattern."""
+    pattern = written.replace("TMP", places) if places else written
+    if written in MASKS.values():
+        ours = re.compile(pattern)
+        return lambda text: (match.span() for match in ours.finditer(text))
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"the mask {shown!r} is no regular expression: {error}") from None
+        theirs = Pattern(pattern)
+    except ValueError as error:
+        raise UsageError(f"the mask {shown!r} cannot be used: {error}") from None
+    if theirs.is_lazy:
+        raise UsageError(
+            f"the mask {shown!r} has a lazy repeat, as in '<.*?>', and masks find as much as they "
+            "can; name the characters instead, as in '<[^>]*>'"
+        )
+    return theirs.spans
 
 
 class _Numbers:

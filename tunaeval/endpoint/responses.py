@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tunaeval.clients import read_usage
 from tunaeval.showing import brief
 from tunaeval.types import JsonObject, JsonValue, Usage, text_of
 
-from .chat import CREATED, pieces, read_tools
+from .chat import CREATED, arguments_of, pieces, read_tools
 from .exchange import Answer, ModelRequest, Refused
 
 _ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")
@@ -91,20 +92,30 @@ def answer_of(document: JsonObject) -> Answer:
     items = document.get("output")
     if not isinstance(items, list):
         raise Refused("the upstream's response has no 'output'", status=502)
-    said = [one for one in items if isinstance(one, dict) and one.get("type") != "reasoning"]
     message: JsonObject = {"role": "assistant", "content": None}
     texts = []
-    for one in messages_of(said):
+    try:
+        said = messages_of(items)
+    except Refused as refused:
+        raise Refused(f"the upstream's response: {refused}", status=502) from None
+    for one in said:
         texts += [one["content"]] if one.get("content") else []
         message.setdefault("tool_calls", []).extend(one.get("tool_calls", ()))
     message["content"] = "".join(texts) or None
     if not message.get("tool_calls"):
         message.pop("tool_calls", None)
-    usage = document.get("usage") or {}
-    spent = Usage(usage.get("input_tokens"), usage.get("output_tokens"))
     is_cut = document.get("status") == "incomplete"
     reason = "length" if is_cut else "tool_calls" if message.get("tool_calls") else "stop"
-    return Answer(message, reason, spent, items=tuple(items), id=document.get("id"))
+    own = document.get("id")
+    id_ = own if isinstance(own, str) else None
+    return Answer(message, reason, _spent(document.get("usage")), items=tuple(items), id=id_)
+
+
+def _spent(usage: JsonValue) -> Usage:
+    if not isinstance(usage, dict):
+        return Usage()
+    asked, made = usage.get("input_tokens"), usage.get("output_tokens")
+    return read_usage({"prompt_tokens": asked, "completion_tokens": made})
 
 
 def response(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
@@ -196,16 +207,18 @@ def _opened(item: JsonObject) -> JsonObject:
 
 def _inner(item: JsonObject, at: JsonObject) -> Iterator[JsonObject]:
     if item.get("type") == "function_call":
-        said = item.get("arguments") or ""
+        said = arguments_of(item)
         for piece in pieces(said):
             yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
         yield {"type": "response.function_call_arguments.done", **at, "arguments": said}
-    for index, part in enumerate(
-        item.get("content") or () if item.get("type") == "message" else ()
-    ):
+    parts = item.get("content") if item.get("type") == "message" else None
+    for index, part in enumerate(parts if isinstance(parts, list) else ()):
         where = {**at, "content_index": index}
-        if part.get("type") != "output_text":
-            continue
+        match part:
+            case {"type": "output_text", "text": str()}:
+                pass
+            case _:
+                continue
         opened = {**part, "text": ""}
         yield {"type": "response.content_part.added", **where, "part": opened}
         for piece in pieces(part["text"]):

@@ -2,128 +2,142 @@
 
 from __future__ import annotations
 
-import asyncio
+import base64
+from collections.abc import Mapping
 
 import httpx
 import orjson
 
-from tunaeval import records
-from tunaeval.clients import KeyFilter, read_key
-from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, Secret, long_enough, of_environment, of_headers
-from tunaeval.showing import brief
-from tunaeval.types import JsonObject, Usage
+from tunaeval.clients import Heard, Server, error_words, read_key, read_usage
+from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.keys import COVER, Secret, SecretBytes, long_enough, of_environment
+from tunaeval.sse import first_choice
+from tunaeval.types import JsonObject, JsonValue
 
 from .exchange import Answer, ModelRequest, Refused
 from .responses import answer_of
 
 _PATHS = {"chat": "chat/completions", "responses": "responses"}
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_TEXTS = ("content", "reasoning_content", "refusal")
 
 
 class Upstream:
     """Asks the server at `base_url`, always for a whole answer; a stream is made of it here.
 
-    The key is that of the environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that
-    the agent itself sends. `model` replaces the model that is asked for.
+    It is asked as every server is: the body is bounded, path and query of the address are kept,
+    certificates are those of `$SSL_CERT_FILE`, and no proxy is used. The key is that of the
+    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
+    user and password in the address come before both. `model` replaces the model that is asked for.
     """
 
     def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
         try:
-            url = httpx.URL(base_url.rstrip("/") + "/")
-        except (httpx.InvalidURL, AttributeError) as error:
+            url = httpx.URL(base_url)
+        except (httpx.InvalidURL, TypeError) as error:
             raise _no_address(base_url) from error
         if url.scheme not in {"http", "https"} or not url.host:
             raise _no_address(base_url)
         self._url = url
+        self._user = SecretBytes(url.userinfo)
         self._key = read_key()
         self._model = model
-        self._timeout = timeout_seconds
-        self._redaction = KeyFilter(self.secrets)
-        self._client: httpx.AsyncClient | None = None
+        try:
+            self._server = Server(
+                str(url.copy_with(userinfo=b"")),
+                key=None if self._user else self._key,
+                attempt_timeout=timeout_seconds,
+            )
+        except ClientSetupError as error:
+            raise UsageError(f"upstream: {error}") from error
 
     @property
     def secrets(self) -> frozenset[str]:
         """What must not be kept, of the environment and of the address."""
-        reported = (
-            self._key or "",
-            self._url.userinfo.decode(),
-            self._url.username,
-            self._url.password,
-        )
-        asked_with = of_headers(dict(self._url.params))
-        return of_environment() | asked_with | long_enough(reported)
+        asked_as = (self._user.decode(), self._url.username, self._url.password)
+        query = (value for _, value in self._url.params.multi_items())
+        return of_environment() | long_enough((self._key or "", *asked_as, *query))
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
         """The server's answer. Raises Refused with its own error, or with why there is none."""
         body = {name: one for name, one in request.body.items() if name != "stream_options"}
         body |= {"stream": False} | ({"model": self._model} if self._model else {})
-        headers = self._headers(authorization) | {"content-type": "application/json"}
-        document = await self._ask(_PATHS[request.api], records.encode(body), headers)
-        return answer_of(document) if request.api == "responses" else _chat_answer(document)
+        given = None if self._key or authorization is None else Secret(authorization)
+        document = await self._ask(_PATHS[request.api], body, given)
+        answer = answer_of(document) if request.api == "responses" else _chat_answer(document)
+        _check(answer.message)
+        return answer
 
     async def models(self) -> JsonObject:
-        return await self._ask("models", None, self._headers(None))
-
-    def _headers(self, authorization: str | None) -> dict[str, str]:
-        given = f"Bearer {self._key}" if self._key else authorization
-        return {"authorization": Secret(given)} if given else {}
+        return await self._ask("models", None, None)
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
-            self._redaction.end()
+        await self._server.close()
 
-    async def _ask(self, path: str, body: bytes | None, headers: dict[str, str]) -> JsonObject:
-        if self._client is None:
-            uses_proxies = self._url.host not in _LOOPBACK
-            self._client = httpx.AsyncClient(
-                timeout=self._timeout, trust_env=uses_proxies, verify=self._url.scheme == "https"
-            )
-        self._redaction.begin()
-        method = "GET" if body is None else "POST"
-        try:
-            async with asyncio.timeout(self._timeout):
-                url = self._url.join(path)
-                reply = await self._client.request(method, url, content=body, headers=headers)
-        except TimeoutError:
-            raise Refused(
-                f"the upstream {self._url.host} gave no reply within {self._timeout:g} s",
-                status=504,
-            ) from None
-        except httpx.HTTPError as error:
-            why = str(error) or type(error).__name__
-            words = f"the upstream {self._url.host} was not reached: {why}"
-            raise Refused(words, status=502) from None
-        return _document(reply)
+    async def _ask(
+        self, path: str, body: Mapping[str, JsonValue] | None, authorization: str | None
+    ) -> JsonObject:
+        if self._user:
+            user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
+            authorization = Secret(f"Basic {base64.b64encode(user).decode()}")
+        heard = await self._server.hear(path, body, authorization=authorization)
+        if heard.dropped:
+            heard = await self._server.hear(path, body, authorization=authorization)
+        if heard.failure is None:
+            return _document(heard)
+        if heard.timed_out:
+            words, status = f"gave {heard.failure}", 504
+        else:
+            how = "was not reached" if heard.status is None else "gave no whole reply"
+            words, status = f"{how}: {heard.failure}", 502
+        raise Refused(f"the upstream {self._url.host} {words}", status=status)
 
 
-def _document(reply: httpx.Response) -> JsonObject:
+def _document(heard: Heard) -> JsonObject:
+    document: JsonValue
     try:
-        document = orjson.loads(reply.content)
+        document = orjson.loads(heard.body)
     except orjson.JSONDecodeError:
         document = None
-    if reply.is_success and isinstance(document, dict):
+    status = heard.status or 502
+    is_success = 200 <= status < 300
+    if isinstance(document, dict) and is_success:
         return document
-    said = document.get("error") if isinstance(document, dict) else None
-    words = said.get("message") if isinstance(said, dict) else None
-    status = 502 if reply.is_success else max(400, reply.status_code)
-    raise Refused(f"the upstream says: {words or repr(reply.text[:300])}", status=status)
+    words = error_words(document) if isinstance(document, dict) else None
+    words = words or repr(heard.body.decode(errors="replace")[:300])
+    raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
 
 
 def _chat_answer(document: JsonObject) -> Answer:
-    match document:
-        case {"choices": [{"message": dict() as message, **choice}, *_]}:
-            usage = document.get("usage") or {}
-            spent = Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-            reason = choice.get("finish_reason")
-            return Answer({"role": "assistant", **message}, str(reason or "stop"), spent)
-    raise Refused("the upstream's answer has no choices[0].message", status=502)
+    choice = first_choice(document)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise Refused("the upstream's answer has no choices[0].message", status=502)
+    reason = str(choice.get("finish_reason") or "stop")
+    return Answer({"role": "assistant", **message}, reason, read_usage(document.get("usage")))
+
+
+def _check(message: JsonObject) -> None:
+    """Refuse a message that could not be written as a stream. Raises Refused."""
+    for name in _TEXTS:
+        if not isinstance(message.get(name), str | list | None):
+            raise _odd(name, message[name], "a text")
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else [calls] if calls else []:
+        match call:
+            case {"function": {"arguments": str() | dict() | None}}:
+                continue
+            case {"function": dict() as function} if "arguments" not in function:
+                continue
+        raise _odd("tool_calls", calls, "calls with a function and its arguments")
+
+
+def _odd(name: str, value: JsonValue, wanted: str) -> Refused:
+    words = f"the upstream's message has {name!r}: {value!r:.100}; wanted {wanted}"
+    return Refused(words, status=502)
 
 
 def _no_address(base_url: object) -> UsageError:
     if isinstance(base_url, str) and "@" in base_url:
         scheme, found, rest = base_url.partition("://")
         base_url = f"{scheme}{found}{COVER}@{rest.rpartition('@')[2]}"
-    return UsageError(f"upstream is {brief(base_url)}; wanted a URL as http://127.0.0.1:8000/v1")
+    return UsageError(f"upstream is {base_url!r:.60}; wanted a URL as http://127.0.0.1:8000/v1")

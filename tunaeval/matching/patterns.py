@@ -3,7 +3,7 @@ r"""Regular expressions over model text in linear time: a pattern becomes an aut
 Python's own engine tries one way after another, so `(a+)+$` can take hours over forty characters,
 and a model writes those. Here all ways are walked at once (Thompson 1968): a character costs at
 most one look at each of at most `MAX_STATES` states, mostly one look into a dict, whatever the
-pattern. The only question is whether the pattern is found anywhere in a text.
+pattern. The questions are whether the pattern is found anywhere in a text, and where (`spans`).
 
 Read as `re` reads them: characters, `.`, `[...]`, `\d \w \s \b` and their negations, `^ $ \A \Z`,
 groups, `|`, `* + ? {m,n}`, and `(?i)`, `(?s)`, `(?m)` in front. What needs going back is refused:
@@ -12,7 +12,7 @@ references to groups, looking ahead or behind, possessive and atomic parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from .syntax import Alternatives, Assertion, Characters, Node, Repeat, Sequence,
 
 MAX_STATES = 1000
 _MAX_MOVES = 20_000
+_REMEMBERED = 64
 
 _FINAL_NEWLINE = "\n$"
 """Stands for a newline that ends the text, before which `$` holds too."""
@@ -67,10 +68,13 @@ class Pattern:
         """Raises ValueError, with the place in the pattern, for what cannot be read in one walk."""
         node, flags = read_pattern(pattern)
         self._multiline = "m" in flags
+        self.is_lazy = "?" in flags
+        """Whether a repeat in it wants as little as it can, which changes what `spans` finds."""
         self._states = [_State(())]
         self._first = self._added(node, _END)
         self._positions: dict[_Key, _Position] = {}
         self._moves = 0
+        self._steps: dict[tuple[frozenset[int], str, str], tuple[bool, frozenset[int]]] = {}
 
     def found_in(self, text: str) -> bool:
         """Whether some part of the text is what the pattern says, as `re.search` has it."""
@@ -86,6 +90,63 @@ class Pattern:
                 return True
             position = after
         return _END in self._closure(position, None)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it is found, from left to right, each time as much as it can be, and never nothing.
+
+        A walk that came to nothing is remembered at every 64th character, and no other walk goes
+        on from there (Reps 1998, "Maximal-munch tokenization in linear time").
+        """
+        lost: set[tuple[frozenset[int], str, int]] = set()
+        at = 0
+        while at < len(text):
+            end = self._longest(text, at, lost)
+            if end > at:
+                yield at, end
+            at = max(end, at + 1)
+
+    def _longest(self, text: str, start: int, lost: set[tuple[frozenset[int], str, int]]) -> int:
+        """The end of the longest part that begins at `start` and fits; -1 where there is none."""
+        states, before = frozenset((self._first,)), _kind(text[start - 1]) if start else _START
+        end, walked, last = -1, [], len(text) - 1
+        for at in range(start, len(text)):
+            if at % _REMEMBERED == 0:
+                walk = (states, before, at)
+                if walk in lost:
+                    break
+                walked.append(walk)
+            symbol = text[at]
+            fits, states = self._step(
+                states, before, _FINAL_NEWLINE if at == last and symbol == "\n" else symbol
+            )
+            if fits:
+                end = at
+                walked.clear()
+            if not states:
+                break
+            before = _kind(symbol)
+        else:
+            if _END in self._closure(_Position(states, before), None):
+                return len(text)
+        lost.update(walked)
+        return end
+
+    def _step(
+        self, states: frozenset[int], before: str, symbol: str
+    ) -> tuple[bool, frozenset[int]]:
+        """Whether the pattern may end before the symbol, and where it is after it."""
+        known = self._steps.get((states, before, symbol))
+        if known is None:
+            if len(self._steps) > _MAX_MOVES:
+                self._steps.clear()
+            reached = self._closure(_Position(states, before), symbol)
+            after: set[int] = set()
+            for index in reached:
+                state = self._states[index]
+                if state.characters is not None and state.characters.has(symbol[0]):
+                    after.update(state.outs)
+            known = self._steps[states, before, symbol] = _END in reached, frozenset(after)
+        return known
 
     def _moved(self, position: _Position, symbol: str) -> _Position:
         reached = self._closure(position, symbol)

@@ -78,7 +78,10 @@ _CODES = {"x": 2, "u": 4, "U": 8}
 
 
 def read_pattern(pattern: str) -> tuple[Node, str]:
-    """The tree, and the flags in front. Raises ValueError with the place of what is wrong."""
+    """The tree, and the flags in front, with `?` where a repeat is lazy.
+
+    Raises ValueError with the place of what is wrong.
+    """
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"the pattern has {len(pattern)} characters, at most {MAX_LENGTH} may be")
     reading = _Reading(pattern)
@@ -124,7 +127,8 @@ class _Reading:
             return part
         if isinstance(part, Assertion):
             self.refuse("follows a repeated anchor, which says nothing", at=self._at - 1)
-        self._taken("?")  # a lazy repeat is found in the same texts
+        if self._taken("?") and "?" not in self.flags:  # a lazy repeat is found in the same texts
+            self.flags += "?"
         if self._text[self._at : self._at + 1] == "+":
             self.refuse("makes a possessive repeat, which is not supported")
         if self._repeat() is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.limits import KEPT, MAX_CALLS
+from tunaeval.limits import KEPT, MAX_CALLS, MAX_VAIN
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
@@ -56,9 +56,12 @@ class Scanner(Blocks):
             if start > window.pos:
                 self._say(start)
             token = known(hit.group()) or finder.token(hit)
+            calls = len(collector.calls)
             reading = _HANDLERS[token.kind](self, token)
             if reading is not None:
                 yield from reading
+            if len(collector.calls) == calls:
+                self._count_vain()
         if collector.full:
             at = window.offset
             collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
@@ -99,10 +102,20 @@ class Scanner(Blocks):
                 yield
                 collector.prose = False
                 continue
-            token = finder.token(hit)
+            token, calls = finder.token(hit), len(collector.calls)
             reading = _HANDLERS[token.kind](self, token)
             if reading is not None:
                 yield from reading
+            if len(collector.calls) == calls:
+                self._count_vain()
+
+    def _count_vain(self) -> None:
+        """Count a marker that gave no call; behind too many of them all is content."""
+        self._vain += 1
+        if self._vain == MAX_VAIN and not self._over:
+            at, self._over = self.window.offset, True
+            message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
+            self.collector.diagnose("too-many-markers", message, at, at)
 
     def _run_out(self) -> Reading[None]:
         """Nothing but content follows."""

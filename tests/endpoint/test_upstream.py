@@ -1,0 +1,173 @@
+"""The upstream is asked as every server is: bounded, at its own address, without proxies."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tunaeval
+from tests.endpoint.asking import chat, question, refusal, said
+from tests.endpoint.test_strangers import spoil
+from tests.faults import Answer, FaultServer, completion
+from tests.faults import chat as answer
+from tunaeval.clients._answers import MAX_BODY_BYTES
+from tunaeval.errors import UsageError
+from tunaeval.faults import Cut
+
+CALL = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+
+
+def asked(server: FaultServer, url: str = "", **options: Any) -> Any:
+    """The reply to one question that is passed on."""
+    with tunaeval.model_endpoint(upstream=url or server.base_url, **options) as model:
+        return chat(model.url)
+
+
+@pytest.mark.parametrize("packs", [True, False])
+def test_an_upstreams_answer_is_bounded(packs: bool) -> None:
+    block = b" " * MAX_BODY_BYTES
+    bomb = Answer(block, times=4)
+    if packs:
+        bomb = Answer(gzip.compress(block * 4), headers={"content-encoding": "gzip"})
+    with FaultServer(then=bomb) as server:
+        tracemalloc.start()
+        try:
+            reply = asked(server)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert reply.status_code == 502
+    assert "larger than 16,777,216 bytes" in refusal(reply)
+    assert peak < 5 * MAX_BODY_BYTES
+
+
+def test_a_packed_answer_is_read() -> None:
+    packed = Answer(gzip.compress(answer("Yes.").body), headers={"content-encoding": "gzip"})
+    with FaultServer(packed) as server:
+        assert said(asked(server))["content"] == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("/v1?token=abc", "/v1/chat/completions?token=abc"),
+        ("/v1/?a=1&b=2", "/v1/chat/completions?a=1&b=2"),
+        ("/openai/deployments/d/", "/openai/deployments/d/chat/completions"),
+        ("", "/chat/completions"),
+    ],
+)
+def test_path_and_query_of_the_base_url_are_kept(address: str, path: str) -> None:
+    with FaultServer() as server:
+        asked(server, f"http://127.0.0.1:{server.port}{address}")
+    assert [seen.path for seen in server.seen] == [path]
+
+
+def test_a_key_in_the_query_is_in_no_cassette(tmp_path: Path) -> None:
+    file = tmp_path / "c.jsonl"
+    with FaultServer(answer("I am asked with query-secret-44.")) as server:
+        url = f"{server.base_url}?token=query-secret-44"
+        reply = asked(server, url, cassette=file, record=True)
+    assert "query-secret-44" in said(reply)["content"]
+    assert "I am asked with <key>." in file.read_text("utf-8")
+
+
+def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # for the agent
+    with FaultServer() as proxy, FaultServer() as server:
+        for name in ("http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert said(asked(server, f"http://localhost:{server.port}/v1"))["content"] == "hello"
+        words = refusal(asked(server, "http://server.invalid/v1"))
+    assert proxy.connections == 0
+    assert "The proxy that $ALL_PROXY, $http_proxy names is not used" in words
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        (Answer(answer("x").body, seconds_before=3), 504, "no whole reply within 0.2 s"),
+        (Answer(answer("x").body, cut_after=9), 502, "the connection broke"),
+        (Answer(b"{", status=200), 502, "the upstream says: '{'"),
+        (Answer(b'{"error": {"message": "too busy"}}', status=503), 503, "says: too busy"),
+        (Answer(b"no", status=404), 404, "says: 'no'"),
+        (Answer(b"", status=307, headers={"location": "http://x/"}), 400, "says: ''"),
+    ],
+)
+def test_an_upstream_without_an_answer_is_named(fault: Answer, status: int, words: str) -> None:
+    with FaultServer(then=fault) as server:
+        reply = asked(server, timeout_seconds=0.2)
+    assert (reply.status_code, words in refusal(reply)) == (status, True), reply.text
+
+
+def test_the_agents_own_key_is_passed_on_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("TUNAEVAL_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with FaultServer() as server:
+        with tunaeval.model_endpoint(upstream=server.base_url) as model:
+            chat(model.url, authorization="Bearer of-the-agent")
+            chat(model.url)
+        url = server.base_url.replace("://", "://who:is%20it@")
+        with tunaeval.model_endpoint(upstream=url) as model:
+            chat(model.url, authorization="Bearer of-the-agent")
+    got = [seen.headers.get("authorization") for seen in server.seen]
+    assert got == ["Bearer of-the-agent", None, "Basic d2hvOmlzIGl0"]
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:99999/v1", "http://.../v1", f"http://{'a' * 300}/v1", "", "x"]
+)
+def test_an_address_that_cannot_be_is_refused(address: str) -> None:
+    with pytest.raises(UsageError, match="upstream"):
+        tunaeval.model_endpoint(upstream=address)
+
+
+def test_the_choice_of_index_0_is_passed_on() -> None:
+    choices = [
+        {"index": index, "message": {"role": "assistant", "content": content}}
+        for index, content in ((1, "b"), (0, "a"))
+    ]
+    with FaultServer(Answer(json.dumps({"choices": choices}).encode())) as server:
+        assert said(asked(server))["content"] == "a"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize("api", ["chat/completions", "responses"])
+def test_whatever_an_upstream_answers_is_passed_on_or_refused(
+    api: str, data: st.DataObject
+) -> None:
+    import httpx
+
+    message = {"role": "assistant", "content": "c", "tool_calls": [CALL], "reasoning_content": "r"}
+    document: Any = json.loads(completion(message).body)
+    if api == "responses":
+        text = {"type": "output_text", "text": "t", "annotations": []}
+        items = [
+            {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "s"}]},
+            {"type": "message", "id": "m", "role": "assistant", "content": [text]},
+            {"type": "function_call", "id": "f", "call_id": "c", "name": "x", "arguments": "{}"},
+        ]
+        usage = {"input_tokens": 1, "output_tokens": 2}
+        document = {"id": "i", "status": "completed", "output": items, "usage": usage}
+    given_ = json.dumps(spoil(document, data)).encode()
+    streams = data.draw(st.booleans())
+    faults = data.draw(st.sampled_from([[], [Cut(at=1, by="length")]]))
+    body = {"model": "m", "input": "Hi.", "stream": streams}
+    body = body if api == "responses" else question(stream=streams)
+    with (
+        FaultServer(then=Answer(given_)) as server,
+        tunaeval.model_endpoint(upstream=server.base_url, faults=faults) as model,
+    ):
+        reply = httpx.post(f"{model.url}/{api}", json=body)
+        assert reply.status_code in (200, 502), (given_, reply.text)
+        assert model.usage.prompt_tokens is not None
+        assert len(model.transcript) in (1, 2)
