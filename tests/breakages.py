@@ -102,7 +102,7 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "at = window.base + (partial.start() if partial else len(text))",
+        "at = window.base + self._first_partial(text, start)",
         "at = window.base + len(text)",
         (FORMATS, "-k", "hermes and chunks"),
     ),

@@ -148,8 +148,17 @@ class Finder:
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        texts = [*((text,) for text in self.tokens), *(row for row, _ in self._rows)]
-        return re.compile(rf"(?:{'|'.join(map(_prefixes, texts))})\Z")
+        rows = [row for row, _ in self._rows]
+        return re.compile(rf"(?:{'|'.join(map(_prefixes, rows)) or '(?!)'})\Z")
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """Every beginning of a fixed text that is not the whole of it."""
+        return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
+
+    @cached_property
+    def _longest_text(self) -> int:
+        return max(map(len, self.tokens), default=0)
 
     @cached_property
     def _longest(self) -> int:
@@ -198,10 +207,17 @@ class Finder:
         text, start = window.text, window.pos
         size, at = window.held
         if size != window.base + len(text) or at < window.base + start:
-            partial = self._partial.search(text, max(start, len(text) - self._longest))
-            at = window.base + (partial.start() if partial else len(text))
+            at = window.base + self._first_partial(text, start)
             window.held = window.base + len(text), at
         return at - window.base
+
+    def _first_partial(self, text: str, start: int) -> int:
+        """The first place from `start` on whose rest begins a token; the text's end if none."""
+        beginnings, end = self._beginnings, len(text)
+        fixed = range(max(start, end - self._longest_text + 1), end)
+        first = next((at for at in fixed if text[at:] in beginnings), end)
+        partial = self._partial.search(text, max(start, end - self._longest))
+        return min(first, partial.start()) if partial else first
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
