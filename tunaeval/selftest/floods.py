@@ -6,6 +6,7 @@ each format adds floods of its own fixed texts, and beginnings that lead into th
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,9 +23,13 @@ FLOODS = (
     "\x00", "<", "</", "<a>", "`", "```", "\n```json\n{", "...", "=", "a=", "f(", "f(a=", ")A(A=,",
     "the {word} and 'so' on, ", '{"name": "f"} ', '{"name": "f", "arguments": {',
     '{"name": "f", "arguments": {}}', "<think>", "\n<think>", "</think>", "a <think>b</think> ",
-    "<tool_call>", "</tool_call>", "<tool_call>{}</tool_call>",
+    "<tool_call>", "</tool_call>", "<tool_call>{}</tool_call>", "to=functions.f ", "functools[",
+    "[f(a=1), ", "f(a=1)\n", "f(a=1); ", "['f(a=1)', ", "f\\_g(", 'f\n{"a": 1}\n', "User: ", ">>>",
 )  # fmt: skip
 """Openers, closers, quotes, escapes, comments, numbers, white space, near-markers, small calls."""
+
+_COMBINED = 240
+"""Combinations of each of two kinds."""
 
 _PLACE = "PLACE"
 _CALL = ToolCall("bash", {"command": _PLACE})
@@ -53,6 +58,16 @@ def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
     for form in forms:
         found += _own(form)
     return tuple(dict.fromkeys(found))
+
+
+def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
+    """Floods of two pieces side by side, and of one behind another, drawn by a seed."""
+    chance = random.Random(seed)
+    pieces = list(dict.fromkeys([*FLOODS, *(text for form in forms for text in fixed_texts(form))]))
+    pairs = [(chance.choice(pieces), chance.choice(pieces)) for _ in range(2 * _COMBINED)]
+    side_by_side = [Flood("", first + second) for first, second in pairs[:_COMBINED]]
+    behind = [Flood(first, second) for first, second in pairs[_COMBINED:]]
+    return tuple(dict.fromkeys((*side_by_side, *behind)))
 
 
 def _own(form: Format) -> Iterator[Flood]:

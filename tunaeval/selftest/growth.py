@@ -2,7 +2,9 @@
 
 Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
 most memory are then taken to the largest size, where the last two doublings count; a growth beyond
-the bar has to show again in every repetition, for a busy machine alone can double a time.
+the bar has to show again in every repetition, for a busy machine alone can double a time. The
+subject with most formats is also read in combinations of pieces, and its slowest families in texts
+of 1 and 4 MiB: how long that takes is measured in units, each a busy loop of three million steps.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from typing import NamedTuple, TypeAlias
 
 from tunaeval.types import JsonObject
 
-from .floods import Flood, floods_of
+from .floods import Flood, combinations_of, floods_of
 from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 from .texts import TOOLS
 
-GROWTH, SECONDS, MEMORY = 2.3, 10.0, 12.0
-"""The bars: times a doubling, seconds at the largest size, and bytes for each byte of the text.
+GROWTH, SECONDS, MEMORY, UNITS = 2.3, 10.0, 12.0, 20.0
+"""The bars: times a doubling, seconds at the largest size, bytes for each byte of the text, and
+units for each MiB of a long text.
 
 The memory is that beside the result's own.
 """
@@ -37,9 +40,18 @@ _LEAST_HELD = 65536
 """Memory is measured on no shorter text: what is capped is much for a short one."""
 _FIRST_READ = 2048
 """Of so many characters a text is read before memory is measured."""
+_FIRST_LONG, _TAKEN_LONG = 8192, 8
+"""Characters of the first look at families for long texts, and how many of them are taken on."""
 _TAKEN_ON = 4
 """How many of the fastest growing, of the slowest and of the hungriest go to the largest size."""
 _REPEATS = 4
+_STEPS = 3_000_000
+"""Of the busy loop that is a unit."""
+_MIB = 2**20
+_LONG = (_MIB, 4 * _MIB)
+"""Characters of the long texts."""
+_PIECE = 64
+"""Characters of the pieces that long texts arrive in."""
 _FLOOR_SECONDS = 0.0005
 """Less than this is noise, and no danger."""
 
@@ -74,6 +86,8 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     finals: list[Growth] = []
     memory: list[tuple[float, Case]] = []
     families = 0
+    most = max(subjects, key=lambda subject: len(subject.forms), default=None)
+    units = _long_texts(most, extent.seed) if most else []
     for subject in subjects:
         cases = list(_cases(subject))
         families += len(cases)
@@ -83,18 +97,45 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "formats": len(subjects),
         "families": families,
         "largest": largest,
-        "bars": {"growth": GROWTH, "seconds": SECONDS, "memory": MEMORY},
+        "bars": {"growth": GROWTH, "seconds": SECONDS, "memory": MEMORY, "units": UNITS},
         "worst_growth": _rows(nlargest(5, finals, key=attrgetter("growth"))),
         "slowest": _rows(nlargest(3, finals, key=attrgetter("seconds"))),
         "hungriest": [
             case.row(memory=times) for times, case in nlargest(3, memory, key=lambda pair: pair[0])
         ],
+        "slowest_long_texts": [
+            case.row(units=found, mib=size // _MIB)
+            for found, size, case in nlargest(3, units, key=lambda row: row[0])
+        ],
     }
-    return Measured("linear", figures, (*_slow_faults(finals), *_memory_faults(memory)))
+    faults = (*_slow_faults(finals), *_memory_faults(memory), *_unit_faults(units))
+    return Measured("linear", figures, faults)
 
 
-def _cases(subject: Subject) -> Iterator[Case]:
-    """Every flood in every way of reading that the subject has."""
+def _long_texts(subject: Subject, seed: int) -> list[tuple[float, int, Case]]:
+    """Units for each MiB, size and case of the slowest floods and combinations of a subject."""
+    floods = (*floods_of(subject.forms), *combinations_of(subject.forms, seed))
+    cases = list(_cases(subject, floods, chunk=_PIECE))
+    first = [(_seconds(case.read, case.flood.text(_FIRST_LONG), 1), case) for case in cases]
+    slowest = [case for _, case in nlargest(_TAKEN_LONG, first, key=lambda pair: pair[0])]
+    unit = min(_seconds(_busy, "", 1) for _ in range(3))
+    return [
+        (_seconds(case.read, case.flood.text(size), 1) / unit / (size / _MIB), size, case)
+        for case in slowest
+        for size in _LONG
+    ]
+
+
+def _busy(_: str) -> None:
+    step = 0
+    while step < _STEPS:
+        step += 1
+
+
+def _cases(
+    subject: Subject, floods: Iterable[Flood] = (), *, chunk: int = _CHUNK
+) -> Iterator[Case]:
+    """Every flood, or these, in every way of reading that the subject has."""
     parser, reader = subject.parser, subject.reader
 
     def whole(text: str) -> object:
@@ -104,11 +145,11 @@ def _cases(subject: Subject) -> Iterator[Case]:
         if reader is None:
             return None
         stream = reader.stream(tools=TOOLS, level="lenient")
-        for start in range(0, len(text), _CHUNK):
-            stream.feed(text[start : start + _CHUNK])
+        for start in range(0, len(text), chunk):
+            stream.feed(text[start : start + chunk])
         return stream.finish()
 
-    for flood in floods_of(subject.forms):
+    for flood in floods or floods_of(subject.forms):
         yield Case(subject, flood, "whole", whole)
         if reader is not None:
             yield Case(subject, flood, "streamed", streamed)
@@ -196,3 +237,12 @@ def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[Fault]:
     for times, case in memory:
         if times > MEMORY:
             yield Fault(case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text")
+
+
+def _unit_faults(found: Iterable[tuple[float, int, Case]]) -> Iterator[Fault]:
+    for units, size, case in found:
+        if units > UNITS:
+            where = f"{case.way}, {case.flood.name}"
+            yield Fault(
+                case.subject.name, "units", where, f"{units:.1f} a MiB at {size // _MIB} MiB"
+            )
