@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
@@ -11,7 +11,8 @@ from tunaeval.types import STRUCTURED, Level, ParseResult, Source, ToolCall, Too
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
-from .by_name import AnyTools, known_tools, parser_for
+from .abstaining import names_in, with_names, without_names
+from .by_name import AnyTools, known_tools, parser_abstaining, parser_for
 from .leaked import served
 from .many import Setting, read_many
 from .message import read_message
@@ -29,23 +30,27 @@ def parse_message(
     level: Level = "standard",
     *,
     source: Source | None = None,
+    abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
     `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
-    level `standard`) and no call at `strict`. Without a word any call counts.
+    level `standard`) and no call at `strict`. Without a word any call counts. `abstain` is as in
+    `parse`.
 
     Examples:
         >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
         >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
         {'path': '.'}
     """
-    known, parser = known_tools(tools), parser_for(format)
+    known, parser, names = known_tools(tools), parser_for(format), names_in(abstain)
+    known = with_names(known, names) if names else known
     result = read_message(
         message, lambda text: parser.parse(text, tools=known, level=level), known, level
     )
-    return served(result, level) if source == STRUCTURED else result
+    result = served(result, level) if source == STRUCTURED else result
+    return without_names(result, names) if names else result
 
 
 def parse_many(
@@ -54,6 +59,8 @@ def parse_many(
     tools: AnyTools = None,
     level: Level = "standard",
     workers: int = 1,
+    *,
+    abstain: Collection[str] = (),
 ) -> list[ParseResult]:
     """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
 
@@ -74,15 +81,20 @@ def parse_many(
         >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
         ['calls', 'no_call', 'malformed']
     """
-    return read_many(texts, Setting(parser_for, format, known_tools(tools), level), workers)
+    parser = parser_abstaining(format, abstain) if abstain else format
+    return read_many(texts, Setting(parser_for, parser, known_tools(tools), level), workers)
 
 
 def stream(
     format: str | Format | Reader = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
     level: Level = "standard",
+    *,
+    abstain: Collection[str] = (),
 ) -> Stream:
     """A reader for a text that arrives in pieces; its result equals that of the whole text.
+
+    `abstain` is as in `parse`. Events report such a call, as only the end shows if it is alone.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -90,7 +102,9 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return reader_named(format).stream(tools=known_tools(tools), level=level)
+    known, names = known_tools(tools), names_in(abstain)
+    known = with_names(known, names) if names else known
+    return reader_named(format).stream(tools=known, level=level, abstain=names)
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
