@@ -26,7 +26,7 @@ def names_in(abstain: Collection[object]) -> frozenset[str]:
     return names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Abstaining:
     """A parser whose calls of some names are no calls."""
 

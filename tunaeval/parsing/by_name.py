@@ -131,8 +131,8 @@ def parser_abstaining(
     abstain: Collection[str],
 ) -> Parser:
     """The parser of that name, whose calls of the names in `abstain` are none."""
-    parser = parser_for(format)
-    return Abstaining(parser.name, parser, names_in(abstain)) if abstain else parser
+    parser, names = parser_for(format), names_in(abstain)
+    return Abstaining(parser.name, parser, names)
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
