@@ -64,8 +64,8 @@ def deep(folder: Path) -> None:
     [
         (binary, False, "is no text"),
         (huge, False, "more than"),
-        (a_pipe, False, "is no file"),
-        (a_directory, False, "is no file"),
+        (a_pipe, False, "is a pipe, and no file"),
+        (a_directory, False, "is a directory, and no file"),
         (a_loop, False, "is a link"),
         pytest.param(
             closed,

@@ -11,7 +11,7 @@ finding to be looked at, not a proof, and says which evidence it rests on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
@@ -136,7 +136,8 @@ def compare_tools(
 
 def _names_astray(spec: ToolSpec, given: ToolPrompt, tools: Iterable[str]) -> Drift:
     parameters = tuple(spec.parameters.get("properties") or ())
-    others = wanted_items(tools, "tools", str, "names of tools")
+    named = [*tools] if isinstance(tools, Mapping) else tools  # `Tools` has its names as keys
+    others = wanted_items(named, "tools", str, "names of tools")
     known = {spec.name, *others, *_names(spec.parameters)}
     found: dict[str, Mention] = {}
     for name, line, evidence in _mentions(given, parameters):
