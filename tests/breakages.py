@@ -77,7 +77,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a tool's definition is a call of it", "parsing",
-        'if value.get("type") == "object" and _is_schema(value, claim.name, tools):', "if False:",
+        "if _is_schema(value, claim.name, tools):", "if False:",
         (LEVELS, MISSION),
     ),
     Breakage(

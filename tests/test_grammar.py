@@ -188,7 +188,8 @@ def test_instructions_show_a_call_in_the_format(form: Format) -> None:
     text = instructions([ToolSpec("bash", "Runs a command.")], form)
     assert '"bash"' in text
     assert "Runs a command." in text
-    assert [call.name for call in parse(text, form).calls] == ["a_tool"]
+    example = text if not form.whole else text.split(":\n")[-1].partition("\n\n")[0]
+    assert [call.name for call in parse(example, form).calls] == ["a_tool"]
 
 
 def test_the_chain_is_that_of_the_old_harness() -> None:
@@ -201,7 +202,7 @@ def test_the_chain_is_that_of_the_old_harness() -> None:
 
 def test_the_keys_that_are_read_are_those_of_the_mission() -> None:
     assert {"name", "tool", "function"} <= set(NAME_KEYS)
-    assert {"arguments", "args", "parameters", "input"} == set(ARGUMENTS_KEYS)
+    assert {"arguments", "args", "parameters", "input", "params"} == set(ARGUMENTS_KEYS)
     assert ANY_SPACE.isspace()
 
 

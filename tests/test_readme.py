@@ -31,6 +31,8 @@ from tests.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
 from tunaeval.repair import REPAIRS
+from tunaeval.repair.atoms import ARITHMETIC
+from tunaeval.repair.fitted import TYPE_REPAIRS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -145,7 +147,7 @@ def codes_in_the_source() -> set[str]:
     makers = re.compile(
         r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?repair|repair_here|repair_of|_?diagnose|_?fault"
     )
-    found = set(REPAIRS)
+    found = {*REPAIRS, *TYPE_REPAIRS, ARITHMETIC}
     for pattern in ("parsing/**/*.py", "repair/**/*.py", "sse.py"):
         for path in (ROOT / "tunaeval").glob(pattern):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):

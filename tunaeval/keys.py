@@ -125,16 +125,25 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     return _changed(covered, _Parts(seen).covered) if seen else covered
 
 
-def _changed(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+_DEEPEST = 256
+"""Containers in containers that are gone into; records are cut before that."""
+
+
+def _changed(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
+    inner = depth + 1
+    if inner > _DEEPEST:
+        return value
     match value:
         case str():
             return change(value)
         case Mapping():
-            return {_changed(name, change): _changed(one, change) for name, one in value.items()}
+            return {
+                _changed(name, change): _changed(one, change, inner) for name, one in value.items()
+            }
         case list():
-            return [_changed(one, change) for one in value]
+            return [_changed(one, change, inner) for one in value]
         case tuple():
-            return tuple(_changed(one, change) for one in value)
+            return tuple(_changed(one, change, inner) for one in value)
     return value
 
 

@@ -39,7 +39,7 @@ def report_unread(collector: Collector, finder: Finder, text: str, tools: Tools 
     view = Unescaped(text[: collector.answered])
     if not any(name in view.text for name in tools):
         return
-    reads = None if finder is everything() else _other(text, tools)
+    reads = None if finder is everything() else _other(text, finder, tools)
     if reads is not None:
         name, start, stop = reads
         _report_attempt(collector, text, start, stop, name)
@@ -77,14 +77,19 @@ def _report_attempt(
     collector.attempt(start)
 
 
-def _other(text: str, tools: Tools) -> tuple[str, int, int] | None:
-    """The format by which `auto` reads the first call of a text, and the place of that call."""
+def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | None:
+    """The format by which `auto` reads the first call of a text, and the place of that call.
+
+    None if that is one which was read already, at a level that allowed less.
+    """
     from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
 
     found = collected(everything(), text, tools, "standard")
     if not found.calls:
         return None
     first = found.calls[0]
+    if any(form.name == first.format for form in (*finder.formats, *finder.wholes)):
+        return None
     return (first.format or "", *(first.span or (0, len(text))))
 
 

@@ -28,16 +28,19 @@ _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
 _ENDS_ATOM = frozenset(f" \t\r\n,}}]/#{ODD_SPACES}")
 
 
+ARITHMETIC = "arithmetic"
+"""The diagnosis of a value that would have to be computed from constants."""
+
 _CONSTANTS = re.compile(r"[-+(]{0,8}[\d.]{1,40}[) ]{0,8}(?:\*\*|//|[-*/%+])[ (+-]{0,8}[\d.]")
 
 
 def refused_value(text: str, otherwise: str) -> str:
-    """Return the code of a value that is refused: "arithmetic" where constants are computed.
+    """Return the code of a value that is refused: `ARITHMETIC` where constants are computed.
 
     Nothing is evaluated, at any level. A date such as 2024-05-01 is no arithmetic.
     """
     constants = _CONSTANTS.match(text) and not _DATE.match(text)
-    return "arithmetic" if constants else otherwise
+    return ARITHMETIC if constants else otherwise
 
 
 _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")

@@ -35,8 +35,8 @@ from .words import has_words
 
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
 _ODD = frozenset({
-    "quoted", "lone-surrogate", "nul", "duplicate-key", "too-many-diagnoses", "trailing-ellipsis",
-    "unclosed-fence", "unclosed-reasoning",
+    "quoted", "mention", "echo", "later-turn", "lone-surrogate", "nul", "duplicate-key",
+    "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip
 """Diagnoses that are of no attempt at a call."""
 
