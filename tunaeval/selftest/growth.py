@@ -3,7 +3,7 @@
 Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
 most memory are then taken to the largest size, where the last two doublings count; a growth beyond
 the bar has to show again in every repetition, for a busy machine alone can double a time. The
-subject with most formats is also read in combinations of pieces, and its slowest families in texts
+set with most formats is also read in combinations of pieces, and its slowest families in texts
 of 1 and 4 MiB: how long that takes is measured in units, each a busy loop of three million steps.
 """
 
@@ -87,7 +87,8 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     memory: list[tuple[float, Case]] = []
     families = 0
     most = max(subjects, key=lambda subject: len(subject.forms), default=None)
-    units = _long_texts(most, extent.seed) if most else []
+    long = most is not None and len(most.forms) > 1 and largest >= USUAL.largest
+    units = _long_texts(most, extent.seed) if most and long else []
     for subject in subjects:
         cases = list(_cases(subject))
         families += len(cases)
