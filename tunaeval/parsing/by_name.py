@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -10,7 +10,6 @@ from tunaeval.formats import AUTO, CHAIN, FORMATS, SETS
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
-from .abstaining import Abstaining, names_in, with_names, without_names
 from .reader import Reader, reader_of
 
 if TYPE_CHECKING:
@@ -47,16 +46,13 @@ def parse(
     format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
     tools: AnyTools = None,
     level: Level = "standard",
-    *,
-    abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
     With `tools` given, only their names are calls and arguments are fitted to their schemas;
-    convert a list once with `to_tools` when many texts are read. `abstain` are names by which a
-    model says that it calls no tool (`no_function`): a call of one, and of nothing else, has the
-    outcome "no_call" and the detail "abstained". Where `format` is (or names) a parser of somebody
-    else's that fails, that is a `PluginError`. A built-in name is always the built-in one here.
+    convert a list once with `to_tools` when many texts are read. Where `format` is (or names) a
+    parser of somebody else's that fails, that is a `PluginError`. A built-in name is always the
+    built-in one here.
 
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
@@ -68,8 +64,6 @@ def parse(
         tools = known_tools(tools)
     if type(text) is not str:
         text = _text(text)
-    if abstain:
-        return parser_abstaining(format, abstain).parse(text, tools=tools, level=level)
     reader = _READERS.get(format) if type(format) is str else None
     if reader is None or level not in LEVELS:
         return parser_for(format).parse(text, tools=tools, level=level)
@@ -97,8 +91,6 @@ def parse_levels(
     text: str,
     format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
-    *,
-    abstain: Collection[str] = (),
 ) -> dict[Level, ParseResult]:
     """Read the calls out of a text at all three levels, at little more than the cost of one.
 
@@ -114,25 +106,12 @@ def parse_levels(
     """
     if type(text) is not str:
         text = _text(text)
-    if abstain:
-        names = names_in(abstain)
-        results = parse_levels(text, format, with_names(known_tools(tools), names))
-        return {level: without_names(result, names) for level, result in results.items()}
     known, parser = known_tools(tools), parser_for(format)
     if isinstance(parser, Reader):
         return parser.parse_levels(text, tools=known)
     if isinstance(parser, Format):
         return reader_of(parser).parse_levels(text, tools=known)
     return {level: parser.parse(text, tools=known, level=level) for level in LEVELS}
-
-
-def parser_abstaining(
-    format: str | Format | Reader | Parser,  # noqa: A002 - as in `parse`
-    abstain: Collection[str],
-) -> Parser:
-    """The parser of that name, whose calls of the names in `abstain` are none."""
-    parser, names = parser_for(format), names_in(abstain)
-    return Abstaining(parser.name, parser, names)
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
@@ -11,8 +11,7 @@ from tunaeval.types import STRUCTURED, Level, ParseResult, Source, ToolCall, Too
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
-from .abstaining import names_in, with_names, without_names
-from .by_name import AnyTools, known_tools, parser_abstaining, parser_for
+from .by_name import AnyTools, known_tools, parser_for
 from .leaked import served
 from .many import Setting, read_many
 from .message import read_message
@@ -30,27 +29,23 @@ def parse_message(
     level: Level = "standard",
     *,
     source: Source | None = None,
-    abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
     `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
-    level `standard`) and no call at `strict`. Without a word any call counts. `abstain` is as in
-    `parse`.
+    level `standard`) and no call at `strict`. Without a word any call counts.
 
     Examples:
         >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
         >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
         {'path': '.'}
     """
-    known, parser, names = known_tools(tools), parser_for(format), names_in(abstain)
-    known = with_names(known, names) if names else known
+    known, parser = known_tools(tools), parser_for(format)
     result = read_message(
         message, lambda text: parser.parse(text, tools=known, level=level), known, level
     )
-    result = served(result, level) if source == STRUCTURED else result
-    return without_names(result, names) if names else result
+    return served(result, level) if source == STRUCTURED else result
 
 
 def parse_many(
@@ -59,8 +54,6 @@ def parse_many(
     tools: AnyTools = None,
     level: Level = "standard",
     workers: int = 1,
-    *,
-    abstain: Collection[str] = (),
 ) -> list[ParseResult]:
     """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
 
@@ -81,20 +74,15 @@ def parse_many(
         >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
         ['calls', 'no_call', 'malformed']
     """
-    parser = parser_abstaining(format, abstain) if abstain else format
-    return read_many(texts, Setting(parser_for, parser, known_tools(tools), level), workers)
+    return read_many(texts, Setting(parser_for, format, known_tools(tools), level), workers)
 
 
 def stream(
     format: str | Format | Reader = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
     level: Level = "standard",
-    *,
-    abstain: Collection[str] = (),
 ) -> Stream:
     """A reader for a text that arrives in pieces; its result equals that of the whole text.
-
-    `abstain` is as in `parse`. Events report such a call, as only the end shows if it is alone.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -102,9 +90,7 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    known, names = known_tools(tools), names_in(abstain)
-    known = with_names(known, names) if names else known
-    return reader_named(format).stream(tools=known, level=level, abstain=names)
+    return reader_named(format).stream(tools=known_tools(tools), level=level)
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

@@ -40,19 +40,9 @@ if TYPE_CHECKING:
         text_of,
     )
     from .messages import Message, ToolExecution, Usage
-    from .parsing import (
-        ABSTAINED,
-        LEVELS,
-        NOT_TEXT,
-        UNKNOWN_TOOL,
-        Diagnosis,
-        Level,
-        Outcome,
-        ParseResult,
-    )
+    from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
 
 _HOMES = {
-    "ABSTAINED": "parsing",
     "ARGUMENTS_KEYS": "calls",
     "AgentRun": "exchange",
     "AgentTask": "exchange",
@@ -94,7 +84,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "ABSTAINED",
     "ARGUMENTS_KEYS",
     "INVALID_ARGUMENTS",
     "LEAKED_CALL",

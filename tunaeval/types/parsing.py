@@ -23,9 +23,6 @@ UNKNOWN_TOOL = "unknown-tool"
 
 _DETAILS = (UNKNOWN_TOOL, NOT_TEXT)
 
-ABSTAINED = "abstained"
-"""The diagnosis of a call that only says that no tool is called; see `abstain` of `parse`."""
-
 LEVELS: tuple[Level, ...] = ("strict", "standard", "lenient")
 
 
@@ -81,15 +78,12 @@ class ParseResult:
 
     @property
     def detail(self) -> str | None:
-        """Why the outcome is "malformed" or "no_call", where that has a name; else None.
+        """Why the outcome is "malformed", where that has a name; else None.
 
-        "abstained": the model said so by a call of its own (see `abstain` of `tunaeval.parse`).
         "unknown-tool": there would have been a call if the tool it names had been given.
         "not-text": there was no text to be read (see `parse_many`).
         """
-        if self.outcome not in ("malformed", "no_call"):
+        if self.outcome != "malformed":
             return None
         codes = {diagnosis.code for diagnosis in self.diagnoses}
-        if self.outcome == "no_call":
-            return ABSTAINED if ABSTAINED in codes else None
         return next((code for code in _DETAILS if code in codes), None)

@@ -12,7 +12,6 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
-from ..abstaining import without_names
 from ..collect import Collector
 from ..finder import Finder
 from ..lost_calls import report_lost_calls
@@ -45,10 +44,8 @@ class Stream:
         *,
         tools: Tools | None = None,
         level: Level = "standard",
-        abstain: frozenset[str] = frozenset(),
     ) -> None:
         wanted_name(level, "level", LEVELS)
-        self._abstain = abstain
         self._tools = tools
         self._level: Level = level
         self._deltas: Deltas | None = None
@@ -114,8 +111,7 @@ class Stream:
             report_unread(self._collector, self._finder, text, self._tools)
             result = self._collector.result(text)
             failed = self._lines is not None and self._lines.failed
-            result = self._deltas.finish(result, failed) if self._deltas else result
-            self._result = without_names(result, self._abstain) if self._abstain else result
+            self._result = self._deltas.finish(result, failed) if self._deltas else result
         return self._result
 
     def last_events(self) -> list[Event]:
