@@ -14,6 +14,7 @@ from functools import cache
 
 from tunaeval.parsing import parse
 from tunaeval.types import (
+    REMARKS,
     Diagnosis,
     Level,
     ParseResult,
@@ -34,11 +35,6 @@ from .recipe import Recipe
 from .words import has_words
 
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
-_ODD = frozenset({
-    "quoted", "lone-surrogate", "nul", "duplicate-key", "too-many-diagnoses", "trailing-ellipsis",
-    "unclosed-fence", "unclosed-reasoning",
-})  # fmt: skip
-"""Diagnoses that are of no attempt at a call."""
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
@@ -165,7 +161,7 @@ def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None)
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
     """Where attempts are that are no calls; what is said of one place is one attempt."""
     sound = sorted(call.span for call in calls if call.span)
-    spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in _ODD}
+    spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in REMARKS}
     last = Span(-1, -1)
     at = 0
     for span in sorted(spans):
