@@ -160,7 +160,7 @@ def _ways(forms: Sequence[Format]) -> Iterator[str]:
     if openers:
         behind = rf"(?:(?={_SPACE}(?P<behind>{_NAME}))|)"
         yield rf"(?P<opener>(?P<mark>{_any_of(openers)}){behind})"
-    leads = {lead for form in forms for lead in _leads(form)} - openers
+    leads = {lead for form in forms for lead in _leads(form) if lead} - openers
     if leads:
         yield rf"(?:{_any_of(leads)})(?:functions\.)?(?={_SPACE}[\"']?(?P<name>{_NAME}))"
     if any(form.python is not None for form in forms):
