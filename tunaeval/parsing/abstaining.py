@@ -28,11 +28,14 @@ from tunaeval.wanted import wanted_items
 _REMARKS = REMARKS | {"later-turn"}
 
 
+def abstaining_names(abstain: Collection[str]) -> tuple[str, ...]:
+    """The names, each once. Raises `UsageError` for one string, and for what is no string."""
+    return tuple(dict.fromkeys(wanted_items(abstain or (), "abstain", str, "names of calls")))
+
+
 def names_of(abstain: Collection[str]) -> frozenset[str]:
-    """The names as a set. Raises `UsageError` for one string, and for what is no string."""
-    if not abstain or type(abstain) is frozenset:
-        return frozenset(abstain or ())
-    return frozenset(wanted_items(abstain, "abstain", str, "names of calls"))
+    """The same as a set."""
+    return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
 
 
 def abstaining(parser: Parser, abstain: Collection[str]) -> Parser:
