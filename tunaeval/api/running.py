@@ -56,6 +56,7 @@ async def arun(
     level: Level = _UNSET,
     profile: str | None = _UNSET,
     calls: CountedCalls = _UNSET,
+    abstain: tuple[str, ...] = _UNSET,
     attempts: int = _UNSET,
     max_tokens: int = _UNSET,
     temperature: float | None = _UNSET,

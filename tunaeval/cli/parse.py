@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = _tools(arguments.tools)
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
-    from tunaeval.parsing import sole_parser_for  # noqa: PLC0415 - not for --help
+    from tunaeval.parsing import parse, sole_parser_for  # noqa: PLC0415 - not for --help
     from tunaeval.registry import guarded  # noqa: PLC0415 - as above
 
     parser = guarded(sole_parser_for(arguments.format))
@@ -70,11 +70,18 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         from .rows import Setting  # noqa: PLC0415 - as above
 
         as_json = arguments.json or arguments.out is not None
-        setting = Setting(arguments.format, tools, arguments.level, arguments.field, as_json)
+        setting = Setting(
+            arguments.format,
+            tools,
+            arguments.level,
+            arguments.field,
+            as_json,
+            abstain=tuple(arguments.abstain),
+        )
         return parse_rows(arguments, setting, output)
     _refuse_options_of_lines(arguments)
     text = _read(arguments.file, output)
-    result = parser.parse(text, tools=tools, level=arguments.level)
+    result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
         from tunaeval.reports import json_text  # noqa: PLC0415 - as above
 

@@ -6,7 +6,7 @@ import argparse
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """`--format`, `--level` and `--tools`."""
+    """`--format`, `--level`, `--tools` and `--abstain`."""
     parser.add_argument(
         "--format", default="auto", help="wire format, see `tunaeval formats`; openai is harmony"
     )
@@ -18,4 +18,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tools", help="the tools that may be called: a JSON file, or the name of a catalogue"
+    )
+    add_abstain(parser)
+
+
+def add_abstain(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """`--abstain`, of every command that reads replies."""
+    parser.add_argument(
+        "--abstain",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a call of this name means no call, as some prompts ask for; may be given again",
     )

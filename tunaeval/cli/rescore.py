@@ -12,6 +12,7 @@ from tunaeval.errors import UsageError
 
 from .listing import add_bfcl, add_json
 from .output import Output
+from .reading import add_abstain
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--calls", choices=("any", "structured"), help="which calls count (as in the run)"
     )
+    add_abstain(parser)
     parser.add_argument(
         "--suite", metavar="NAME|FILE", help="what is expected, and the tools (what the run kept)"
     )
@@ -61,6 +63,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         level=arguments.level,
         profile=arguments.profile,
         calls=arguments.calls,
+        abstain=arguments.abstain,
         suite=load_suite(arguments.suite, bfcl=arguments.bfcl) if arguments.suite else None,
         out=arguments.out,
     )

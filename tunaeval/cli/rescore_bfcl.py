@@ -35,6 +35,7 @@ def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
         prompts=arguments.prompts,
         format=arguments.format or "auto",
         level=arguments.level or "standard",
+        abstain=arguments.abstain,
     ):
         for sentence in (*_left_out(model), *model.notes, *model.faults):
             if sentence not in said:

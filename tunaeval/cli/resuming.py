@@ -40,6 +40,7 @@ _BY_FIELD = {
     "level": "level",
     "profile": "profile",
     "calls": "calls",
+    "abstain": "abstain",
     "attempts": "attempts",
     "repeats": "repeats",
     "max_tokens": "max_tokens",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tunaeval.parsing import parse_message, parser_for
+from tunaeval.parsing import parse, parse_message, parser_for
 from tunaeval.records import decode, encode
 from tunaeval.registry import guarded
 from tunaeval.showing import counted
@@ -45,6 +45,7 @@ class Setting(NamedTuple):
     level: Level
     field: str | None
     as_json: bool
+    abstain: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
@@ -95,12 +96,12 @@ def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
 def reading(setting: Setting) -> Callable[[Chunk], Answer]:
     """What is done with a chunk of lines."""
     parser = guarded(parser_for(setting.format))
-    parse, tools, level = parser.parse, setting.tools, setting.level
+    tools, level, names = setting.tools, setting.level, frozenset(setting.abstain)
 
     def read(message: JsonValue) -> ParseResult:
         if isinstance(message, str):
-            return parse(message, tools=tools, level=level)
-        return parse_message(message, format=parser, tools=tools, level=level)
+            return parse(message, parser, tools, level, abstain=names)
+        return parse_message(message, parser, tools, level, abstain=names)
 
     return lambda chunk: _answer(chunk, setting, read)
 

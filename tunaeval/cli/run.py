@@ -9,6 +9,7 @@ from .budget import add_budget
 from .listing import add_bfcl, add_json
 from .numbers import POSITIVE, above_zero, amount, any_whole_number, percentage, seconds
 from .output import Output
+from .reading import add_abstain
 from .resuming import add_resume
 
 
@@ -148,6 +149,7 @@ def _rules(group: argparse._ArgumentGroup) -> None:
         choices=("any", "structured"),
         help="which calls count: any, or at every level those alone that the server parsed (any)",
     )
+    add_abstain(group)
     group.add_argument(
         "--attempts",
         type=POSITIVE,

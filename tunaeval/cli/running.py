@@ -168,6 +168,7 @@ def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
         level=arguments.level,
         profile=arguments.profile,
         calls=arguments.calls,
+        abstain=tuple(arguments.abstain),
         attempts=arguments.attempts,
         max_tokens=arguments.max_tokens,
         temperature=arguments.temperature,

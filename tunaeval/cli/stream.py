@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from .tools import read_tools  # noqa: PLC0415 - as above
 
     tools = read_tools(arguments.tools) if arguments.tools else None
-    reader = stream(arguments.format, tools, arguments.level)
+    reader = stream(arguments.format, tools, arguments.level, abstain=arguments.abstain)
     feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
     reported = _json_line if arguments.json else _line
     for piece in _pieces():

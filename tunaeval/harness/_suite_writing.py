@@ -43,6 +43,7 @@ def _header(suite: Suite) -> JsonObject:
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
         **({"profile": suite.profile} if suite.profile else {}),
+        **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }
 
 

@@ -18,6 +18,7 @@ from tunaeval.errors import TransportFailure
 from tunaeval.matching import DEFAULT_PROFILE, Verdict, match, without_calls
 from tunaeval.reports import USED_UP
 from tunaeval.types import (
+    ABSTAINED,
     LEAKED_CALL,
     LEVELS,
     Level,
@@ -190,7 +191,7 @@ class _Judge:
             return "malformed"
         cut = attempt.reply.finish_reason == USED_UP
         wordless = (cut or result.truncated) and not result.content.strip()
-        unfinished = wordless or (cut and self.wants_call)
+        unfinished = result.detail != ABSTAINED and (wordless or (cut and self.wants_call))
         return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
 
     def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
@@ -253,6 +254,7 @@ def _result(
         group=scenario.group,
         weight=scenario.weight,
         leaked_calls=leaked,
+        abstain=scenario.abstain,
         task=None,
     )
 

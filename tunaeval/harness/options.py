@@ -14,6 +14,7 @@ from typing import get_args
 
 from tunaeval.errors import PluginError, UsageError
 from tunaeval.matching import profile_of
+from tunaeval.parsing import abstaining_names
 from tunaeval.plugins import shown, who
 from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Level
 from tunaeval.types.roles import Client, Parser
@@ -36,7 +37,8 @@ class RunOptions:
 
     `ask` says how the model gets the tools, `level` which repairs count, `profile` by which
     rules calls are compared (None: by those that the suite names, else "strict"), `calls` whether
-    "any" call counts or "structured" ones alone. A scenario is asked up to `attempts` times, of
+    "any" call counts or "structured" ones alone. `abstain` are names whose calls mean no call (see
+    `parse`), beside those that the suite names. A scenario is asked up to `attempts` times, of
     `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
     `repeats` times, `concurrency` scenarios at once. Raises UsageError for what cannot be.
 
@@ -49,6 +51,7 @@ class RunOptions:
     level: Level = "standard"
     profile: str | None = None
     calls: CountedCalls = "any"
+    abstain: tuple[str, ...] = ()
     attempts: int = MAX_ATTEMPTS
     max_tokens: int = MAX_TOKENS
     temperature: float | None = 0.0
@@ -67,6 +70,7 @@ class RunOptions:
             raise UsageError(f"seed is {self.seed!r}; wanted a whole number, or None")
         for name, known in (("ask", ASKS), ("level", LEVELS), ("calls", get_args(CountedCalls))):
             wanted_name(getattr(self, name), _KINDS.get(name, name), known)
+        object.__setattr__(self, "abstain", abstaining_names(self.abstain))
         profile_of(self.profile)
         if self.calls == STRUCTURED and self.ask != "api":
             raise UsageError(
@@ -75,8 +79,12 @@ class RunOptions:
             )
 
     def for_suite(self, suite: Suite) -> RunOptions:
-        """The same with a profile: that of the run, else the suite's, else the default."""
-        return replace(self, profile=profile_of(self.profile or suite.profile).name)
+        """The same with a profile: that of the run, else the suite's, else the default.
+
+        Names that mean no call are those of both.
+        """
+        profile = profile_of(self.profile or suite.profile).name
+        return replace(self, profile=profile, abstain=(*self.abstain, *suite.abstain))
 
     def rules(self) -> Rules:
         return Rules(
@@ -120,6 +128,7 @@ def run_info(
         level=options.level,
         profile=profile_of(options.profile).name,
         calls=options.calls,
+        abstain=[*options.abstain],
         ask=told.ask,
         repeats=options.repeats,
         attempts=options.attempts,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tunaeval.grammar import Format
 from tunaeval.parsing import Reader, parse_levels, parse_message, structured_only
 from tunaeval.registry import guarded
@@ -12,16 +14,24 @@ from tunaeval.types.runs import CountedCalls
 from .episode import Read
 
 
-def reading(parser: Parser | Format | Reader, tools: Tools, calls: CountedCalls = "any") -> Read:
+def reading(
+    parser: Parser | Format | Reader,
+    tools: Tools,
+    calls: CountedCalls = "any",
+    *,
+    abstain: Collection[str] = (),
+) -> Read:
     """Reads replies with the parser; raises `PluginError` where that is a plug-in that fails.
 
     A call in the text of a server's reply that was to be structured is a repair, and none at all
-    where `calls` counts structured ones alone.
+    where `calls` counts structured ones alone. `abstain` is as in `parse`.
     """
     reader = _Once(parser) if isinstance(parser, Format | Reader) else guarded(parser)
 
     def read(reply: Reply, level: Level) -> ParseResult:
-        result = parse_message(reply.message, reader, tools or None, level, source=reply.source)
+        result = parse_message(
+            reply.message, reader, tools or None, level, source=reply.source, abstain=abstain
+        )
         return structured_only(result) if calls == STRUCTURED else result
 
     return read

@@ -38,7 +38,8 @@ class Replies:
         """Each attempt's reply, read at the run's level."""
         tools = self.tools(result.scenario)
         source = where_calls_belong(self._info, tools)
-        read = reading(self._parser, tools, self._info.calls)
+        names = (*self._info.abstain, *result.abstain)
+        read = reading(self._parser, tools, self._info.calls, abstain=names)
         return [read(kept_reply(one, source), self._info.level) for one in result.attempts]
 
 

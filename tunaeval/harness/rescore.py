@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar import Format
 from tunaeval.keys import of_environment
-from tunaeval.parsing import sole_parser_for
+from tunaeval.parsing import abstaining_names, sole_parser_for
 from tunaeval.plain_files import open_plain
 from tunaeval.records import RESULTS_FILE, CountedResults
 from tunaeval.reports import summarise
@@ -74,13 +74,15 @@ def rescore(
     level: Level | None = None,
     profile: str | None = None,
     calls: CountedCalls | None = None,
+    abstain: Collection[str] = (),
     suite: Suite | Path | str | None = None,
     out: Path | str | None = None,
 ) -> Rescored:
     """Read the replies in a run's directory again; what is None stays as it was.
 
     A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
-    runs too that were kept before there was that rule.
+    runs too that were kept before there was that rule. `abstain` are names whose calls mean no call
+    (see `parse`), beside those of the run.
 
     `suite` replaces what the run expected, and its tools; its scenarios have to ask what
     the run asked. `out` is the directory that the new run is kept in, by default the one that
@@ -97,8 +99,10 @@ def rescore(
     source = wanted_path(run, "run")
     old = read_info(source)
     parser = sole_parser_for(old.format if format is None else format)
-    options = _options(old, level, profile, calls)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
+    options = _options(
+        old, level, profile, calls, (*abstaining_names(abstain), *(gold.abstain if gold else ()))
+    )
     tools = run_tools(source, old) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
     again = partial(
@@ -147,13 +151,18 @@ def _streamed(
 
 
 def _options(
-    old: RunInfo, level: Level | None, profile: str | None, calls: CountedCalls | None
+    old: RunInfo,
+    level: Level | None,
+    profile: str | None,
+    calls: CountedCalls | None,
+    abstain: tuple[str, ...],
 ) -> RunOptions:
     """By which rules the replies are read; with which sampling they were made does not matter."""
     return RunOptions(
         level=level or old.level,
         profile=profile or old.profile,
         calls=calls or old.calls,
+        abstain=(*old.abstain, *abstain),
         attempts=old.attempts,
     )
 
@@ -169,6 +178,7 @@ def _info(
         "level": options.level,
         "profile": options.profile,
         "calls": options.calls,
+        "abstain": [*options.abstain],
         "schema_version": SCHEMA_VERSION,
         "retried_at": [],
         "rescored": Source(
@@ -228,6 +238,7 @@ def _as_it_was(old: ScenarioResult) -> Scenario:
         tags=old.tags,
         group=old.group,
         weight=old.weight,
+        abstain=old.abstain,
     )
 
 
@@ -243,19 +254,13 @@ def _again(
     own = tools.of(result.scenario)
     source = where_calls_belong(old, own)
     replies = [kept_reply(attempt, source) for attempt in result.attempts]
+    scenario, rules, failure = gold(result), options.rules(), _failure(result)
+    names = (*options.abstain, *scenario.abstain)
+    read = reading(parser, own, options.calls, abstain=names)
     if result.task is not None:
-        read, rules = reading(parser, own, options.calls), options.rules()
-        return reread_task(
-            gold(result), result, replies, _failure(result), tools=own, read=read, rules=rules
-        )
+        return reread_task(scenario, result, replies, failure, tools=own, read=read, rules=rules)
     return reread(
-        gold(result),
-        replies,
-        _failure(result),
-        tools=own,
-        read=reading(parser, own, options.calls),
-        rules=options.rules(),
-        repeat=result.repeat,
+        scenario, replies, failure, tools=own, read=read, rules=rules, repeat=result.repeat
     )
 
 

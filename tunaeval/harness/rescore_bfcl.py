@@ -6,14 +6,14 @@ suite `bfcl:CATEGORY`, with the tools of its prompt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from tunaeval.errors import SuiteError, TransportFailure
 from tunaeval.grammar import Format
-from tunaeval.parsing import sole_parser_for
+from tunaeval.parsing import abstaining_names, sole_parser_for
 from tunaeval.reports import summarise
 from tunaeval.types import LEVELS, Level, Tools
 from tunaeval.types.roles import Parser
@@ -72,6 +72,7 @@ def rescore_bfcl(
     prompts: Path | str | None = None,
     format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
     level: Level = "standard",
+    abstain: Collection[str] = (),
 ) -> Iterator[BfclModel]:
     """Read the results that `bfcl generate` wrote below `path`, one model after the other.
 
@@ -80,8 +81,8 @@ def rescore_bfcl(
     `possible_answer` in it (by default that of the installed package `bfcl-eval`). Categories that
     are not for Python or have several turns are left out, and counted. What cannot be read, and
     results that are not of these prompts, are listed in `faults`, and the rest is read all the
-    same. Raises `RecordError` where there are no results, `SuiteError` where there are no prompts
-    or one of them cannot be read.
+    same. `abstain` are names whose calls mean no call, as in `parse`. Raises `RecordError` where
+    there are no results, `SuiteError` where there are no prompts or one of them cannot be read.
 
     Examples:
         >>> tunaeval.rescore_bfcl("nowhere")
@@ -96,7 +97,7 @@ def rescore_bfcl(
     folder = None if prompts is None else wanted_path(prompts, "prompts")
     found = result_files(wanted_path(path, "path"))
     known = _Prompts(folder)
-    read = partial(reading, parser)
+    read = partial(reading, parser, abstain=abstaining_names(abstain))
     return (_model(model, files, known, read, level) for model, files in found.items())
 
 

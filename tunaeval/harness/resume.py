@@ -19,8 +19,9 @@ from .results import found_results, placed_results
 from .waiting import HOPELESS
 
 _SAME = (
-    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "ask",
-    "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed", "deadline_seconds",
+    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
+    "ask", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
+    "deadline_seconds",
 )  # fmt: skip
 """What decides the results. How many are asked at once does not."""
 

@@ -236,7 +236,8 @@ class SuiteRun:
         self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
     ) -> ScenarioResult:
         """One question, or a task of many turns."""
-        read = reading(self._parser, tools, self.options.calls)
+        names = (*self.options.abstain, *scenario.abstain)
+        read = reading(self._parser, tools, self.options.calls, abstain=names)
         asked: dict[str, Any] = {
             "asking": told,
             "read": read,

@@ -26,6 +26,8 @@ from ._suite_tools import header_tools, names_tools, packaged, suites_folder
 
 _Which: TypeAlias = Callable[[Scenario], bool]
 
+_BESIDE_A_SELECTION = {"name", "description", "profile", "abstain", "from", "select"}
+
 _EXCLUDES = (("system_prompt", "system_prompt_file"),)
 
 
@@ -170,7 +172,16 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         system_prompt=prompt,
         digest=suite_digest(scenarios, tools, prompt),
         profile=_profile(header, place),
+        abstain=_abstain(header, place),
     )
+
+
+def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
+    """The names whose calls mean no call, where the file says so."""
+    names = header.get("abstain", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise place.at("abstain").error(f"found {shown(names)}, wanted a list of names of calls")
+    return tuple(names)
 
 
 def _profile(header: JsonObject, place: Place) -> str | None:
@@ -205,10 +216,10 @@ def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Sc
 def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) -> Suite:
     """Scenarios of a built-in suite, chosen by id: nothing is written twice."""
     header, place = file.header, file.place
-    beside = sorted(header.keys() - {"name", "description", "profile", "from", "select"})
+    beside = sorted(header.keys() - _BESIDE_A_SELECTION)
     if beside or file.rows:
         raise place.at(*beside[:1]).error(
-            "from and select are used alone, with nothing beside them but a profile"
+            "from and select are used alone, with nothing beside them but profile and abstain"
         )
     source, ids = _source(file), header.get("select")
     if not isinstance(ids, list) or not ids:
@@ -224,6 +235,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
     scenarios = tuple(by_id[one] for one in ids)
     digest = suite_digest(scenarios, whole.tools, whole.system_prompt)
     changed: dict[str, object] = {"name": name, "scenarios": scenarios, "digest": digest}
+    changed["abstain"] = (*whole.abstain, *_abstain(header, place))
     if "profile" in header:
         changed["profile"] = _profile(header, place)
     return whole.model_copy(update=changed)
@@ -276,7 +288,7 @@ def _canonical(value: JsonValue) -> bytes:
 def _digested(scenario: Scenario) -> JsonObject:
     """The fields that came later count where they are used: older digests stay as they are."""
     data = scenario.model_dump(exclude={"tools", "messages"})
-    for later in ("group", "weight", "difficulty", "sources", "task"):
+    for later in ("group", "weight", "difficulty", "sources", "task", "abstain"):
         if data[later] == Scenario.model_fields[later].default:
             del data[later]
     if scenario.tools is not None:

@@ -85,6 +85,7 @@ def _about(scenario: Scenario, repeat: int) -> dict[str, Any]:
         "tags": scenario.tags,
         "group": scenario.group,
         "weight": scenario.weight,
+        "abstain": scenario.abstain,
     }
 
 

@@ -11,6 +11,7 @@ from tunaeval.later import imported_later
 
 if TYPE_CHECKING:
     # For type checkers; at run time each is imported when it is asked for.
+    from .abstaining import abstaining_names
     from .by_name import (
         AnyTools,
         auto,
@@ -50,6 +51,7 @@ _HOMES = {
     "Reader": "reader",
     "Stream": "streaming.stream",
     "TILES": "streaming.events",
+    "abstaining_names": "abstaining",
     "arguments_text": "streaming.live",
     "auto": "by_name",
     "fits": "fitting",
@@ -83,6 +85,7 @@ __all__ = [
     "Kind",
     "Reader",
     "Stream",
+    "abstaining_names",
     "arguments_text",
     "auto",
     "fits",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -46,6 +46,8 @@ def parse(
     format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
     tools: AnyTools = None,
     level: Level = "standard",
+    *,
+    abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
@@ -53,6 +55,10 @@ def parse(
     convert a list once with `to_tools` when many texts are read. Where `format` is (or names) a
     parser of somebody else's that fails, that is a `PluginError`. A built-in name is always the
     built-in one here.
+
+    `abstain` are names by which a model says that it calls nothing, as its prompt asks: a call of
+    one is none, and where there is no other the outcome is "no_call", the detail "abstained".
+    Such a name need not be among the tools.
 
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
@@ -64,6 +70,10 @@ def parse(
         tools = known_tools(tools)
     if type(text) is not str:
         text = _text(text)
+    if abstain:
+        from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
+
+        return abstaining(parser_for(format), abstain).parse(text, tools=tools, level=level)
     reader = _READERS.get(format) if type(format) is str else None
     if reader is None or level not in LEVELS:
         return parser_for(format).parse(text, tools=tools, level=level)
@@ -91,6 +101,8 @@ def parse_levels(
     text: str,
     format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
+    *,
+    abstain: Collection[str] = (),
 ) -> dict[Level, ParseResult]:
     """Read the calls out of a text at all three levels, at little more than the cost of one.
 
@@ -107,6 +119,10 @@ def parse_levels(
     if type(text) is not str:
         text = _text(text)
     known, parser = known_tools(tools), parser_for(format)
+    if abstain:
+        from .abstaining import levels_without  # noqa: PLC0415 - as in `parse`
+
+        return levels_without(abstain, lambda more: parse_levels(text, parser, more), known)
     if isinstance(parser, Reader):
         return parser.parse_levels(text, tools=known)
     if isinstance(parser, Format):

@@ -37,6 +37,7 @@ class Setting(NamedTuple):
     format: object
     tools: Tools | None
     level: Level
+    abstain: frozenset[str] = frozenset()
 
 
 def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[ParseResult]:
@@ -103,6 +104,10 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
 
 def _reading(parser: Parser, setting: Setting) -> Callable[[_Text], ParseResult]:
     """What is done with each text."""
+    if setting.abstain:
+        from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
+
+        parser = abstaining(parser, setting.abstain)
     parse, tools, level = parser.parse, setting.tools, setting.level
     return lambda text: (
         text if isinstance(text, ParseResult) else parse(text, tools=tools, level=level)

@@ -37,6 +37,7 @@ from tunaeval.types import (
     text_of,
 )
 
+from .abstaining import widened, without_abstaining
 from .fast.claims import sound_call
 from .fast.made import result_of
 from .judge import Verdict, judge
@@ -59,7 +60,11 @@ _SAYS = frozenset({*_FIELDS, *REASONING_KEYS, "invalid_tool_calls", "refusal"})
 
 
 def read_message(
-    message: object, read: Callable[[str], ParseResult], tools: Tools | None, level: Level
+    message: object,
+    read: Callable[[str], ParseResult],
+    tools: Tools | None,
+    level: Level,
+    abstain: frozenset[str] = frozenset(),
 ) -> ParseResult:
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
     is_mapping = isinstance(message, (dict, Mapping))  # dict first, as in `_get`
@@ -86,7 +91,7 @@ def read_message(
     reasoning = get(first) or get(second)
     if isinstance(reasoning, str) or faults:
         text = reasoned(text, reasoning if isinstance(reasoning, str) else "", faults)
-    server = structured(items, tools, level)[0] if items else _NO_CALLS
+    server = structured(items, tools, level, abstain)[0] if items else _NO_CALLS
     if invalid := get("invalid_tool_calls"):
         server = _with_invalid(server, listed(invalid))
     return text if server is _NO_CALLS else joined(server, text)
@@ -176,9 +181,18 @@ def joined(server: ParseResult, text: ParseResult) -> ParseResult:
 
 
 def structured(
-    items: Sequence[object], tools: Tools | None, level: Level
+    items: Sequence[object],
+    tools: Tools | None,
+    level: Level,
+    abstain: frozenset[str] = frozenset(),
 ) -> tuple[ParseResult, list[ToolCall | None]]:
-    """The calls that a server had parsed, and why some of them are none; also item by item."""
+    """The calls that a server had parsed, and why some of them are none; also item by item.
+
+    The result is without calls of the names in `abstain`; the items are not.
+    """
+    if abstain:
+        found, calls = structured(items, widened(tools, abstain), level)
+        return without_abstaining(found, abstain, attempted=None in calls), calls
     calls = [_sound(item, tools) for item in items[:MAX_CALLS]]
     if all(calls) and len(calls) == len(items):
         return result_of(tuple(filter(None, calls)), "", None), calls

@@ -106,11 +106,17 @@ class Reader:
         strict = self._result(text, tools, "strict", known)
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
-    def stream(self, *, tools: Tools | None = None, level: Level = "standard") -> Stream:
+    def stream(
+        self,
+        *,
+        tools: Tools | None = None,
+        level: Level = "standard",
+        abstain: frozenset[str] = frozenset(),
+    ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
-        return Stream(self._compile(), tools=tools, level=level)
+        return Stream(self._compile(), tools=tools, level=level, abstain=abstain)
 
     def _compile(self) -> Finder:
         if self._finder is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
@@ -11,6 +11,7 @@ from tunaeval.types import STRUCTURED, Level, ParseResult, Source, ToolCall, Too
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
+from .abstaining import abstaining, names_of
 from .by_name import AnyTools, known_tools, parser_for
 from .leaked import served
 from .many import Setting, read_many
@@ -29,21 +30,24 @@ def parse_message(
     level: Level = "standard",
     *,
     source: Source | None = None,
+    abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
     `source` says where its calls belong: with "structured" the server was given the tools and
     was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
-    level `standard`) and no call at `strict`. Without a word any call counts.
+    level `standard`) and no call at `strict`. Without a word any call counts. `abstain` is as in
+    `parse`, for structured calls, too.
 
     Examples:
         >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
         >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
         {'path': '.'}
     """
-    known, parser = known_tools(tools), parser_for(format)
+    known, names = known_tools(tools), names_of(abstain)
+    parser = abstaining(parser_for(format), names)
     result = read_message(
-        message, lambda text: parser.parse(text, tools=known, level=level), known, level
+        message, lambda text: parser.parse(text, tools=known, level=level), known, level, names
     )
     return served(result, level) if source == STRUCTURED else result
 
@@ -54,6 +58,8 @@ def parse_many(
     tools: AnyTools = None,
     level: Level = "standard",
     workers: int = 1,
+    *,
+    abstain: Collection[str] = (),
 ) -> list[ParseResult]:
     """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
 
@@ -67,22 +73,27 @@ def parse_many(
     calls of thousands of characters (1.6 to 1.8 times faster with two). Prose and short calls in
     sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
     as long as reading thousands of short texts; fewer than 257 texts are read in this one.
-    Raises `TunaevalError` when a process dies.
+    Raises `TunaevalError` when a process dies. `abstain` is as in `parse`.
 
     Examples:
         >>> good = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
         >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
         ['calls', 'no_call', 'malformed']
     """
-    return read_many(texts, Setting(parser_for, format, known_tools(tools), level), workers)
+    setting = Setting(parser_for, format, known_tools(tools), level, names_of(abstain))
+    return read_many(texts, setting, workers)
 
 
 def stream(
     format: str | Format | Reader = "auto",  # noqa: A002 - as in `parse`
     tools: AnyTools = None,
     level: Level = "standard",
+    *,
+    abstain: Collection[str] = (),
 ) -> Stream:
     """A reader for a text that arrives in pieces; its result equals that of the whole text.
+
+    A call by which the model abstains (`abstain`, as in `parse`) is markup in its events.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -90,7 +101,8 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return reader_named(format).stream(tools=known_tools(tools), level=level)
+    reader = reader_named(format)
+    return reader.stream(tools=known_tools(tools), level=level, abstain=names_of(abstain))
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

@@ -33,8 +33,8 @@ _SAME = (
 """What has to be the same in both runs."""
 
 _SETTINGS = (
-    "model", "client", "format", "ask", "calls", "attempts", "max_tokens", "temperature", "seed",
-    "repeats", "profile", "level", "suite",
+    "model", "client", "format", "ask", "calls", "abstain", "attempts", "max_tokens",
+    "temperature", "seed", "repeats", "profile", "level", "suite",
 )  # fmt: skip
 """What may differ, and is reported where it does: it is what is compared."""
 

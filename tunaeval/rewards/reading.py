@@ -14,8 +14,9 @@ from functools import cache
 
 from tunaeval.parsing import parse
 from tunaeval.types import (
+    ABSTAINED,
+    REMARKS,
     Diagnosis,
-    Level,
     ParseResult,
     Span,
     ToolCall,
@@ -34,11 +35,6 @@ from .recipe import Recipe
 from .words import has_words
 
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
-_ODD = frozenset({
-    "quoted", "mention", "echo", "later-turn", "lone-surrogate", "nul", "duplicate-key",
-    "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning",
-})  # fmt: skip
-"""Diagnoses that are of no attempt at a call."""
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
@@ -61,13 +57,13 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)
-    result = parse(text, recipe.reader, tools, recipe.level)
+    result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
     forged: list[Span] = []
     if has_observations(text):
         others = observations(text, [call.span for call in result.calls if call.span])
         if others:
             text = without(text, others)
-            result = parse(text, recipe.reader, tools, recipe.level)
+            result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
             forged = [] if recipe.observations else others
     found = of_result(result, recipe, text, tools)
     if forged:
@@ -96,7 +92,8 @@ def of_result(
 ) -> Attempts:
     """What a text's result says of its attempts; with the text, which calls are in a fence."""
     calls = [*result.calls]
-    found = Attempts(calls, set(), outcome=result.outcome, speaks=has_words(result.content))
+    speaks = has_words(result.content) or result.detail == ABSTAINED
+    found = Attempts(calls, set(), outcome=result.outcome, speaks=speaks)
     if result.diagnoses:
         found.diagnoses = result.diagnoses
         found.hedged = {*keys_twice(result.diagnoses, calls)}
@@ -165,7 +162,7 @@ def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None)
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
     """Where attempts are that are no calls; what is said of one place is one attempt."""
     sound = sorted(call.span for call in calls if call.span)
-    spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in _ODD}
+    spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in REMARKS}
     last = Span(-1, -1)
     at = 0
     for span in sorted(spans):
@@ -225,7 +222,8 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if len(items) == len(result.calls):
         found.hedged |= {at for at, item in enumerate(items) if two_guesses(_inside(item))}
     beside = [call for call in text.calls if not _among(call, result.calls)]
-    found.broken = len(items) - len(result.calls) + text.broken + len(beside)
+    tried = [item for item in items if _get(_inside(item), "name") not in recipe.abstain]
+    found.broken = max(len(tried) - len(result.calls), 0) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
     found.diagnoses += text.diagnoses
@@ -233,17 +231,18 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
         for call in beside
     )
-    found.speaks = has_words(said)
+    found.speaks = has_words(said) or result.detail == ABSTAINED
     return _with_foreign(found, foreign)
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
     """What structured calls are, read as those of a message."""
-    return _reader_of_messages()({"tool_calls": items}, recipe.reader, tools, recipe.level)
+    read, level = _reader_of_messages(), recipe.level
+    return read({"tool_calls": items}, recipe.reader, tools, level, abstain=recipe.abstain)
 
 
 @cache
-def _reader_of_messages() -> Callable[[object, str, Tools | None, Level], ParseResult]:
+def _reader_of_messages() -> Callable[..., ParseResult]:
     """Imported for the first message: it takes as long as all that a text needs."""
     from tunaeval.parsing import parse_message  # noqa: PLC0415 - see above
 

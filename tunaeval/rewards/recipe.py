@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.parsing import parser_for
+from tunaeval.parsing import abstaining_names, parser_for
 from tunaeval.types import LEVELS, Level
 from tunaeval.wanted import refusal, wanted_name
 
@@ -54,7 +54,8 @@ class Recipe:
     `reader` is a format by name, `level` which repairs are made in reading. A completion of more
     than `max_characters` earns nothing and is not read. `observations`: a text may hold what tools
     answered, as texts of several turns do, and nothing in there counts; without them the
-    markers of an answer are the model's own making, and broken.
+    markers of an answer are the model's own making, and broken. `abstain` are names whose calls
+    mean no call, as in `tunaeval.parse`: such a call is an answer in words.
 
     Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
@@ -77,6 +78,7 @@ class Recipe:
     level: Level = "standard"
     max_characters: int = 262_144
     observations: bool = True
+    abstain: tuple[str, ...] = ()
     digest: str = field(init=False, repr=False, compare=False)
     """Twelve characters that differ where rewards may; in every result."""
 
@@ -95,7 +97,12 @@ class Recipe:
             raise refusal("max_characters", self.max_characters, "a whole number, 1 or more")
         if type(self.observations) is not bool:
             raise refusal("observations", self.observations, "True or False")
-        said = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.init]
+        object.__setattr__(self, "abstain", tuple(sorted(abstaining_names(self.abstain))))
+        said = [
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)
+            if one.init and (one.name != "abstain" or self.abstain)
+        ]
         digest = sha256(f"{_RULES} {' '.join(said)}".encode()).hexdigest()[:12]
         object.__setattr__(self, "digest", digest)
 

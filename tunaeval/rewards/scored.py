@@ -85,7 +85,7 @@ def reward(
     known = gold.tools if tools is None else tools
     text, message = _plain(completion)
     if text is not None and len(text) <= recipe.max_characters and not has_others(text):
-        result = parse(text, recipe.reader, known, recipe.level)
+        result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             said = result.content
             if not (has_two_keys(text) or (said and tries_left(said, recipe.reader, known))):

@@ -40,9 +40,20 @@ if TYPE_CHECKING:
         text_of,
     )
     from .messages import Message, ToolExecution, Usage
-    from .parsing import LEVELS, NOT_TEXT, UNKNOWN_TOOL, Diagnosis, Level, Outcome, ParseResult
+    from .parsing import (
+        ABSTAINED,
+        LEVELS,
+        NOT_TEXT,
+        REMARKS,
+        UNKNOWN_TOOL,
+        Diagnosis,
+        Level,
+        Outcome,
+        ParseResult,
+    )
 
 _HOMES = {
+    "ABSTAINED": "parsing",
     "ARGUMENTS_KEYS": "calls",
     "AgentRun": "exchange",
     "AgentTask": "exchange",
@@ -62,6 +73,7 @@ _HOMES = {
     "Notice": "conversations",
     "Outcome": "parsing",
     "ParseResult": "parsing",
+    "REMARKS": "parsing",
     "Repair": "calls",
     "Reply": "exchange",
     "Request": "exchange",
@@ -84,12 +96,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "ABSTAINED",
     "ARGUMENTS_KEYS",
     "INVALID_ARGUMENTS",
     "LEAKED_CALL",
     "LEVELS",
     "NAME_KEYS",
     "NOT_TEXT",
+    "REMARKS",
     "STRUCTURED",
     "UNKNOWN_TOOL",
     "AgentRun",

@@ -125,12 +125,13 @@ class Tools(Mapping[str, ToolSpec]):
         ['ls', 'cat']
     """
 
-    __slots__ = ("_by_name", "prepared")
+    __slots__ = ("_by_name", "_widened", "prepared")
 
     def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
         self._by_name = {spec.name: spec for spec in specs}
         self.prepared: dict[str, Any] = {}
         """What the parser made of each tool, kept for its next text; no part of the value."""
+        self._widened: dict[frozenset[str], Tools] = {}
 
     def __getitem__(self, name: str) -> ToolSpec:
         return self._by_name[name]
@@ -150,6 +151,14 @@ class Tools(Mapping[str, ToolSpec]):
     def __reduce__(self) -> tuple[type[Tools], tuple[tuple[ToolSpec, ...]]]:
         """To another process goes the value alone, not what was prepared of it here."""
         return Tools, (tuple(self._by_name.values()),)
+
+    def widened(self, names: frozenset[str]) -> Tools:
+        """These tools, and one without a schema for each further name; made once."""
+        found = self._widened.get(names)
+        if found is None:
+            more = (ToolSpec(name) for name in sorted(names - self._by_name.keys()))
+            found = self._widened[names] = Tools([*self._by_name.values(), *more])
+        return found
 
     def as_openai(self) -> list[JsonObject]:
         """All tools in the shape of OpenAI's chat completions API."""

@@ -21,7 +21,16 @@ NOT_TEXT = "not-text"
 UNKNOWN_TOOL = "unknown-tool"
 """The diagnosis of a call to a tool that was not given."""
 
-_DETAILS = (UNKNOWN_TOOL, NOT_TEXT)
+ABSTAINED = "abstained"
+"""The diagnosis of a call whose name says that the reply calls nothing."""
+
+_DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
+
+REMARKS = frozenset({
+    "quoted", "mention", "echo", "later-turn", "lone-surrogate", "nul", "duplicate-key",
+    "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
+})  # fmt: skip
+"""Diagnoses that are of no attempt at a call."""
 
 LEVELS: tuple[Level, ...] = ("strict", "standard", "lenient")
 
@@ -78,12 +87,14 @@ class ParseResult:
 
     @property
     def detail(self) -> str | None:
-        """Why the outcome is "malformed", where that has a name; else None.
+        """Why the outcome is "malformed" or "no_call", where that has a name; else None.
 
         "unknown-tool": there would have been a call if the tool it names had been given.
         "not-text": there was no text to be read (see `parse_many`).
+        "abstained": the only call was of a name that means no call (`abstain` of `parse`).
         """
-        if self.outcome != "malformed":
+        details = _DETAILS.get(self.outcome)
+        if details is None or not self.diagnoses:
             return None
         codes = {diagnosis.code for diagnosis in self.diagnoses}
-        return next((code for code in _DETAILS if code in codes), None)
+        return next((code for code in details if code in codes), None)

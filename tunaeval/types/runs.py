@@ -76,6 +76,8 @@ class Suite(BaseModel):
     """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree."""
     profile: str | None = None
     """By which rules its calls are compared where a run names none; None: the default ones."""
+    abstain: tuple[str, ...] = ()
+    """Names whose calls mean no call, as the prompt asks for; see `parse`."""
     tools_from: tuple[str, ...] = ()
     """Where tools that stand in for the suite's own were taken from."""
 
@@ -160,6 +162,8 @@ class ScenarioResult(Data):
     weight: float = 1.0
     leaked_calls: int = 0
     """How many calls of the answer a server left in the text that was to parse them."""
+    abstain: tuple[str, ...] = ()
+    """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None
     """Of an episode of many turns, of which each attempt is a turn: how it ended and was graded."""
 
@@ -195,6 +199,8 @@ class RunInfo(BaseModel):
     level: Level
     profile: str
     calls: CountedCalls = "any"
+    abstain: list[str] = Field(default_factory=list)
+    """Names whose calls mean no call: those of the suite, and those that the run was given."""
     ask: str
     repeats: int
     attempts: int

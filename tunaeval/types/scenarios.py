@@ -30,6 +30,8 @@ class Scenario(Data):
     """What was said before the prompt, in the shape of OpenAI's API."""
     tools: Tools | None = None
     """The tools of this scenario alone; None: those of the suite."""
+    abstain: tuple[str, ...] = ()
+    """Names whose calls mean no call, in this scenario, beside those of the suite."""
     task: Task | None = None
     """What makes it an episode of many turns in a workspace; None: one question."""
     tags: tuple[str, ...] = ()

@@ -140,8 +140,11 @@ def _begins_arguments(arguments: JsonValue) -> bool:
 class Deltas:
     """The structured calls and the reasoning of one streamed message."""
 
-    def __init__(self, events: list[Event], tools: Tools | None, level: Level) -> None:
+    def __init__(
+        self, events: list[Event], tools: Tools | None, level: Level, abstain: frozenset[str]
+    ) -> None:
         self._events = events
+        self._abstain = abstain
         self._tools = tools
         self._level = level
         self._calls: list[_Fragments] = []
@@ -249,7 +252,8 @@ class Deltas:
         if not self._calls:
             return text
         ordered = self._ordered()
-        found, calls = structured([call.whole() for call in ordered], self._tools, self._level)
+        items = [call.whole() for call in ordered]
+        found, calls = structured(items, self._tools, self._level, self._abstain)
         for fragments, call in zip(ordered, calls, strict=False):
             if call is None:
                 fragments.call.drop()

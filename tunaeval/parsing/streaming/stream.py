@@ -12,6 +12,7 @@ from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Too
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
+from ..abstaining import widened, without_abstaining
 from ..collect import Collector
 from ..finder import Finder
 from ..lost_calls import report_lost_calls
@@ -20,6 +21,7 @@ from ..tiling import Kind
 from ..unread import report_unread
 from .deltas import Deltas
 from .events import TEXTS, Event
+from .withheld import Withheld
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 
@@ -44,9 +46,12 @@ class Stream:
         *,
         tools: Tools | None = None,
         level: Level = "standard",
+        abstain: frozenset[str] = frozenset(),
     ) -> None:
         wanted_name(level, "level", LEVELS)
-        self._tools = tools
+        self._abstain = abstain
+        self._withheld = Withheld(abstain) if abstain else None
+        self._tools = tools = widened(tools, abstain)
         self._level: Level = level
         self._deltas: Deltas | None = None
         self._lines: Lines | None = None
@@ -109,7 +114,7 @@ class Stream:
             text = "".join(self._chunks)
             report_lost_calls(self._collector, self._finder, text, self._tools)
             report_unread(self._collector, self._finder, text, self._tools)
-            result = self._collector.result(text)
+            result = without_abstaining(self._collector.result(text), self._abstain)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
         return self._result
@@ -144,7 +149,7 @@ class Stream:
         if piece is None:
             return None
         self._keep(chunk, length)
-        return [live.grown(piece)] if live.growing else self._told()
+        return self._passed([live.grown(piece)]) if live.growing else self._told()
 
     def _keep(self, chunk: str, length: int) -> None:
         self._chunks.append(chunk)
@@ -176,7 +181,8 @@ class Stream:
         self._wanted_open()
         if self._deltas is None:
             events = self._collector.events
-            self._deltas = Deltas([] if events is None else events, self._tools, self._level)
+            told = [] if events is None else events
+            self._deltas = Deltas(told, self._tools, self._level, self._abstain)
         return self._deltas
 
     def _wanted_open(self) -> None:
@@ -193,11 +199,14 @@ class Stream:
         collector = self._collector
         if collector.live is not None:
             collector.live.tell()
-        events = collector.take()
+        events = self._passed(collector.take())
         for event in events:
             if event.kind in TEXTS and not event.text:
                 _set_text(event, self._slice(*event.span))
         return events
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        return events if self._withheld is None else self._withheld.passed(events)
 
     def _slice(self, start: int, end: int) -> str:
         """Characters of the text so far, without joining it."""
