@@ -264,16 +264,32 @@ def __dir__() -> list[str]:
     return __all__
 
 
+class _Formats(ModuleType):
+    """The package of formats, until somebody asks it for more than its constants."""
+
+    def __getattr__(self, name: str) -> object:
+        """What the registry has, which the package is from then on."""
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(import_module("tunaeval.parsing").formats, name)
+
+
 class _Face(ModuleType):
-    """`tunaeval.formats` is the registry, although a package of that name is a module below us."""
+    """`tunaeval.formats` is the package of formats, and the registry of their names.
+
+    Importing the package loads nothing that reads a format, so it is made the registry here, when
+    it is first looked at.
+    """
 
     @property
     def formats(self) -> object:
         return import_module("tunaeval.parsing").formats
 
     @formats.setter
-    def formats(self, _room: ModuleType) -> None:
-        """The import system sets a package's modules as its attributes; this one it may not."""
+    def formats(self, package: ModuleType) -> None:
+        """The import system sets a package's modules as its attributes."""
+        if type(package) is ModuleType:
+            package.__class__ = _Formats
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         """As a global of a program that is sent to another process, it is imported there.

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.fuzz import entrances, hostile_values
 from tests.fuzz.random_texts import fuzz, main
 from tunaeval.parsing import Reader
 from tunaeval.selftest import subject_of, subjects
-from tunaeval.types import Level, ParseResult, Tools
+from tunaeval.types import Level, ParseResult
 
 HERE = Path(__file__).parent
 
@@ -34,9 +35,9 @@ def test_random_texts_show_a_reader_that_forgets() -> None:
         """Loses the last character of the content, whole but not streamed."""
 
         def parse(
-            self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+            self, text: str, *, tools: Any = None, level: Level = "standard", **more: Any
         ) -> ParseResult:
-            result = super().parse(text, tools=tools, level=level)
+            result = super().parse(text, tools=tools, level=level, **more)
             return replace(result, content=result.content[:-1])
 
     found = fuzz(
@@ -51,11 +52,11 @@ def test_random_texts_show_a_reader_that_never_ends(monkeypatch: pytest.MonkeyPa
         """Waits for what does not come."""
 
         def parse(
-            self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+            self, text: str, *, tools: Any = None, level: Level = "standard", **more: Any
         ) -> ParseResult:
             while text:
                 pass
-            return super().parse(text, tools=tools, level=level)
+            return super().parse(text, tools=tools, level=level, **more)
 
     monkeypatch.setattr("tests.fuzz.random_texts._PATIENCE_SECONDS", 0.05)
     endless = subject_of("endless", Endless("endless", subjects(["hermes"])[0].forms))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,10 +89,10 @@ class Silent(Reader):
     """Repairs whatever it can, and says nothing of it."""
 
     def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        self, text: str, *, tools: Any = None, level: Level = "standard", **more: Any
     ) -> ParseResult:
         del level
-        result = super().parse(text, tools=tools, level="lenient")
+        result = super().parse(text, tools=tools, level="lenient", **more)
         calls = tuple(replace(call, repairs=()) for call in result.calls)
         return replace(result, calls=calls, truncated=False)
 

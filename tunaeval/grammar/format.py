@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -13,6 +13,7 @@ from .words import THINKING, CallObject, Literal, PythonCalls, Reasoning, Word
 
 if TYPE_CHECKING:
     from tunaeval.types import Level, ParseResult, Tools
+    from tunaeval.types.roles import AnyTool
 
 P = ParamSpec("P")
 
@@ -104,12 +105,17 @@ class Format:
         return last if isinstance(last, Literal) else None
 
     def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        self,
+        text: str,
+        *,
+        tools: Tools | Iterable[AnyTool] | None = None,
+        level: Level = "standard",
+        abstain: Collection[str] = (),
     ) -> ParseResult:
-        """Read `text` in this format alone."""
+        """Read `text` in this format alone, as `tunaeval.parse` does."""
         from tunaeval.parsing import reader_of  # noqa: PLC0415 - it imports the grammar
 
-        return reader_of(self).parse(text, tools=tools, level=level)
+        return reader_of(self).parse(text, tools=tools, level=level, abstain=abstain)
 
 
 class _Shipped(Format):

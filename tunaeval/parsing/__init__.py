@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     # For type checkers; at run time each is imported when it is asked for.
     from .abstaining import abstaining_names
     from .by_name import (
-        AnyTools,
         auto,
-        known_tools,
         lfm2,
         parse,
         parse_levels,
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
         sole_parser_for,
     )
     from .fitting import fits
+    from .given import AnyTools, known_tools
     from .leaked import structured_only
     from .message import read_message
     from .reader import Reader, reader_of
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from .writing.readback import lost_call, misread
 
 _HOMES = {
-    "AnyTools": "by_name",
+    "AnyTools": "given",
     "Event": "streaming.events",
     "Kind": "tiling",
     "Reader": "reader",
@@ -58,7 +57,7 @@ _HOMES = {
     "format_named": "uses",
     "formats": "registered",
     "instructions": "uses",
-    "known_tools": "by_name",
+    "known_tools": "given",
     "lfm2": "by_name",
     "lost_call": "writing.readback",
     "misread": "writing.readback",

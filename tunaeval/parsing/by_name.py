@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from tunaeval.errors import UsageError
 from tunaeval.formats import AUTO, CHAIN, FORMATS, SETS
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
+from .given import AnyTools, known_text, known_tools
 from .reader import Reader, reader_of
 
 if TYPE_CHECKING:
-    from tunaeval.tools import ToolLike
     from tunaeval.types.roles import Parser
 
     from .known import Objects
-
-AnyTools: TypeAlias = "Tools | Iterable[ToolLike] | None"
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
@@ -69,7 +66,7 @@ def parse(
     if tools is not None and type(tools) is not Tools:
         tools = known_tools(tools)
     if type(text) is not str:
-        text = _text(text)
+        text = known_text(text)
     if abstain:
         from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
 
@@ -80,21 +77,6 @@ def parse(
     known: Objects = {}
     result = reader.at_once(text, tools, level, known)
     return result or reader.read(text, tools, level, known)
-
-
-def _text(text: object) -> str:
-    """The text of a str, or of a subclass of it, whose own `str()` may say something else."""
-    if not isinstance(text, str):
-        raise UsageError(f"a text is a str, not {type(text).__name__}{_advice(text)}")
-    return str.__str__(text)
-
-
-def _advice(thing: object) -> str:
-    if isinstance(thing, bytes | bytearray):
-        return "; decode bytes first"
-    if isinstance(thing, Mapping):
-        return "; messages are read by parse_message"
-    return "; many texts are read by parse_many" if isinstance(thing, Iterable) else ""
 
 
 def parse_levels(
@@ -117,7 +99,7 @@ def parse_levels(
         {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
     """
     if type(text) is not str:
-        text = _text(text)
+        text = known_text(text)
     known, parser = known_tools(tools), parser_for(format)
     if abstain:
         from .abstaining import levels_without  # noqa: PLC0415 - as in `parse`
@@ -159,12 +141,3 @@ def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: 
 
         formats.refuse_clash(format)
     return parser_for(format)
-
-
-def known_tools(tools: AnyTools) -> Tools | None:
-    """The tools as the parser takes them."""
-    if tools is None or type(tools) is Tools:
-        return tools
-    from tunaeval.tools import to_tools  # noqa: PLC0415 - what describes a tool: most have done it
-
-    return to_tools(tools)

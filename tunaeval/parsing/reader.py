@@ -6,7 +6,7 @@ that is more than one sound block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
 from .alone import TextReader, nothing, text_reader
 from .finder import Finder, finder_of
+from .given import AnyTools, known_text, known_tools
 
 if TYPE_CHECKING:
     from .known import Objects
@@ -65,9 +66,22 @@ class Reader:
         return make, ()
 
     def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+        self,
+        text: str,
+        *,
+        tools: AnyTools = None,
+        level: Level = "standard",
+        abstain: Collection[str] = (),
     ) -> ParseResult:
-        """Read a whole text."""
+        """Read a whole text, as `tunaeval.parse` does."""
+        if abstain:
+            from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
+
+            return abstaining(self, abstain).parse(text, tools=known_tools(tools), level=level)
+        if tools is not None and type(tools) is not Tools:
+            tools = known_tools(tools)
+        if type(text) is not str:
+            text = known_text(text)
         if level not in LEVELS:
             from tunaeval.wanted import wanted_name  # noqa: PLC0415 - most levels are right
 
@@ -89,12 +103,13 @@ class Reader:
         """Read a whole text, and return what each stretch of it is, too."""
         return _read_whole()(self._compile(), text, tools, level)
 
-    def parse_levels(self, text: str, *, tools: Tools | None = None) -> dict[Level, ParseResult]:
+    def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, each damaged object once.
 
         What needs no repair and leaves no diagnosis is the same at all levels; what standard reads
         without a diagnosis, lenient reads alike.
         """
+        text, tools = known_text(text), known_tools(tools)
         known: Objects = {}
         standard = self._result(text, tools, "standard", known)
         if standard.diagnoses:
@@ -109,14 +124,19 @@ class Reader:
     def stream(
         self,
         *,
-        tools: Tools | None = None,
+        tools: AnyTools = None,
         level: Level = "standard",
-        abstain: frozenset[str] = frozenset(),
+        abstain: Collection[str] = (),
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
-        return Stream(self._compile(), tools=tools, level=level, abstain=abstain)
+        tools, names = known_tools(tools), frozenset[str]()
+        if abstain:
+            from .abstaining import names_of  # noqa: PLC0415 - as in `parse`
+
+            names = names_of(abstain)
+        return Stream(self._compile(), tools=tools, level=level, abstain=names)
 
     def _compile(self) -> Finder:
         if self._finder is not None:

@@ -5,6 +5,10 @@ No parse by a built-in name asks for it.
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
 from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.registry import Registry, guarded, instance_of
@@ -19,7 +23,31 @@ def _constant(name: str) -> str:
 
 _IS_PARSER = instance_of(Parser)
 
-formats: Registry[Parser] = Registry(
+
+class _Formats(ModuleType, Registry[Parser]):
+    """The package `tunaeval.formats`, whose constants are formats, as the registry of all formats.
+
+    `import tunaeval.formats as F` gives what `tunaeval.formats` is, so they are one object.
+    """
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isalpha, dir(Registry))})
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """In another process it is imported there."""
+        return import_module, (self.__name__,)
+
+
+def _registry(group: str, kind: str, **settings: Any) -> Registry[Parser]:
+    """The package of formats, made a registry."""
+    package: Any = import_module("tunaeval.formats")
+    Registry.__init__(package, group, kind, **settings)
+    package.__class__ = _Formats  # last: what another thread finds is a registry, or makes it one
+    found: Registry[Parser] = package
+    return found
+
+
+formats = _registry(
     "tunaeval.parsers",
     "format or parser",
     builtins={

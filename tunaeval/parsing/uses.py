@@ -12,7 +12,8 @@ from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
 from .abstaining import abstaining, names_of
-from .by_name import AnyTools, known_tools, parser_for
+from .by_name import parser_for
+from .given import AnyTools, known_tools
 from .leaked import served
 from .many import Setting, read_many
 from .message import read_message
@@ -101,8 +102,7 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    reader = reader_named(format)
-    return reader.stream(tools=known_tools(tools), level=level, abstain=names_of(abstain))
+    return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

@@ -1,0 +1,182 @@
+"""`tunaeval.formats` is the registry of formats and the package with their constants, in one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunaeval
+from tunaeval import parse
+from tunaeval.errors import TunaevalError
+from tunaeval.formats import HERMES
+from tunaeval.grammar import Format
+from tunaeval.parsing import Reader, auto, qwen25, reader_of
+from tunaeval.registry import Registry
+from tunaeval.types import Tools, ToolSpec
+
+ALIAS = "import tunaeval.formats as F"
+CONSTANT = "from tunaeval.formats import HERMES"
+ATTRIBUTE = "from tunaeval import formats"
+PLAIN = "import tunaeval.formats"
+BY_NAME = 'import importlib; M = importlib.import_module("tunaeval.formats"); M.get("hermes")'
+PARSE = "import tunaeval; tunaeval.parse('x', 'hermes')"
+INNER = "import tunaeval.formats.braces as B; B.GEMMA4"
+REGISTRY = "from tunaeval.parsing import formats as R; R.names()"
+
+SAME = """
+import sys, tunaeval
+import tunaeval.formats as F
+from tunaeval.formats import HERMES
+from tunaeval import formats
+assert F is formats is tunaeval.formats is sys.modules["tunaeval.formats"]
+assert F.HERMES is HERMES is F.FORMATS["hermes"]
+assert F.get("hermes") is tunaeval.formats.get("hermes") is HERMES
+assert "hermes" in F and len(F) == len([*F]) > 80
+assert {"get", "names", "HERMES", "braces"} <= {*dir(F)}
+print(repr(F))
+"""
+
+
+def python(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "first", ["", ALIAS, CONSTANT, ATTRIBUTE, PLAIN, BY_NAME, PARSE, INNER, REGISTRY]
+)
+def test_it_is_one_object_whichever_way_it_is_come_by_first(first: str) -> None:
+    assert python(first + SAME).startswith("<module 'tunaeval.formats' from ")
+
+
+def test_several_threads_come_by_it_at_once() -> None:
+    program = f"""
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+sys.setswitchinterval(1e-6)
+ways = {[ALIAS, CONSTANT, ATTRIBUTE, PLAIN, BY_NAME, PARSE, REGISTRY]!r}
+gate = threading.Barrier(len(ways))
+def come(way):
+    gate.wait()
+    exec(way, {{}})
+    import tunaeval.formats as F
+    return F.HERMES is F.get("hermes")
+with ThreadPoolExecutor(len(ways)) as pool:
+    print({{*pool.map(come, ways)}})
+"""
+    assert python(program) == "{True}\n"
+
+
+def test_a_constant_that_there_is_not_is_an_attribute_error() -> None:
+    for name in ("HERMSE", "__wrapped__", "_nothing"):
+        with pytest.raises(AttributeError, match=f"module 'tunaeval.formats' has no .*{name}"):
+            getattr(tunaeval.formats, name)
+    program = "import importlib as i; print(hasattr(i.import_module('tunaeval.formats'), 'X'))"
+    assert python(program) == "False\n"
+
+
+def test_it_is_a_registry_to_which_others_can_add() -> None:
+    assert isinstance(tunaeval.formats, Registry)
+    program = """
+import tunaeval, tunaeval.formats as F
+F.add("mine", F.HERMES)
+print(tunaeval.parse('<tool_call>{"name": "f"}</tool_call>', "mine").calls[0].name)
+"""
+    assert python(program) == "f\n"
+
+
+def test_it_is_pickled_by_its_name() -> None:
+    assert ForkingPickler.loads(ForkingPickler.dumps(tunaeval.formats)) is tunaeval.formats
+
+
+# --- a format's own `parse` ----------------------------------------------------------------------
+
+
+def ls(depth: int) -> None:
+    """List files."""
+
+
+TEXT = '<tool_call>{"name": "ls", "arguments": {"depth": "3"}}</tool_call>'
+SPEC = ToolSpec.of(ls)
+OWN: list[Format | Reader] = [HERMES, reader_of(HERMES), auto, qwen25]
+
+
+@pytest.mark.parametrize("own", OWN, ids=lambda own: f"{type(own).__name__}-{own.name}")
+@pytest.mark.parametrize("tools", [[SPEC.as_openai()], [ls], [SPEC]])
+def test_it_takes_tools_in_every_shape(own: Format | Reader, tools: Any) -> None:
+    for given in (tools, tuple(tools), iter(tools), Tools([SPEC])):
+        result = own.parse(TEXT, tools=given)
+        assert result.calls[0].arguments == {"depth": 3}
+        assert result == parse(TEXT, own, tools) == parse(TEXT, own.name, tools)
+    assert own.parse(TEXT, tools=[{"name": "cd"}], level="strict").detail == "unknown-tool"
+    assert own.parse(TEXT, tools=tools, abstain=["ls"]).detail == "abstained"
+
+
+@pytest.mark.parametrize("own", OWN, ids=lambda own: f"{type(own).__name__}-{own.name}")
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (b"x", {}),
+        (None, {}),
+        (["x"], {}),
+        ({"content": "x"}, {}),
+        ("x", {"tools": [5]}),
+        ("x", {"tools": 5}),
+        ("x", {"tools": "ls"}),
+        ("x", {"level": "loud"}),
+        ("x", {"abstain": "ls"}),
+    ],
+)
+def test_it_refuses_what_parse_refuses_in_the_same_words(
+    own: Format | Reader, text: Any, given: dict[str, Any]
+) -> None:
+    with pytest.raises(TunaevalError) as wanted:
+        parse(text, own.name, **given)
+    with pytest.raises(type(wanted.value)) as caught:
+        own.parse(text, **given)
+    assert str(caught.value) == str(wanted.value)
+
+
+def test_a_reader_of_levels_and_of_streams_takes_the_same() -> None:
+    levels = auto.parse_levels(TEXT, tools=[SPEC.as_openai()])
+    assert levels == tunaeval.parse_levels(TEXT, tools=[ls])
+    stream = auto.stream(tools=[ls], abstain=["ls"])
+    stream.feed(TEXT)
+    assert stream.finish().detail == "abstained"
+    with pytest.raises(TunaevalError, match="a text is a str"):
+        auto.parse_levels(b"x")  # type: ignore[arg-type]  # what is wrong
+
+
+TYPED = """\
+import tunaeval
+import tunaeval.formats as F
+from tunaeval.formats import HERMES
+
+form: tunaeval.Format = F.HERMES
+other: tunaeval.Format = HERMES
+found = tunaeval.formats.get("hermes")
+names: tuple[str, ...] = tunaeval.formats.names()
+result: tunaeval.ParseResult = F.HERMES.parse("x", tools=[{"name": "ls"}], abstain=["none"])
+again: tunaeval.ParseResult = tunaeval.qwen25.parse("x", tools=[{"name": "ls"}])
+"""
+
+
+@pytest.mark.parametrize("checker", [("mypy", "--strict"), ("pyright",)])
+def test_type_checkers_know_it(checker: tuple[str, ...], tmp_path: Path) -> None:
+    pytest.importorskip(checker[0], reason=f"{checker[0]} is not installed")
+    program = tmp_path / "typed.py"
+    program.write_text(TYPED)
+    where = ("--pythonpath", sys.executable) if checker[0] == "pyright" else ()
+    done = subprocess.run(
+        [sys.executable, "-m", *checker, *where, str(program)],
+        capture_output=True, text=True, cwd=Path(tunaeval.__file__).parent.parent, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
