@@ -10,6 +10,7 @@ from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import parse, stream
 from tunaeval.formats import AUTO, FORMATS
 from tunaeval.grammar import Format
+from tunaeval.limits import MAX_CALLS
 from tunaeval.parsing import render
 from tunaeval.testing.strategies import chunkings, prose, tools_for, writable
 from tunaeval.types import LEVELS, ParseResult, Span, ToolCall, Tools
@@ -190,3 +191,22 @@ def test_auto_reads_what_its_formats_read(name: str, data: st.DataObject, frame:
     calls: list[ToolCall] = data.draw(writable(form))
     tools = tools_for(calls)
     assert read_less(frame.format(render(calls, form)), form, tools) is None
+
+
+MANY = {
+    "semicolons": "; ".join(["bash(command='ls')"] * (MAX_CALLS + 1)),
+    "quoted": repr(["bash(command='ls')"] * (MAX_CALLS + 1)).replace("\\", ""),
+    "a fence": "```\n" + "\n".join(["bash(command='ls')"] * (MAX_CALLS + 1)) + "\n```",
+    "tool_calls": '{"tool_calls": [' + ", ".join([LS] * (MAX_CALLS + 1)) + "]}",
+    "names and JSON": "\n".join(['bash\n{"command": "ls"}'] * (MAX_CALLS + 1)),
+}
+
+
+@pytest.mark.parametrize("text", MANY.values(), ids=MANY)
+def test_more_calls_than_are_read_lose_none_of_those_that_are(text: str) -> None:
+    result = parse(text, tools=TOOLS)
+    assert (len(result.calls), codes(result)) == (MAX_CALLS, ["too-many-calls"])
+    reader = stream(tools=TOOLS)
+    for at in range(0, len(text), 97):
+        reader.feed(text[at : at + 97])
+    assert reader.finish() == result

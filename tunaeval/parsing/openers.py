@@ -121,6 +121,9 @@ class Blocks(Passage):
             return self._pass_echo(start, stop + (len(FENCE) if end >= 0 else 0))
         collector.piece("markup", start, start + size)
         collector.adopt(found[0], found[1].place)
+        if collector.full:  # the rest of the fence is content
+            self._pass(collector.end - window.base, bare=False)
+            return True
         self._pass(stop, bare=False)
         self._in_code = end < 0
         if end >= 0:
@@ -142,7 +145,7 @@ class Blocks(Passage):
         if found is None:
             return False
         self.collector.adopt(found[0], found[1].place)
-        self._pass(stop, bare=True)
+        self._pass(self.collector.end - window.base if self.collector.full else stop, bare=True)
         return True
 
     def _ends_mention(self, token: Token) -> bool:

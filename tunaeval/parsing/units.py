@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from tunaeval.grammar import Format
-from tunaeval.limits import KEPT, UNIT_AHEAD
+from tunaeval.limits import KEPT, MAX_CALLS, UNIT_AHEAD
 from tunaeval.repair import repair_of
 from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window, read_all
@@ -163,19 +163,26 @@ def _is_read(
         window.pos = head.end()
         setting.collector.piece("markup", window.base, window.offset)
         if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
-            return False
+            return setting.collector.full
         end = _ENDS_OBJECT.match(window.text, window.pos)
         window.pos = end.end() if end else window.pos
     elif form.python:
         block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
-        return _is_block(block, frame) and window.pos == len(window.text)
+        whole = _is_block(block, frame) and window.pos == len(window.text)
+        return whole or setting.collector.full
     else:
-        while _pass_joints(setting):
+        while _pass_joints(setting) and not _is_full(setting.collector):
             tagged = TaggedBlock(setting, form, window.offset, quoted=False)
             if not _is_block(tagged, frame):
                 return False
     setting.collector.piece("markup", setting.collector.end, window.offset)
-    return window.pos == len(window.text)
+    return window.pos == len(window.text) or setting.collector.full
+
+
+def _is_full(collector: Collector) -> bool:
+    """Whether as many calls were read as are read at the most, and another one follows."""
+    collector.full = len(collector.calls) >= MAX_CALLS
+    return collector.full
 
 
 def _pass_joints(setting: Setting) -> bool:
