@@ -17,7 +17,7 @@ from tunaeval.grammar import (
 
 _OPENED: tuple[Word, ...] = (Literal("<function="), Name(), Literal(">"), Space("\n"))
 _KEYED: tuple[Word, ...] = (Literal("<parameter="), Key(), Literal(">"))
-_ENDED: tuple[Word, ...] = (Literal("</parameter>"), Space("\n"))
+_ENDED: tuple[Word, ...] = (Literal("</parameter>", also=("</parameter>>",)), Space("\n"))
 _CLOSED = Literal("</function>")
 
 _TRIMMED = (*_OPENED, Many((*_KEYED, Value("newline"), *_ENDED)), _CLOSED)

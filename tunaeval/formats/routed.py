@@ -27,7 +27,7 @@ _TO_A_TOOL = (
     r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
     r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
     r"(?P<name>\w[\w./-]{0,127})"
-    r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
+    r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
 )
 
 HARMONY = shipped(
@@ -158,10 +158,7 @@ KIMI_K3 = shipped(
                 Literal('<|open|>argument key="'),
                 Key(_KEY, escaped=True),
                 Maybe(
-                    (
-                        Literal('" type="'),
-                        TYPE_NAME,
-                    ),
+                    (Literal('" type="'), TYPE_NAME),
                     written=True,
                 ),
                 Literal('"<|sep|>'),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements, Format, Literal, Many, Space, Value, Word
-from tunaeval.limits import KEPT_CLOSINGS, WIDE_SPACE, WORDS_AHEAD
+from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
 
 from .chains import chain, start_of
 from .marks import Marks
@@ -76,6 +76,8 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     ends = [f"{_spelled(word)}{WIDE_SPACE}" for word in tail]
     follow = chain(after, WORDS_AHEAD, "")
     if not any(isinstance(word, Literal) for word in rest):
+        if len(tail) > 1:  # two closers in a row are no part of a value, whatever follows them
+            follow += f"|{_spelled(closer)}{WIDE_SPACE}{_spelled(tail[0])}"
         incomplete = "|".join(_incomplete(ends, onward)) or "(?!)"
         follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
@@ -158,9 +160,12 @@ def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
     """The fixed text behind a JSON object, which closes what was left open in it.
 
     One that begins as something in an object does is none: inside of one it could be that.
+    Where nothing is behind it, the next call's opener is, if it is more than a sign.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
+    if not found and form.opener and len(form.opener.text) >= SHORTEST_OPENER:
+        return form.opener.spellings
     if not found or not found.text.strip() or any(map(_IN_OBJECT, found.spellings)):
         return ()
     return found.spellings

@@ -223,7 +223,7 @@ class Blocks(Passage):
         """Go on behind a block that ends there."""
         window = self.window
         window.pos = end
-        self.announced = self._refused = None
+        self.announced = self._refused = self._left_open = None
         self._line_at = window.base + end
         self.collector.bare = bare
 
@@ -281,6 +281,7 @@ class Blocks(Passage):
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
+        self._left_open = None if block.closed or block.failed else form
         if block.had_body:
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)

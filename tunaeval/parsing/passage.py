@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Channel
+from tunaeval.grammar import Channel, Format
 from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
 from tunaeval.window import Window
@@ -26,7 +26,8 @@ class Passage:
     `channel` is that of the message that is being read, `announced` where calls were announced and
     have not come yet, `region` what is around calls if its closer has not come yet. `_mention` is
     an opener that nothing like a call followed, `_refused` the opener of a block that could not be
-    read: what follows is the inside of it. `_in_code`: a code fence is open; `_quote_open`: inline
+    read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
+    missing, and may come behind text. `_in_code`: a code fence is open; `_quote_open`: inline
     code began right before a marker; `_after_reasoning`: white space still belongs to the reasoning
     before it. `_thought_at` is where a reasoning marker of
     `_thought_marker` characters was passed over as content, `_line_at` since where the present line
@@ -35,7 +36,7 @@ class Passage:
     """
 
     __slots__ = (
-        "_after_reasoning", "_fast", "_in_code", "_inside", "_line_at", "_mention",
+        "_after_reasoning", "_fast", "_in_code", "_inside", "_left_open", "_line_at", "_mention",
         "_objects", "_over", "_quote_open", "_refused", "_setting", "_thought_at",
         "_thought_marker", "announced", "channel", "collector", "finder", "level",
         "region", "tools", "window",
@@ -65,6 +66,7 @@ class Passage:
         self._setting: Setting | None = None
         self._mention: Mention | None = None
         self._refused: Token | None = None
+        self._left_open: Format | None = None
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False

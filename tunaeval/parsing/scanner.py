@@ -144,7 +144,10 @@ class Scanner(Blocks):
             mention.closed(collector, text, self.window.offset + len(text), named=named)
             self._mention = None
         self._refused = None
-        if self._ends_broken(token):
+        if collector.last == "content" and self._left_open in token.formats:
+            self._left_open = None
+            self._markup(len(text))
+        elif self._ends_broken(token):
             self._only_text(text)
         elif token.around and not framed:
             self._around(token)

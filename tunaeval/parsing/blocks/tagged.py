@@ -31,19 +31,19 @@ from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
-from ..closings import closing_of, shows_end, stops_of
+from ..closings import Closing, closing_of, shows_end, stops_of
 from ..judge import judge_named, only_a_word
 from ..quoting import ends_sentence, is_named_in_prose
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
-from ..swallowed import with_marks
+from ..swallowed import note_of, with_marks
 from ..typing import stays_text, trimmed, typed, undoubled, unescaped
 from .bare import Forgotten, Unclosed, bare_text
 from .closers import closers, missing
 from .elements import ElementsReader
 from .recovering import Begun, Setting
 from .siblings import Piece, never_closed, pieces_of, swallowed
-from .steps import bounded, literal, next_char, nothing, skip_space
+from .steps import bounded, literal, next_char, nothing, skip_space, stands
 
 _BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
@@ -62,6 +62,7 @@ class TaggedBlock(Begun):
         self._live: LiveCall | None = None
         self._tried: dict[str, int] = {}
         self._lost_closer = False
+        self._stray: Span | None = None
         self._arguments: JsonObject = {}
         self._object: Read | None = None
         self._repairs: list[Repair] = []
@@ -77,8 +78,12 @@ class TaggedBlock(Begun):
             if isinstance(fits, Unreadable) or any(isinstance(w, _BODIES) for w in words[index:]):
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
                 return
-            nothing = not self._arguments and self._object is None
-            between = self._object is None and shows_end(words, index) and self._at_end()
+            open_ = self._object is None and shows_end(words, index)
+            known = self._setting.tools is not None and self._name in self._setting.tools
+            nothing = open_ and not self._arguments
+            if nothing and known and self._form.opener:  # it ends where another call begins
+                nothing = not (yield from stands(window, self._form.opener.spellings))
+            between = open_ and self._at_end()
             if nothing or between:
                 cut = Unreadable("truncated", "the text ends between two arguments", cut=True)
                 self._give_up(None if nothing else cut)
@@ -91,7 +96,7 @@ class TaggedBlock(Begun):
             self.closed = True
             self._ledger_call()
         self.had_body = True
-        self._ledger.close(window.offset)
+        self._ledger.close(window.offset, self._stray)
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
@@ -235,12 +240,24 @@ class TaggedBlock(Begun):
         self._lost_closer = isinstance(text, Unclosed)
         first = Piece(self._key, self._raw, text.text if isinstance(text, Unclosed) else text)
         closed = not self._lost_closer
+        if isinstance(text, Unclosed) and text.stray:
+            closed = self._set_aside(text.stray, closing)
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
             self._repairs.append(never_closed(pieces, start))
         self._notes += swallowed(pieces, closing, closed=closed)
         for piece in pieces:
             self._argument(piece, word, root, told=bool(live) and piece is pieces[0])
+        return True
+
+    def _set_aside(self, stray: str, closing: Closing) -> bool:
+        """Text before the position is in the call and no part of it; the argument was closed."""
+        end = self._window.offset
+        said = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
+        self._repairs.append(Repair("unclosed", "text follows an argument's closer", said))
+        self._stray = said if stray.strip() else None
+        if closing.marks.inside(stray):
+            self._notes.append(note_of(self._key))
         return True
 
     def _argument(self, piece: Piece, word: Value, root: object, *, told: bool) -> None:
@@ -269,7 +286,8 @@ class TaggedBlock(Begun):
     def _ledger_call(self) -> None:
         """Judge what was read."""
         collector, ledger, tools = self._setting.collector, self._ledger, self._setting.tools
-        span, name = Span(self._start, self._window.offset), self._name
+        end = self._stray.start if self._stray else self._window.offset
+        span, name = Span(self._start, end), self._name
         found = self._object or Read(self._arguments)
         if not found.value and is_named_in_prose(self._window, self._start, name, tools):
             return

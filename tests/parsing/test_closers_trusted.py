@@ -1,0 +1,223 @@
+"""What properly closed a value ends it, whatever follows, and JSON ends where its format does.
+
+A row is named after what models do; each is read whole and in pieces.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from tests.formats.reading import read, takes
+from tests.parsing.samples import codes, said
+from tunaeval.types import JsonObject, Tools, ToolSpec
+
+TOOLS = Tools(
+    [
+        ToolSpec("save_note", parameters=takes(body="string")),
+        ToolSpec("weather", parameters=takes(city="string", state="string")),
+        ToolSpec("now", parameters=takes()),
+    ]
+)
+
+
+class Row(NamedTuple):
+    """A text in a format, the calls in it, and what else there is to say."""
+
+    format: str
+    text: str
+    calls: list[tuple[str, JsonObject]]
+    content: str = ""
+    diagnoses: tuple[str, ...] = ()
+
+
+_MILK: list[tuple[str, JsonObject]] = [("save_note", {"body": "Buy milk"})]
+_NOW: list[tuple[str, JsonObject]] = [("now", {})]
+_QWEN = "<tool_call>\n<function=save_note>\n<parameter=body>\nBuy milk\n</parameter>\n"
+_INVOKE = '<invoke name="save_note">\n<parameter name="body">Buy milk</parameter>\nSaved it.\n'
+_GLM = (
+    "<tool_call>save_note\n<arg_key>body</arg_key>\n<arg_value>Buy milk</arg_value>\nSaved it.\n"
+    "</tool_call>"
+)
+_DSML = (
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="save_note">\n'
+    '<｜DSML｜parameter name="body" string="true">Buy milk</｜DSML｜parameter>\nSaved it.\n'
+    "</｜DSML｜invoke>\n</｜DSML｜function_calls>"
+)
+_PARIS = "<function=weather>\n<parameter=city>\nParis\n</parameter>\n"
+_ROME = _PARIS.replace("Paris", "Rome")
+_TWO: list[tuple[str, JsonObject]] = [("weather", {"city": "Paris"}), ("weather", {"city": "Rome"})]
+
+STRAY_TEXT = {
+    "qwen3-coder, behind the function": Row(
+        "qwen3-coder", _QWEN + "</function>\nSaved it.\n</tool_call>", _MILK, "Saved it.\n"
+    ),
+    "qwen3-coder, behind the argument": Row(
+        "qwen3-coder", _QWEN + "Saved it.\n</function>\n</tool_call>", _MILK, "Saved it."
+    ),
+    "step3p5": Row("step3p5", _QWEN + "</function>\nSaved it.\n</tool_call>", _MILK, "Saved it.\n"),
+    "seed-oss": Row(
+        "seed-oss",
+        (_QWEN + "</function>\nSaved it.\n</tool_call>").replace("tool_call", "seed:tool_call"),
+        _MILK,
+        "Saved it.\n",
+    ),
+    "mimo": Row(
+        "mimo",
+        "<tool_call>\n<function=save_note>\n<parameter=body>Buy milk</parameter>\nSaved it.\n"
+        "</function>\n</tool_call>",
+        _MILK,
+        "Saved it.",
+    ),
+    "glm45": Row("glm45", _GLM, _MILK, "Saved it."),
+    "glm45, and another call": Row(
+        "glm45", f"{_GLM}\nAnd\n{_GLM}", _MILK * 2, "Saved it.\nAnd\nSaved it."
+    ),
+    "minimax-m2": Row(
+        "minimax-m2",
+        f"<minimax:tool_call>\n{_INVOKE}</invoke>\n</minimax:tool_call>",
+        _MILK,
+        "Saved it.",
+    ),
+    "deepseek-v3.2": Row("deepseek-v3.2", _DSML, _MILK, "Saved it."),
+    "a lost tag is told": Row(
+        "qwen3-coder",
+        _QWEN + "<parrameter=tag>\nx\n</function>\n</tool_call>",
+        _MILK,
+        "<parrameter=tag>\nx",
+        ("swallowed-markup",),
+    ),
+}  # fmt: skip
+
+STRAY_SIGNS = {
+    "one sign too many between two arguments": Row(
+        "mimo",
+        "<tool_call>\n<function=weather>\n<parameter=city>Dallas</parameter>>"
+        "<parameter=state>TX</parameter>\n</function>\n</tool_call>",
+        [("weather", {"city": "Dallas", "state": "TX"})],
+    ),
+    "the same before the end": Row(
+        "mimo",
+        "<tool_call>\n<function=weather>\n<parameter=city>Dallas</parameter>>\n</function>\n"
+        "</tool_call>",
+        [("weather", {"city": "Dallas"})],
+    ),
+}
+
+NO_ARGUMENTS = {
+    "and the end": Row("qwen3-coder", "<tool_call>\n<function=now>\n</function>", _NOW),
+    "and prose": Row(
+        "qwen3-coder", "<tool_call>\n<function=now>\n</function>\nDone.", _NOW, "Done."
+    ),
+    "and another call": Row(
+        "qwen3-coder",
+        f"<tool_call>\n<function=now>\n</function>\n<tool_call>\n{_ROME}</function>\n</tool_call>",
+        [*_NOW, _TWO[1]],
+    ),
+    "a name alone, and another call": Row(
+        "glm45", "<tool_call>now\n<tool_call>now\n</tool_call>", _NOW * 2
+    ),
+}
+
+SECOND_FUNCTIONS = {
+    "the first is never closed": Row(
+        "qwen3-coder", f"<tool_call>\n{_PARIS}{_ROME}</function>\n</tool_call>", _TWO
+    ),
+    "none is": Row("qwen3-coder", f"<tool_call>\n{_PARIS}{_ROME}</tool_call>", _TWO),
+    "the second is never closed": Row(
+        "qwen3-coder", f"<tool_call>\n{_PARIS}</function>\n{_ROME}</tool_call>", _TWO
+    ),
+    "prose and no outer closer": Row(
+        "qwen3-coder", f"<tool_call>\n{_PARIS}</function>\nDone.", _TWO[:1], "Done."
+    ),
+    "prose, and another whole call": Row(
+        "qwen3-coder",
+        f"<tool_call>\n{_PARIS}</function>\nNow\n<tool_call>\n{_ROME}</function>\n</tool_call>",
+        _TWO,
+        "Now\n",
+    ),
+}
+
+_CONSTRAINED = "to=functions.{}\n<|constrain|>json<|message|>{}<|call|>"
+
+HEADERS = {
+    "a new line before the constraint": Row(
+        "harmony",
+        "<|channel|>commentary " + _CONSTRAINED.format("weather", '{"city": "Rome"}'),
+        _TWO[1:],
+    ),
+    "the same without a channel": Row(
+        "harmony",
+        "<|start|>assistant " + _CONSTRAINED.format("weather", '{"city": "Rome"}'),
+        _TWO[1:],
+    ),
+    "the same without arguments": Row(
+        "harmony", "<|channel|>commentary " + _CONSTRAINED.format("now", "{}"), _NOW
+    ),
+}
+
+ROWS = {
+    f"{what}: {title}": row
+    for what, rows in {
+        "stray text": STRAY_TEXT,
+        "stray sign": STRAY_SIGNS,
+        "no arguments": NO_ARGUMENTS,
+        "second function": SECOND_FUNCTIONS,
+        "harmony": HEADERS,
+    }.items()
+    for title, row in rows.items()
+}
+
+
+@pytest.mark.parametrize("title", ROWS)
+def test_a_closer_is_trusted(title: str) -> None:
+    row = ROWS[title]
+    result = read(row.text, row.format, TOOLS)
+    assert said(result) == row.calls
+    assert result.content == row.content
+    assert codes(result) == [*row.diagnoses]
+
+
+UNENDED = {
+    "kimi-k2": (
+        "<|tool_calls_section_begin|>{}<|tool_calls_section_end|>",
+        "<|tool_call_begin|>functions.save_note:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+    ),
+    "hermes": ("{}", '<tool_call>\n{{"name": "save_note", "arguments": {}}}\n</tool_call>\n'),
+    "deepseek-v3.1": (
+        "<｜tool▁calls▁begin｜>{}<｜tool▁calls▁end｜>",
+        "<｜tool▁call▁begin｜>save_note<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+    ),
+    "mistral-v11": ("{}", "[TOOL_CALLS]save_note[ARGS]{}"),
+    "harmony": (
+        "{}",
+        (
+            "<|start|>assistant<|channel|>commentary to=functions.save_note"
+            "<|constrain|>json<|message|>{}<|call|>"
+        ),
+    ),
+}
+"""Formats with JSON: what is around calls, and a call."""
+
+
+@pytest.mark.parametrize("name", UNENDED)
+def test_a_string_without_its_quote_ends_where_its_format_does(name: str) -> None:
+    around, call = UNENDED[name]
+    hurt, sound = call.format('{"body": "Buy milk}'), call.format('{"body": "x"}')
+    both = read(around.format(hurt + sound), name, TOOLS, "lenient")
+    assert said(both) == [*_MILK, ("save_note", {"body": "x"})]
+    assert said(read(around.format(hurt + sound), name, TOOLS)) == [("save_note", {"body": "x"})]
+    if name != "mistral-v11":  # nothing ends its last call
+        last = read(around.format(hurt), name, TOOLS, "lenient")
+        assert said(last) == _MILK
+        assert read(around.format(hurt), name, TOOLS).outcome == "malformed"
+
+
+@pytest.mark.parametrize("name", UNENDED)
+def test_a_closer_in_a_sound_string_ends_nothing(name: str) -> None:
+    around, call = UNENDED[name]
+    closer = call[-20:].rpartition("}")[2].strip() or "[TOOL_CALLS]"
+    body = f'a }}{closer} b \\"c\\"'
+    result = read(around.format(call.format(f'{{"body": "{body}"}}')), name, TOOLS)
+    assert said(result) == [("save_note", {"body": body.replace("\\", "")})]
