@@ -11,7 +11,9 @@ import pytest
 
 from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
-from tunaeval.types import JsonObject, Tools, ToolSpec
+from tunaeval import render
+from tunaeval.parsing.ending import END_TOKENS
+from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(
     [
@@ -221,3 +223,87 @@ def test_a_closer_in_a_sound_string_ends_nothing(name: str) -> None:
     body = f'a }}{closer} b \\"c\\"'
     result = read(around.format(call.format(f'{{"body": "{body}"}}')), name, TOOLS)
     assert said(result) == [("save_note", {"body": body.replace("\\", "")})]
+
+
+WITH_COLONS = {
+    "gemma4": '<|tool_call>call:mcp.days:events{day:<|"|>x<|"|>}<tool_call|>',
+    "qwen3-coder": (
+        "<tool_call>\n<function=mcp.days:events>\n<parameter=day>\nx\n</parameter>\n"
+        "</function>\n</tool_call>"
+    ),
+    "minimax-m2": (
+        '<minimax:tool_call>\n<invoke name="mcp.days:events">\n<parameter name="day">x'
+        "</parameter>\n</invoke>\n</minimax:tool_call>"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITH_COLONS)
+def test_a_name_with_a_colon_is_called(name: str) -> None:
+    tools = Tools([ToolSpec("mcp.days:events", parameters=takes(day="string"))])
+    assert said(read(WITH_COLONS[name], name, tools)) == [("mcp.days:events", {"day": "x"})]
+    assert read(WITH_COLONS[name], name, TOOLS).detail == "unknown-tool"
+
+
+def test_a_second_object_behind_the_arguments_is_lenient() -> None:
+    text = UNENDED["kimi-k2"][1].format('{"body": "a"} {"body": "b"}')
+    assert read(text, "kimi-k2", TOOLS).outcome == "malformed"
+    assert said(read(text, "kimi-k2", TOOLS, "lenient")) == [("save_note", {"body": "a"})]
+
+
+def test_a_space_before_the_end_of_a_tag_is_read() -> None:
+    text = _DSML.replace(' string="true">', " >").replace("Saved it.\n", "")
+    assert said(read(text, "deepseek-v3.2", TOOLS)) == _MILK
+
+
+def test_entities_in_a_key_are_read() -> None:
+    text = (
+        '<|open|>call tool="weather"<|sep|><|open|>argument key="a&lt;b&gt; &quot;c&quot;" '
+        'type="string"<|sep|>x<|close|>argument<|sep|><|close|>call<|sep|>'
+    )
+    assert said(read(text, "kimi-k3")) == [("weather", {'a<b> "c"': "x"})]
+
+
+@pytest.mark.parametrize("name", ["minimax-m2", "deepseek-v3.2"])
+def test_a_misspelt_closer_between_closers_is_no_end_of_the_text(name: str) -> None:
+    text = ROWS[f"stray text: {name}"].text.replace("Saved it.\n", "")
+    assert said(read(text, name, TOOLS)) == _MILK
+    hurt = text.replace("invoke>", "nvoke>")
+    result = read(hurt, name, TOOLS)
+    assert (result.outcome, result.truncated) == ("malformed", False)
+    assert read(hurt[: hurt.index("nvoke>")], name, TOOLS).outcome == "truncated"
+
+
+@pytest.mark.parametrize("token", END_TOKENS)
+@pytest.mark.parametrize("name", ["auto", "hermes", "mistral-v11", "harmony"])
+def test_a_token_at_the_end_of_a_text_is_no_content(name: str, token: str) -> None:
+    for text in ("Hello", "Hello", 'See <a href="x">'):
+        assert read(text + token, name).content == text
+        assert read(f"{text}{token}{token}\n", name).content == text
+    call = render([ToolCall("weather", {"city": "Rome"})], "hermes")
+    result = read(f"{call}{token}", name, TOOLS)
+    assert result.content in ("", call)
+    assert not result.diagnoses or name not in ("auto", "hermes")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The token <|im_end|> ends a turn.",
+        "In `<|im_end|>`",
+        "Was <s>10</s>",
+        "```\n</s>\n```",
+        "It ends in <|im_end",
+        "a<|im_end|> b",
+    ],
+)
+def test_a_token_that_ends_nothing_is_content(text: str) -> None:
+    assert read(text, "hermes").content == text
+    assert read(text).content == text
+
+
+def test_calls_that_are_a_whole_reply_may_end_in_a_token() -> None:
+    calls = 'weather(city="Rome")\nweather(city="Paris")'
+    result = read(f"{calls}</s>\n<|im_end|>", tools=TOOLS)
+    assert said(result) == _TWO[::-1]
+    assert result.content == ""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import THINKING, Arguments, Literal, Maybe, Name, Reasoning, Space, shipped
+from tunaeval.grammar import (
+    THINKING,
+    WITH_COLONS,
+    Arguments,
+    Literal,
+    Maybe,
+    Name,
+    Reasoning,
+    Space,
+    shipped,
+)
 
 FUNCTIONGEMMA = shipped(
     "functiongemma",
     (
         Literal("<start_function_call>"),
         Space(),
-        Name(before="call:"),
+        Name(WITH_COLONS, before="call:"),
         Arguments(mark="<escape>"),
         Space(),
         Literal("<end_function_call>"),
@@ -25,7 +35,7 @@ GEMMA4 = shipped(
         Literal("<|tool_call>"),
         Space(),
         Maybe((Literal(":"),)),
-        Name(before="call:"),
+        Name(WITH_COLONS, before="call:"),
         Arguments(mark='<|"|>'),
         Space(),
         Literal("<tool_call|>"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Key,
     Literal,
     Many,
@@ -15,7 +16,7 @@ from tunaeval.grammar import (
     shipped,
 )
 
-_OPENED: tuple[Word, ...] = (Literal("<function="), Name(), Literal(">"), Space("\n"))
+_OPENED: tuple[Word, ...] = (Literal("<function="), Name(WITH_COLONS), Literal(">"), Space("\n"))
 _KEYED: tuple[Word, ...] = (Literal("<parameter="), Key(), Literal(">"))
 _ENDED: tuple[Word, ...] = (Literal("</parameter>", also=("</parameter>>",)), Space("\n"))
 _CLOSED = Literal("</function>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Arguments,
     Literal,
     Markup,
@@ -139,7 +140,7 @@ FUNCTIONARY_V31 = shipped(
     "functionary-v3.1",
     (
         Literal("<function="),
-        Name(),
+        Name(WITH_COLONS),
         Literal(">"),
         Space(),
         Arguments(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Arguments,
     Attribute,
     Elements,
@@ -31,7 +32,7 @@ MINIMAX_M2 = shipped(
         Literal("<invoke name="),
         Space(),
         Maybe((_QUOTE,), written=True),
-        Name(),
+        Name(WITH_COLONS),
         Maybe((_QUOTE,), written=True),
         Literal(">"),
         Space("\n"),
@@ -88,7 +89,7 @@ MINIMAX_M3 = shipped(
     "minimax-m3",
     (
         Literal(f'{_M3}<invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Elements(_M3),
         Literal(f"{_M3}</invoke>"),
@@ -106,7 +107,7 @@ MINICPM5 = shipped(
         Literal(
             '<function name="', also=("<function name='", '<functionname="', "<functionname='")
         ),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">', also=("'>",)),
         Space(),
         Many(
@@ -133,7 +134,7 @@ STEP3 = shipped(
         Maybe((Literal("function"), Literal("<｜tool_sep｜>")), written=True),
         Space(),
         Literal('<steptml:invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space(),
         Many(
@@ -160,7 +161,7 @@ DEEPSEEK_V32 = shipped(
     "deepseek-v3.2",
     (
         Literal('<｜DSML｜invoke name="', also=('<|DSML|invoke name="',)),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Arguments(optional=True),
@@ -169,7 +170,7 @@ DEEPSEEK_V32 = shipped(
                 Literal('<｜DSML｜parameter name="', also=('<|DSML|parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜DSML｜parameter>", also=("</|DSML|parameter>",)),
                 Space("\n"),
@@ -204,7 +205,7 @@ DEEPSEEK_V41 = shipped(
     "deepseek-v4.1",
     (
         Literal('<｜DSML｜ invoke name="', also=('<|DSML| invoke name="',)),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Many(
@@ -212,7 +213,7 @@ DEEPSEEK_V41 = shipped(
                 Literal('<｜DSML｜ parameter name="', also=('<|DSML| parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜DSML｜ parameter>", also=("</|DSML| parameter>",)),
                 Space("\n"),
@@ -233,7 +234,7 @@ GIGACHAT35 = shipped(
     "gigachat3.5",
     (
         Literal('<｜GCML｜invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Many(
@@ -241,7 +242,7 @@ GIGACHAT35 = shipped(
                 Literal('<｜GCML｜parameter name="'),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜GCML｜parameter>"),
                 Space("\n"),

@@ -23,7 +23,7 @@ class Closing:
     `restart`, if it comes first, is the end of the call and what may come behind it, which shows
     that the closer was forgotten. `before_restart` is
     what of the call's end is before that, at the end of the value's text; `lost` all of it, where
-    the whole text ends behind it; `over` the same anywhere. `marks` are the format's tags.
+    the whole text ends behind it; `over` the same anywhere, or the end of what is around calls. `marks` are the format's tags.
     """
 
     closers: tuple[str, ...]
@@ -80,6 +80,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
             follow += f"|{_spelled(closer)}{WIDE_SPACE}{_spelled(tail[0])}"
         incomplete = "|".join(_incomplete(ends, onward)) or "(?!)"
         follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
+    around = _spelled(form.around[1]) if form.around and form.around[1].text else ""
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
         closer.spellings,
@@ -90,7 +91,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         max(map(len, texts)),
         re.compile(rf"{optional}\Z"),
         re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){WIDE_SPACE})*+\Z" if last else "(?!)"),
-        re.compile("".join(ends) if last else "(?!)"),
+        re.compile("|".join(filter(None, ("".join(ends) if last else "", around))) or "(?!)"),
         re.compile(sibling) if (sibling := _sibling(many)) else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
         value.quotes if isinstance(value, Value) else ("", ""),

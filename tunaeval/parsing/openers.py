@@ -281,8 +281,9 @@ class Blocks(Passage):
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
-        self._left_open = None if block.closed or block.failed else form
+        self._left_open = None
         if block.had_body:
+            self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return

@@ -16,6 +16,7 @@ from tunaeval.limits import KEPT, MAX_CALLS
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
+from .ending import before_end_tokens, ends_text
 from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
@@ -122,7 +123,7 @@ class Scanner(Blocks):
             begins = begins_unit(units, window, window.pos, self.tools, fenced=False)
         if begins:
             yield from gather(window)
-            if not self._take_unit(window.pos, len(window.text)):
+            if not self._take_unit(window.pos, before_end_tokens(window.text)):
                 turn = begins_turn(window.text, window.pos)
                 if turn:
                     self._take_unit(window.pos, turn.start())
@@ -205,6 +206,22 @@ class Scanner(Blocks):
         )  # fmt: skip
         collector.answered = start
         self._over = True
+
+    def _end_of_text(self, token: Token) -> Reading[None] | None:
+        """A token that ends a model's turn: markup where nothing follows it, else text."""
+        struck = token.text == "</s>" and "<s>" in self._line
+        if self._in_code or struck or self._quoted():
+            self._only_text(token.text)
+            return None
+        return self._ended_later(token)
+
+    def _ended_later(self, token: Token) -> Reading[None]:
+        while (size := ends_text(self.window)) is None:
+            yield
+        if size:
+            self._markup(size)
+        else:
+            self._only_text(token.text)
 
     # --- messages ----------------------------------------------------------------------------
 
@@ -346,4 +363,5 @@ _HANDLERS: dict[str, _Handler] = {
     "end": Scanner._end_message,  # noqa: SLF001 - as above
     "fence": Scanner._fence,  # noqa: SLF001 - as above
     "turn": Scanner._turn,  # noqa: SLF001 - as above
+    "end_of_text": Scanner._end_of_text,  # noqa: SLF001 - as above
 }

@@ -22,7 +22,7 @@ def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) 
     char = window.text[window.pos : window.pos + 1]
     where = "other text follows" if char else "the text ends"
     ledger.repair("unclosed", f"{where} before {wanted!r}")
-    if char and behind_object and char in f",{QUOTES}":
+    if char and behind_object and char in f",{{{QUOTES}":
         ledger.repair("early-closer", "more arguments follow their closer", "lenient")
     left = len(window.text) - window.pos if window.final else 0
     near = isinstance(word, Literal) and 0 < left <= len(word.text)

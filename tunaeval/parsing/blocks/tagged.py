@@ -79,9 +79,8 @@ class TaggedBlock(Begun):
                 self._give_up(fits if isinstance(fits, Unreadable) else None)
                 return
             open_ = self._object is None and shows_end(words, index)
-            known = self._setting.tools is not None and self._name in self._setting.tools
             nothing = open_ and not self._arguments
-            if nothing and known and self._form.opener:  # it ends where another call begins
+            if nothing and self._form.opener and self._takes_nothing():
                 nothing = not (yield from stands(window, self._form.opener.spellings))
             between = open_ and self._at_end()
             if nothing or between:
@@ -97,6 +96,11 @@ class TaggedBlock(Begun):
             self._ledger_call()
         self.had_body = True
         self._ledger.close(window.offset, self._stray)
+
+    def _takes_nothing(self) -> bool:
+        """Whether it names a tool without arguments, which is whole where another call begins."""
+        known = self._setting.tools is not None and self._name in self._setting.tools
+        return known and not self._setting.parameters(self._name).get("properties")
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
