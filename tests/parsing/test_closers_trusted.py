@@ -307,3 +307,19 @@ def test_calls_that_are_a_whole_reply_may_end_in_a_token() -> None:
     result = read(f"{calls}</s>\n<|im_end|>", tools=TOOLS)
     assert said(result) == _TWO[::-1]
     assert result.content == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n<think>a</think>\n```",
+        "See:\n```xml\n<think>\na\n</think>\n```\nDone.",
+        "<think>b</think>```\n<think>a</think>\n```",
+    ],
+)
+@pytest.mark.parametrize("name", ["auto", "qwen25", "fence"])
+def test_reasoning_tags_in_a_code_fence_are_content(name: str, text: str) -> None:
+    result = read(text, name)
+    assert result.content == text.removeprefix("<think>b</think>")
+    assert not result.truncated
+    assert not result.diagnoses

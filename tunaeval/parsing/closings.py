@@ -21,9 +21,9 @@ class Closing:
     """How a bare value ends: at one of `closers`, if `follow` (in the text) or `at_end` fits there.
 
     `restart`, if it comes first, is the end of the call and what may come behind it, which shows
-    that the closer was forgotten. `before_restart` is
-    what of the call's end is before that, at the end of the value's text; `lost` all of it, where
-    the whole text ends behind it; `over` the same anywhere, or the end of what is around calls. `marks` are the format's tags.
+    that the closer was forgotten. `before_restart` is what of the call's end is before that, at the
+    end of the value's text; `lost` all of it, where the whole text ends behind it; `over` the same
+    anywhere, or the end of what is around calls. `marks` are the format's tags.
     """
 
     closers: tuple[str, ...]

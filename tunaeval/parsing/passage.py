@@ -27,17 +27,17 @@ class Passage:
     have not come yet, `region` what is around calls if its closer has not come yet. `_mention` is
     an opener that nothing like a call followed, `_refused` the opener of a block that could not be
     read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
-    missing, and may come behind text. `_in_code`: a code fence is open; `_quote_open`: inline
-    code began right before a marker; `_after_reasoning`: white space still belongs to the reasoning
-    before it. `_thought_at` is where a reasoning marker of
-    `_thought_marker` characters was passed over as content, `_line_at` since where the present line
-    counts. `_over`: a later turn has begun. `_inside`: the text is the end of reasoning that is
-    never closed.
+    missing, and may come behind text. `_in_code`: a code fence is open; `_code_thinks`: reasoning
+    was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
+    white space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker
+    of `_thought_marker` characters was passed over as content, `_line_at` since where the present
+    line counts. `_over`: a later turn has begun. `_inside`: the text is the end of reasoning that
+    is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_fast", "_in_code", "_inside", "_left_open", "_line_at", "_mention",
-        "_objects", "_over", "_quote_open", "_refused", "_setting", "_thought_at",
+        "_after_reasoning", "_code_thinks", "_fast", "_in_code", "_inside", "_left_open",
+        "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused", "_setting", "_thought_at",
         "_thought_marker", "announced", "channel", "collector", "finder", "level",
         "region", "tools", "window",
     )  # fmt: skip
@@ -69,6 +69,7 @@ class Passage:
         self._left_open: Format | None = None
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
+        self._code_thinks = False
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
         self._over = False
 

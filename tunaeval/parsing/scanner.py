@@ -290,7 +290,9 @@ class Scanner(Blocks):
     def _reasoning(self, token: Token) -> Reading[None] | None:
         """Everything up to the closer is reasoning, if the opener begins its line."""
         if self._in_code or self._quoted() or not LINE_START.search(self._line):
-            if not self._quoted() and self._thought_at is None:
+            if self._in_code:
+                self._code_thinks = True
+            elif not self._quoted() and self._thought_at is None:
                 self._thought_at = self.window.offset
                 self._thought_marker = len(token.text)
             self._only_text(token.text)
@@ -335,8 +337,15 @@ class Scanner(Blocks):
             raise AssertionError("the engine asked for more than the whole text")
 
     def _end_reasoning(self, token: Token) -> None:
-        """A closer without its opener: all before it was reasoning, once."""
+        """A closer without its opener: all before it was reasoning, once.
+
+        Behind its opener in a code fence it is code.
+        """
         collector = self.collector
+        if self._in_code and self._code_thinks:
+            self._code_thinks = False
+            self._only_text(token.text)
+            return
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
                 self._diagnose_stray(token)
