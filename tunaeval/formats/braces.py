@@ -14,6 +14,8 @@ from tunaeval.grammar import (
     shipped,
 )
 
+from .python_calls import GEMMA4_PYTHON
+
 FUNCTIONGEMMA = shipped(
     "functiongemma",
     (
@@ -25,6 +27,7 @@ FUNCTIONGEMMA = shipped(
         Literal("<end_function_call>"),
     ),
     separator="",
+    aliases=("function_gemma",),
     models=("FunctionGemma 270M",),
     summary="call:NAME and braces with bare keys, texts between <escape> marks",
 )
@@ -32,7 +35,7 @@ FUNCTIONGEMMA = shipped(
 GEMMA4 = shipped(
     "gemma4",
     (
-        Literal("<|tool_call>"),
+        Literal("<|tool_call>", also=("<|tool_call>call:",)),
         Space(),
         Maybe((Literal(":"),)),
         Name(WITH_COLONS, before="call:"),
@@ -41,6 +44,7 @@ GEMMA4 = shipped(
         Literal("<tool_call|>"),
     ),
     separator="",
+    also=(GEMMA4_PYTHON,),
     reasoning=(Reasoning("<|channel>thought", "<channel|>"), *THINKING),
     aliases=("gemma-4", "gemma4-no-thinking"),
     models=("Gemma 4",),

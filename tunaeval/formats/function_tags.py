@@ -56,6 +56,7 @@ QWEN3_CODER = shipped(
     (*_TAGS[0], *_TRIMMED, *_TAGS[1]),
     also=(QWEN3_BARE,),
     aliases=(
+        "interns2-preview",
         "nanbeige",
         "nano_v3",
         "nemotron-3-nano",
@@ -67,6 +68,7 @@ QWEN3_CODER = shipped(
         "ornith",
         "qwen3.5",
         "qwen3_coder",
+        "qwen3coder",
         "qwen3_xml",
         "qwen_coder",
         "qwen_xml",

@@ -11,6 +11,7 @@ from tunaeval.grammar import (
     Key,
     Literal,
     Many,
+    Markup,
     Maybe,
     Name,
     Reasoning,
@@ -189,6 +190,7 @@ DEEPSEEK_V32 = shipped(
         ),
     ),
     aliases=(
+        "deepseek-v32",
         "deepseek-v4",
         "deepseek32",
         "deepseek_v32",
@@ -254,4 +256,33 @@ GIGACHAT35 = shipped(
     aliases=("gigachat35",),
     models=("GigaChat 3.5",),
     summary="GCML: DSML with another token",
+)
+
+COHERE_CMD5 = shipped(
+    "cohere-cmd5",
+    (
+        Literal("<cofl:tool_call "),
+        Maybe((Literal('id="'), Markup("0", r"[\w.-]{0,64}"), Literal('" ')), written=True),
+        Literal('name="'),
+        Name(WITH_COLONS),
+        Literal('">'),
+        Space(),
+        Many(
+            (
+                Literal('<cofl:tool_param name="'),
+                Key(_ATTRIBUTE_NAME),
+                _STRING_OR_NOT,
+                Literal('">'),
+                Value(),
+                Literal("</cofl:tool_param>"),
+                Space(),
+            )
+        ),
+        Literal("</cofl:tool_call>"),
+    ),
+    around=(Literal("<cofl:tool_calls>"), Literal("</cofl:tool_calls>")),
+    separator="",
+    aliases=("cohere2_moe", "cohere_command5"),
+    models=("Command 5",),
+    summary="each parameter says whether it is a string, between <cofl:…> tags",
 )

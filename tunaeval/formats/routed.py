@@ -30,6 +30,20 @@ _TO_A_TOOL = (
     r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
 )
 
+_TOLD = (
+    Route(
+        "reasoning",
+        r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}",
+        "<|message|>",
+    ),
+    Route(
+        "content",
+        r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}",
+        "<|message|>",
+    ),
+)
+"""Messages that call no tool: reasoning, and what the user is told."""
+
 HARMONY = shipped(
     "harmony",
     (Literal("<|message|>"), Space(), Arguments()),
@@ -42,16 +56,7 @@ HARMONY = shipped(
                 "<|message|>",
                 "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
             ),
-            Route(
-                "reasoning",
-                r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}",
-                "<|message|>",
-            ),
-            Route(
-                "content",
-                r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}",
-                "<|message|>",
-            ),
+            *_TOLD,
         ),
         closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
     ),
@@ -103,7 +108,7 @@ MUSE = shipped(
         ),
         closes=Literal("<|eom|>", also=("<|eot|>",)),
     ),
-    aliases=("glimmer", "muse_glimmer", "musespark1x"),
+    aliases=("atem", "glimmer", "muse_glimmer", "musespark1x"),
     models=("Muse Spark", "Muse Glimmer"),
     summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
 )
@@ -181,4 +186,39 @@ KIMI_K3 = shipped(
     aliases=("kimi_k3",),
     models=("Kimi K3",),
     summary="XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",
+)
+
+# `parser/beam.py` in SGLang.
+BEAM = shipped(
+    "beam",
+    (
+        Literal("<|message|>"),
+        Space(),
+        Many(
+            (
+                Literal('<rfl:parameter name="'),
+                Key(_KEY),
+                Literal('">'),
+                Value("newline"),
+                Literal("</rfl:parameter>"),
+                Space(),
+            )
+        ),
+    ),
+    envelope=Envelope(
+        opens=Literal("<|start|>", also=("<|channel|>", "to=")),
+        routes=(
+            Route(
+                "call",
+                _TO_A_TOOL,
+                "<|message|>",
+                "assistant to={name}<|channel|>analysis <|constrain|>xml",
+            ),
+            *_TOLD,
+        ),
+        closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
+    ),
+    separator="",
+    models=("Beam",),
+    summary="<rfl:parameter> in a message to NAME; analysis is reasoning",
 )

@@ -37,8 +37,8 @@ class Passage:
 
     __slots__ = (
         "_after_reasoning", "_code_thinks", "_fast", "_in_code", "_inside", "_left_open",
-        "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused", "_setting", "_thought_at",
-        "_thought_marker", "announced", "channel", "collector", "finder", "level",
+        "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused", "_setting",
+        "_thought_at", "_thought_marker", "announced", "channel", "collector", "finder", "level",
         "region", "tools", "window",
     )  # fmt: skip
 
