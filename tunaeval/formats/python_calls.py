@@ -97,8 +97,8 @@ GEMMA4_PYTHON = shipped(
 
 TOOL_CODE_LINE = shipped(
     "tool-code-line",
-    (Literal("tool_code = ", also=("tool_code=",)), PythonCalls(listed=False)),
+    (Literal("tool_code = ", also=("tool_code=",)), PythonCalls()),
     marked=False,
     models=("Gemma 3",),
-    summary="a Python call behind tool_code =",
+    summary="Python calls behind tool_code =, in a list or not",
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
-from .ending import END_TOKENS
+from .end_tokens import END_TOKENS
 from .fast import FENCE
 from .later_turns import TURNS
 from .prompted import Prompted, prompted_of

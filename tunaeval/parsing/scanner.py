@@ -16,7 +16,7 @@ from tunaeval.limits import KEPT, MAX_CALLS
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
-from .ending import before_end_tokens, ends_text
+from .end_tokens import before_end_tokens, ends_text
 from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
