@@ -323,3 +323,18 @@ def test_reasoning_tags_in_a_code_fence_are_content(name: str, text: str) -> Non
     assert result.content == text.removeprefix("<think>b</think>")
     assert not result.truncated
     assert not result.diagnoses
+
+
+@pytest.mark.parametrize("name", ["auto", "pythonic"])
+def test_one_dictionary_is_the_arguments_where_the_tool_declares_its_keys(name: str) -> None:
+    result = read('[weather({"city": "Rome", "state": "IT"}), now()]', name, TOOLS)
+    assert said(result) == [("weather", {"city": "Rome", "state": "IT"}), ("now", {})]
+    assert [repair.code for repair in result.calls[0].repairs] == ["one-dictionary"]
+    assert read('[weather({"city": "Rome"})]', name, TOOLS, "strict").outcome == "malformed"
+    assert read('[weather({"town": "Rome"})]', name, TOOLS).outcome == "malformed"
+
+
+def test_an_opener_that_looks_like_a_list_ends_no_object_in_pieces_either() -> None:
+    text = '[TOOL_CALLS] [{"name":[TOOL_CALLS] "f", "arguments": {"a": 1}}]'
+    assert read(text, "mistral-array").outcome == "malformed"
+    assert read(text, "mistral").outcome == "malformed"

@@ -28,6 +28,7 @@ REPAIRS = {
     "leading-zero": ("standard", "a number that begins with a zero"),
     "python-set": ("standard", "a set, which is read as a list"),
     "other-quotes": ("standard", "a text in other quotes than the format's"),
+    "one-dictionary": ("standard", "all arguments as one dictionary, whose keys the tool declares"),
     "unmarked-text": ("standard", "words without the format's marks around them"),
     "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
     "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
