@@ -8,10 +8,11 @@ from __future__ import annotations
 from tunaeval.grammar import Channel, Format
 from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
-from tunaeval.window import Window
+from tunaeval.window import Reading, Window
 
 from .blocks.recovering import Setting
 from .collect import Collector
+from .end_tokens import ends_text
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .known import Objects
@@ -125,6 +126,22 @@ class Passage:
     def _only_text(self, text: str) -> None:
         """A marker that marks nothing."""
         self._say(self.window.pos + len(text))
+
+    def _end_of_text(self, token: Token) -> Reading[None] | None:
+        """A token that ends a model's turn: markup where nothing follows it, else text."""
+        struck = token.text == "</s>" and "<s>" in self._line
+        if self._in_code or struck or self._quoted():
+            self._only_text(token.text)
+            return None
+        return self._ended_later(token)
+
+    def _ended_later(self, token: Token) -> Reading[None]:
+        while (size := ends_text(self.window)) is None:
+            yield
+        if size:
+            self._markup(size)
+        else:
+            self._only_text(token.text)
 
     def _finish(self) -> None:
         collector, finder, line = self.collector, self.finder, self._line

@@ -16,7 +16,7 @@ from tunaeval.limits import KEPT, MAX_CALLS
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
-from .end_tokens import before_end_tokens, ends_text
+from .end_tokens import before_end_tokens
 from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
@@ -206,22 +206,6 @@ class Scanner(Blocks):
         )  # fmt: skip
         collector.answered = start
         self._over = True
-
-    def _end_of_text(self, token: Token) -> Reading[None] | None:
-        """A token that ends a model's turn: markup where nothing follows it, else text."""
-        struck = token.text == "</s>" and "<s>" in self._line
-        if self._in_code or struck or self._quoted():
-            self._only_text(token.text)
-            return None
-        return self._ended_later(token)
-
-    def _ended_later(self, token: Token) -> Reading[None]:
-        while (size := ends_text(self.window)) is None:
-            yield
-        if size:
-            self._markup(size)
-        else:
-            self._only_text(token.text)
 
     # --- messages ----------------------------------------------------------------------------
 
