@@ -338,3 +338,21 @@ def test_an_opener_that_looks_like_a_list_ends_no_object_in_pieces_either() -> N
     text = '[TOOL_CALLS] [{"name":[TOOL_CALLS] "f", "arguments": {"a": 1}}]'
     assert read(text, "mistral-array").outcome == "malformed"
     assert read(text, "mistral").outcome == "malformed"
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        'I call {"name": "weather", "arguments": {"city": "Rome"}}:\n',
+        '```json\n{"name": "weather", "arguments": {"city": "Rome"}}\n```\n',
+    ],
+)
+def test_a_call_in_prose_and_in_tags_counts_once(echo: str) -> None:
+    call = render([ToolCall("weather", {"city": "Rome"})], "hermes")
+    for text in (echo + call, f"{call}\n{echo}"):
+        for tools in (TOOLS, None):
+            result = read(text, tools=tools)
+            assert said(result) == _TWO[1:]
+            assert codes(result) == ["echo"]
+    assert len(read(f"{call}\n{call}").calls) == 2
+    assert len(read(echo + call.replace("Rome", "Paris")).calls) == 2

@@ -46,8 +46,8 @@ IN_JSON = {
 }
 
 IN_OTHER_NOTATIONS = {
-    "leading-zero", "missing-quote", "other-quotes", "positional-arguments", "python-set",
-    "unknown-escape", "unmarked-text",
+    "leading-zero", "missing-quote", "one-dictionary", "other-quotes", "positional-arguments",
+    "python-set", "unknown-escape", "unmarked-text",
 }  # fmt: skip
 """Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 

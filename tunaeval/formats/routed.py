@@ -210,7 +210,8 @@ BEAM = shipped(
         routes=(
             Route(
                 "call",
-                _TO_A_TOOL,
+                r"[ \w]{0,40}to=(?:functions\.)?(?P<name>\w[\w.:/-]{0,127})"
+                r"[ ]?<\|channel\|>analysis[ ]?<\|constrain\|>xml[\r\n]{0,2}",
                 "<|message|>",
                 "assistant to={name}<|channel|>analysis <|constrain|>xml",
             ),
