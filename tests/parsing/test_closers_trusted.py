@@ -13,7 +13,7 @@ from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
 from tunaeval import render
 from tunaeval.parsing.end_tokens import END_TOKENS
-from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(
     [
@@ -356,3 +356,18 @@ def test_a_call_in_prose_and_in_tags_counts_once(echo: str) -> None:
             assert codes(result) == ["echo"]
     assert len(read(f"{call}\n{call}").calls) == 2
     assert len(read(echo + call.replace("Rome", "Paris")).calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [(".25", 0.25), ("-.5", -0.5), ("1.", 1.0), ("1_000", 1000), ("TRUE", True), ("Null", None)],
+)
+def test_a_number_or_word_of_a_program_is_that_value(written: str, value: JsonValue) -> None:
+    for text in (f'{{"a": {written}}}', f'{{"a": {written}, "b": [{written}]}}'):
+        call = f'<tool_call>{{"name": "f", "arguments": {text}}}</tool_call>'
+        result = read(call, "hermes", None, "lenient")
+        assert result.calls[0].arguments["a"] == value
+        assert type(result.calls[0].arguments["a"]) is type(value)
+    for number in ("1.2.3", "2024-05-01", "1__0", "1_"):
+        call = f'<tool_call>{{"name": "f", "arguments": {{"a": {number}}}}}</tool_call>'
+        assert not read(call, "hermes", None, "lenient").calls

@@ -36,6 +36,7 @@ REPAIRS = {
     "separator": ("lenient", "'=' where a colon belongs, or a colon for '='"),
     "invalid-escape": ("lenient", "an escape that JSON does not know"),
     "inner-quote": ("lenient", "a quote inside a string without a backslash"),
+    "odd-number": ("lenient", "a number as programs write it, and JSON does not"),
     "unquoted-string": ("lenient", "a string without quotes"),
     "missing-quote": ("lenient", "a text without the mark that should begin it"),
     "positional-arguments": ("lenient", "an argument without a name, named by its place"),
