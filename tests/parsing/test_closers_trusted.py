@@ -314,10 +314,10 @@ def test_calls_that_are_a_whole_reply_may_end_in_a_token() -> None:
     [
         "```\n<think>a</think>\n```",
         "See:\n```xml\n<think>\na\n</think>\n```\nDone.",
-        "<think>b</think>```\n<think>a</think>\n```",
+        "<think>b</think>```py\n<think>a</think>\n```",
     ],
 )
-@pytest.mark.parametrize("name", ["auto", "qwen25", "fence"])
+@pytest.mark.parametrize("name", ["auto", "qwen25", "fence", "hermes", "glm45"])
 def test_reasoning_tags_in_a_code_fence_are_content(name: str, text: str) -> None:
     result = read(text, name)
     assert result.content == text.removeprefix("<think>b</think>")

@@ -17,7 +17,7 @@ from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .known import Objects
 from .mention import Mention, Region
-from .quoting import LINE_START, closes_code, is_quote
+from .quoting import LINE_START, OPENS_FENCE, closes_code, is_quote
 from .tokens import Token
 
 
@@ -167,6 +167,16 @@ class Passage:
         if not self._quote_open:
             self._quote_open = is_quote(self.window) and not self._closes_code()
         return self._quote_open
+
+    def _is_behind_fence(self) -> bool:
+        """Whether the line before opens a code fence, for formats that know none.
+
+        One with a language does, and one that the text begins with.
+        """
+        line = self._line
+        fence = OPENS_FENCE.search(line)
+        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
+        return fence is not None and (begun or bool(fence[1]))
 
     def _closes_code(self) -> bool:
         """Whether the tick right before closes inline code; only what began a line is certain."""

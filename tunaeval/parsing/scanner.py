@@ -273,8 +273,9 @@ class Scanner(Blocks):
 
     def _reasoning(self, token: Token) -> Reading[None] | None:
         """Everything up to the closer is reasoning, if the opener begins its line."""
-        if self._in_code or self._quoted() or not LINE_START.search(self._line):
-            if self._in_code:
+        in_code = self._in_code or self._is_behind_fence()
+        if in_code or self._quoted() or not LINE_START.search(self._line):
+            if in_code:
                 self._code_thinks = True
             elif not self._quoted() and self._thought_at is None:
                 self._thought_at = self.window.offset
@@ -326,7 +327,7 @@ class Scanner(Blocks):
         Behind its opener in a code fence it is code.
         """
         collector = self.collector
-        if self._in_code and self._code_thinks:
+        if self._code_thinks:
             self._code_thinks = False
             self._only_text(token.text)
             return
