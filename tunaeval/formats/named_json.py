@@ -276,9 +276,10 @@ STEP_AUDIO_2 = shipped(
     (
         Literal("<tool_call>"),
         Space(),
-        Literal("function\n"),
+        Literal("function"),
+        Space("\n"),
         Name(),
-        Literal("\n"),
+        Space("\n"),
         Arguments(),
         Space(),
         Literal("</tool_call>"),

@@ -53,8 +53,15 @@ class TaggedBlock(Words):
             self.closed = yield from closers(words[index + 1 :], window)
             break
         else:
+            row_ends = isinstance(words[-1], Many) and self._at_end()
+            if row_ends and window.pos < len(window.text):
+                why = "the text ends between two arguments"
+                self._give_up(Unreadable("truncated", why, cut=True))
+                return
             self.closed = True
             self._ledger_call()
+            if row_ends:
+                self._ledger.repair("unclosed", "the text ends before the message does")
         self.had_body = True
         self._ledger.close(window.offset, self._stray)
 
