@@ -53,9 +53,6 @@ MARGIN = 160
 KEPT = 240
 """Behind the position, what can still be seen: the end of a line, for what it says."""
 
-ECHOES_BEHIND = 16
-"""Calls before one, among which the same is looked for: with markers and without."""
-
 LOST_ENDING = 64
 """From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
 

@@ -341,24 +341,6 @@ def test_an_opener_that_looks_like_a_list_ends_no_object_in_pieces_either() -> N
 
 
 @pytest.mark.parametrize(
-    "echo",
-    [
-        'I call {"name": "weather", "arguments": {"city": "Rome"}}:\n',
-        '```json\n{"name": "weather", "arguments": {"city": "Rome"}}\n```\n',
-    ],
-)
-def test_a_call_in_prose_and_in_tags_counts_once(echo: str) -> None:
-    call = render([ToolCall("weather", {"city": "Rome"})], "hermes")
-    for text in (echo + call, f"{call}\n{echo}"):
-        for tools in (TOOLS, None):
-            result = read(text, tools=tools)
-            assert said(result) == _TWO[1:]
-            assert codes(result) == ["echo"]
-    assert len(read(f"{call}\n{call}").calls) == 2
-    assert len(read(echo + call.replace("Rome", "Paris")).calls) == 2
-
-
-@pytest.mark.parametrize(
     ("written", "value"),
     [(".25", 0.25), ("-.5", -0.5), ("1.", 1.0), ("1_000", 1000), ("TRUE", True), ("Null", None)],
 )

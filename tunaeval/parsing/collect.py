@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from tunaeval.limits import ECHOES_BEHIND, MAX_DIAGNOSES, MAX_TEXT
+from tunaeval.limits import MAX_DIAGNOSES, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
@@ -35,7 +35,6 @@ class Collector:
     __slots__ = (
         "_attempted", "_blank", "_diagnoses", "_settled", "_started", "answered", "bare", "calls",
         "events", "full", "has_reasoning", "live", "pieces", "prose", "reader", "truncated",
-        "unmarked",
     )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
@@ -53,8 +52,6 @@ class Collector:
         """As many calls as are read at the most have been read, and another follows."""
         self.answered: int | None = None
         """Where a later turn begins, which was not read."""
-        self.unmarked: frozenset[str] = frozenset()
-        """The formats whose calls have no markers, where others are read beside them."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
@@ -152,12 +149,6 @@ class Collector:
     def call(self, call: ToolCall) -> None:
         """A call that stands, at its span."""
         span = call.span or Span(0, 0)
-        if self.unmarked and self._is_echo(call):
-            self.diagnose("echo", "the same call with markers and without; it counts once", *span)
-            self.piece("markup", *span)
-            if live := self._started.pop(len(self.calls), None):
-                live.drop()
-            return
         self.piece("call", *span)
         if self.events is not None:
             index = len(self.calls)
@@ -165,18 +156,9 @@ class Collector:
             live.finish(call)
         self.calls.append(call)
 
-    def _is_echo(self, call: ToolCall) -> bool:
-        """Whether it was called before, one of the two with markers and the other without."""
-        bare = call.format in self.unmarked
-        return any(
-            bare is not (known.format in self.unmarked)
-            and (known.name, known.arguments) == (call.name, call.arguments)
-            for known in self.calls[-ECHOES_BEHIND:]
-        )
-
     def block(self, start: int, end: int, calls: Sequence[ToolCall]) -> None:
         """The calls of a block, and the markup around them."""
-        if self.events is not None or (self.unmarked and any(map(self._is_echo, calls))):
+        if self.events is not None:
             for call in calls:
                 self.piece("markup", start, call.span.start if call.span else start)
                 self.call(call)

@@ -56,12 +56,6 @@ class Finder:
         )
 
     @cached_property
-    def unmarked(self) -> frozenset[str]:
-        """The formats whose calls have no markers, if others have."""
-        names = frozenset(form.name for form in self.formats if not form.marked)
-        return names if len(names) < len(self.formats) else frozenset()
-
-    @cached_property
     def search(self) -> re.Pattern[str]:
         """Where something begins; compiled when a text is met that is more than one block."""
         return _search(self._before_calls, self._rows)

@@ -57,7 +57,6 @@ class Passage:
         self.finder = finder
         self.window = window
         self.collector = collector
-        collector.unmarked = finder.unmarked
         self.tools = tools
         self.level = level
         self.channel: Channel | None = None
