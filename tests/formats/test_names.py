@@ -38,6 +38,14 @@ NAMES = {
         apertus2509 deepseek-r1 deepseek-v3 deepseek-v4 glm45 hunyuan gpt-oss kimi kimi_k2 kimi_k3
         mimo poolside_v1 qwen3 qwen3-thinking minimax minimax-append-think minimax-m3 step3 step3p5
         mistral nemotron_3 interns1 gemma4 inkling cohere_command4""",
+    "vLLM and SGLang, tool calls": "beam",
+    "lmdeploy": """
+        qwen qwen2d5 qwen3 qwen3coder internlm intern-s1 interns2-preview kimi_k2 kimi-k2 llama3
+        glm47 deepseek-v32 deepseek-v4 gpt-oss""",
+    "mlx-lm": """
+        atem cohere2_moe function_gemma gemma4 glm47 json_tools kimi_k2 kimi_k3 laguna longcat
+        minicpm5 minimax_m2 mistral pythonic qwen3_coder""",
+    "xllm": "glm4 glm5",
 }
 """Names of tool calls that vLLM and SGLang have are those of the catalogue."""
 

@@ -156,9 +156,17 @@ def test_siblings_of_one_name_are_a_list(body: str, schema: JsonValue, value: Js
     assert not result.diagnoses
 
 
-def test_where_only_an_object_is_admitted_the_last_sibling_counts() -> None:
+def test_siblings_are_a_list_in_an_object_of_any_members() -> None:
     body = "~<a>~<item>1~</item>~<item>2~</item>~</a>"
     result = parse(call(body), MINIMAX_M3, tools=tools(a={"type": "object"}))
+    assert said(result) == [("f", {"a": {"item": [1, 2]}})]
+    assert not result.diagnoses
+
+
+def test_where_no_list_is_admitted_the_last_sibling_counts() -> None:
+    body = "~<a>~<item>1~</item>~<item>2~</item>~</a>"
+    number = {"type": "object", "properties": {"item": {"type": "integer"}}}
+    result = parse(call(body), MINIMAX_M3, tools=tools(a=number))
     assert said(result) == [("f", {"a": {"item": 2}})]
     assert codes(result) == ["duplicate-key"]
 
@@ -175,8 +183,17 @@ def test_a_closing_tag_without_its_prefix_is_mended_and_named() -> None:
     assert not parse(call("~<a>x</a>~<b>y~</b>"), MINIMAX_M3, level="strict").calls
 
 
-def test_a_key_that_stands_twice_is_told() -> None:
+def test_an_argument_that_stands_twice_is_a_list() -> None:
     result = parse(call("~<a>1~</a>~<a>2~</a>"), MINIMAX_M3)
+    assert said(result) == [("f", {"a": [1, 2]})]
+    listed = tools(a={"type": "array", "items": {"type": "string"}})
+    result = parse(call("~<a>x~</a>~<a>y~</a>"), MINIMAX_M3, tools=listed)
+    assert said(result) == [("f", {"a": ["x", "y"]})]
+    assert not result.diagnoses
+
+
+def test_a_key_that_stands_twice_is_told() -> None:
+    result = parse(call("~<a>1~</a>~<a>2~</a>"), MINIMAX_M3, tools=tools(a={"type": "integer"}))
     assert said(result) == [("f", {"a": 2})]
     assert codes(result) == ["duplicate-key"]
 

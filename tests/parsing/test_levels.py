@@ -40,14 +40,15 @@ IN_JSON = {
     "invalid-escape": Repaired(call_with(r'{"a": "\d"}'), {"a": r"\d"}, r"\d"),
     "inner-quote": Repaired(call_with('{"a": "a "b" c"}'), {"a": 'a "b" c'}, '"b"'),
     "unquoted-string": Repaired(call_with('{"command": ls}'), LS_ARGUMENTS, "ls}"),
+    "odd-number": Repaired(call_with('{"a": 1_000.}'), {"a": 1000.0}, "1_000"),
     "missing-closer": Repaired(call_with('{"a": [1}'), {"a": [1]}, "}"),
     "extra-closer": Repaired(call_with('{"a": 1]}'), {"a": 1}, "]"),
     "truncated": Repaired('{"name": "bash", "arguments": {"command": "l', {"command": "l"}, ""),
 }
 
 IN_OTHER_NOTATIONS = {
-    "leading-zero", "missing-quote", "other-quotes", "positional-arguments", "python-set",
-    "unknown-escape", "unmarked-text",
+    "leading-zero", "missing-quote", "one-dictionary", "other-quotes", "positional-arguments",
+    "python-set", "unknown-escape", "unmarked-text",
 }  # fmt: skip
 """Shown by the fixtures of `pythonic`, `lfm2-pythonic` and `gemma4`."""
 

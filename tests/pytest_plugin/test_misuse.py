@@ -35,7 +35,7 @@ MARKERS = [
     ("cassette='none.jsonl'", "there is no cassette"),
     ("masks=['a']", "masks is ['a']; wanted patterns"),
     ("masks={3: 4}", "masks is {3: 4}; wanted patterns"),
-    ("masks={'<x>': '('}", "the mask '<x>' is no regular expression"),
+    ("masks={'<x>': '('}", "the mask '<x>' cannot be used"),
     ("['a']", "an argument without a name"),
 ]
 
@@ -60,7 +60,7 @@ CASSETTES: list[tuple[bytes, str]] = [
     (b"[1]\n", "a record is a JSON object, this is list"),
     (b"\xff\xfe\n", "wanted a JSON object on one line"),
     (b'{"cassette": 9, "masks": {}}\n', "is of version 9, and this tunaeval plays version 1"),
-    (b'{"cassette": 1, "masks": {"<x>": "("}}\n', "the mask '<x>' is no regular expression"),
+    (b'{"cassette": 1, "masks": {"<x>": "("}}\n', "the mask '<x>' cannot be used"),
     (b'{"cassette": 1, "masks": {}}\n{"key": 3}\n', "line 2: 'key' is 3"),
 ]
 

@@ -179,7 +179,7 @@ def test_prose_and_code_are_no_values(text: str) -> None:
     "expression",
     [
         "1 + 2", "2 ** 8", "f(1)", "__import__('os')", "range(10)", "x[0]", "a.b()", "not True",
-        "lambda: 1", "datetime.now()", "0x1F", "1_000", "+1", ".5", "5.", "01234", "1e", "--1",
+        "lambda: 1", "datetime.now()", "0x1F", "+1", ".5", "5.", "01234", "1e", "--1",
         "NaN", "-NaN", "nan", "Infinity", "-Infinity", "inf", "undefined", "f'x'", "b'x'",
     ],
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Key,
     Literal,
     Many,
@@ -15,9 +16,9 @@ from tunaeval.grammar import (
     shipped,
 )
 
-_OPENED: tuple[Word, ...] = (Literal("<function="), Name(), Literal(">"), Space("\n"))
+_OPENED: tuple[Word, ...] = (Literal("<function="), Name(WITH_COLONS), Literal(">"), Space("\n"))
 _KEYED: tuple[Word, ...] = (Literal("<parameter="), Key(), Literal(">"))
-_ENDED: tuple[Word, ...] = (Literal("</parameter>"), Space("\n"))
+_ENDED: tuple[Word, ...] = (Literal("</parameter>", also=("</parameter>>",)), Space("\n"))
 _CLOSED = Literal("</function>")
 
 _TRIMMED = (*_OPENED, Many((*_KEYED, Value("newline"), *_ENDED)), _CLOSED)
@@ -55,6 +56,7 @@ QWEN3_CODER = shipped(
     (*_TAGS[0], *_TRIMMED, *_TAGS[1]),
     also=(QWEN3_BARE,),
     aliases=(
+        "interns2-preview",
         "nanbeige",
         "nano_v3",
         "nemotron-3-nano",
@@ -66,6 +68,7 @@ QWEN3_CODER = shipped(
         "ornith",
         "qwen3.5",
         "qwen3_coder",
+        "qwen3coder",
         "qwen3_xml",
         "qwen_coder",
         "qwen_xml",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Arguments,
     Literal,
     Markup,
@@ -139,7 +140,7 @@ FUNCTIONARY_V31 = shipped(
     "functionary-v3.1",
     (
         Literal("<function="),
-        Name(),
+        Name(WITH_COLONS),
         Literal(">"),
         Space(),
         Arguments(),
@@ -237,4 +238,70 @@ NAME_JSON = shipped(
     aliases=("glm4",),
     models=("GLM-4",),
     summary="a name, and JSON on the next line: all of a reply or of a code fence",
+)
+
+# MiroThinker's prompt: a server, one of its tools, and its arguments.
+MIROTHINKER = shipped(
+    "mirothinker",
+    (
+        Literal("<use_mcp_tool>"),
+        Space("\n"),
+        Maybe(
+            (
+                Literal("<server_name>"),
+                Markup("tools", r"[^<>\n]{0,128}"),
+                Literal("</server_name>"),
+                Space("\n"),
+            ),
+            written=True,
+        ),
+        Literal("<tool_name>"),
+        Name(WITH_COLONS),
+        Literal("</tool_name>"),
+        Space("\n"),
+        Literal("<arguments>"),
+        Space("\n"),
+        Arguments(),
+        Space("\n"),
+        Literal("</arguments>"),
+        Space("\n"),
+        Literal("</use_mcp_tool>"),
+    ),
+    models=("MiroThinker", "Cline's way to call tools of MCP servers"),
+    summary="a server, a tool's name and JSON, each in a tag, inside <use_mcp_tool>",
+)
+
+STEP_AUDIO_2 = shipped(
+    "step-audio-2",
+    (
+        Literal("<tool_call>"),
+        Space(),
+        Literal("function"),
+        Space("\n"),
+        Name(),
+        Space("\n"),
+        Arguments(),
+        Space(),
+        Literal("</tool_call>"),
+    ),
+    separator="",
+    aliases=("step_audio_2",),
+    models=("Step-Audio-2",),
+    summary="the word function, a name and JSON on lines of their own, inside <tool_call>",
+)
+
+GLM_FLASH = shipped(
+    "glm-flash",
+    (
+        Literal("<tool_call>"),
+        Space(),
+        Name(),
+        Literal(">"),
+        Space(),
+        Arguments(),
+        Space(),
+        Literal("</tool_call>"),
+    ),
+    models=("GLM-5.3-Flash",),
+    summary="a name, > and JSON inside <tool_call>",
 )

@@ -14,8 +14,10 @@ from tunaeval.grammar import (
     Space,
     Value,
     shipped,
+    shipped_like,
 )
 
+from .named_json import GLM_FLASH
 from .tagged_json import K2_THINK
 
 _PAIRS = Many(
@@ -50,6 +52,7 @@ GLM45 = shipped(
     "glm45",
     (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
+    also=(GLM_FLASH,),
     aliases=(
         "glm",
         "glm-ocr",
@@ -68,8 +71,9 @@ GLM47 = shipped(
     "glm47",
     (Literal("<tool_call>"), Space(), Name(), Space(), _JOINED_PAIRS, Literal("</tool_call>")),
     dropped=_BOX,
+    also=(GLM_FLASH,),
     separator="",
-    aliases=("glm-4.7", "glm47_moe"),
+    aliases=("glm-4.7", "glm47_moe", "glm5"),
     models=("GLM-4.7", "GLM-5", "Hunyuan 4"),
     summary="as glm45, without newlines",
 )
@@ -168,4 +172,20 @@ K2_HORIZON_XML = shipped(
     reasoning=K2_THINK,
     models=("K2 Horizon",),
     summary="name, then <ifm|arg_key> and <ifm|arg_value>",
+)
+
+IQUEST_CODER = shipped_like(
+    IQUEST_Q1,
+    name="iquest-coder",
+    words=(
+        Literal("<iquestcoder_tool_call>"),
+        Space(),
+        Name(),
+        Space("\n"),
+        _PAIRS,
+        Literal("</iquestcoder_tool_call>"),
+    ),
+    aliases=("iquest_coder", "iquestcoder"),
+    models=("IQuest Coder V2",),
+    summary="as glm45, inside <iquestcoder_tool_call>",
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Arguments,
     Attribute,
     Elements,
     Key,
     Literal,
     Many,
+    Markup,
     Maybe,
     Name,
     Reasoning,
@@ -31,7 +33,7 @@ MINIMAX_M2 = shipped(
         Literal("<invoke name="),
         Space(),
         Maybe((_QUOTE,), written=True),
-        Name(),
+        Name(WITH_COLONS),
         Maybe((_QUOTE,), written=True),
         Literal(">"),
         Space("\n"),
@@ -88,7 +90,7 @@ MINIMAX_M3 = shipped(
     "minimax-m3",
     (
         Literal(f'{_M3}<invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Elements(_M3),
         Literal(f"{_M3}</invoke>"),
@@ -106,7 +108,7 @@ MINICPM5 = shipped(
         Literal(
             '<function name="', also=("<function name='", '<functionname="', "<functionname='")
         ),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">', also=("'>",)),
         Space(),
         Many(
@@ -133,7 +135,7 @@ STEP3 = shipped(
         Maybe((Literal("function"), Literal("<｜tool_sep｜>")), written=True),
         Space(),
         Literal('<steptml:invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space(),
         Many(
@@ -160,7 +162,7 @@ DEEPSEEK_V32 = shipped(
     "deepseek-v3.2",
     (
         Literal('<｜DSML｜invoke name="', also=('<|DSML|invoke name="',)),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Arguments(optional=True),
@@ -169,7 +171,7 @@ DEEPSEEK_V32 = shipped(
                 Literal('<｜DSML｜parameter name="', also=('<|DSML|parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜DSML｜parameter>", also=("</|DSML|parameter>",)),
                 Space("\n"),
@@ -188,6 +190,7 @@ DEEPSEEK_V32 = shipped(
         ),
     ),
     aliases=(
+        "deepseek-v32",
         "deepseek-v4",
         "deepseek32",
         "deepseek_v32",
@@ -204,7 +207,7 @@ DEEPSEEK_V41 = shipped(
     "deepseek-v4.1",
     (
         Literal('<｜DSML｜ invoke name="', also=('<|DSML| invoke name="',)),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Many(
@@ -212,7 +215,7 @@ DEEPSEEK_V41 = shipped(
                 Literal('<｜DSML｜ parameter name="', also=('<|DSML| parameter name="',)),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜DSML｜ parameter>", also=("</|DSML| parameter>",)),
                 Space("\n"),
@@ -233,7 +236,7 @@ GIGACHAT35 = shipped(
     "gigachat3.5",
     (
         Literal('<｜GCML｜invoke name="'),
-        Name(),
+        Name(WITH_COLONS),
         Literal('">'),
         Space("\n"),
         Many(
@@ -241,7 +244,7 @@ GIGACHAT35 = shipped(
                 Literal('<｜GCML｜parameter name="'),
                 Key(_ATTRIBUTE_NAME),
                 _STRING_OR_NOT,
-                Literal('">'),
+                Literal('">', also=('" >',)),
                 Value(),
                 Literal("</｜GCML｜parameter>"),
                 Space("\n"),
@@ -253,4 +256,33 @@ GIGACHAT35 = shipped(
     aliases=("gigachat35",),
     models=("GigaChat 3.5",),
     summary="GCML: DSML with another token",
+)
+
+COHERE_CMD5 = shipped(
+    "cohere-cmd5",
+    (
+        Literal("<cofl:tool_call "),
+        Maybe((Literal('id="'), Markup("0", r"[\w.-]{0,64}"), Literal('" ')), written=True),
+        Literal('name="'),
+        Name(WITH_COLONS),
+        Literal('">'),
+        Space(),
+        Many(
+            (
+                Literal('<cofl:tool_param name="'),
+                Key(_ATTRIBUTE_NAME),
+                _STRING_OR_NOT,
+                Literal('">'),
+                Value(),
+                Literal("</cofl:tool_param>"),
+                Space(),
+            )
+        ),
+        Literal("</cofl:tool_call>"),
+    ),
+    around=(Literal("<cofl:tool_calls>"), Literal("</cofl:tool_calls>")),
+    separator="",
+    aliases=("cohere2_moe", "cohere_command5"),
+    models=("Command 5",),
+    summary="each parameter says whether it is a string, between <cofl:…> tags",
 )

@@ -79,3 +79,26 @@ LFM2_PYTHONIC = shipped(
     models=("LFM2", "LFM2.5"),
     summary="a list of Python calls between tool call markers",
 )
+
+# What Gemma 4 falls into: Python's brackets instead of its braces.
+GEMMA4_PYTHON = shipped(
+    "gemma4-python",
+    (
+        Literal("<|tool_call>call:"),
+        Space(),
+        PythonCalls(listed=False),
+        Space(),
+        Literal("<tool_call|>"),
+    ),
+    separator="",
+    models=("Gemma 4",),
+    summary="as gemma4, with the arguments as Python writes them",
+)
+
+TOOL_CODE_LINE = shipped(
+    "tool-code-line",
+    (Literal("tool_code = ", also=("tool_code=",)), PythonCalls()),
+    marked=False,
+    models=("Gemma 3",),
+    summary="Python calls behind tool_code =, in a list or not",
+)

@@ -26,7 +26,7 @@ HERMES = shipped(
         Space("\n"),
         Literal("</tool_call>"),
     ),
-    aliases=("qwen3_json", "qwen", "trinity", "granite4"),
+    aliases=("json_tools", "qwen3_json", "qwen", "qwen2d5", "trinity", "granite4"),
     models=("Hermes 2/3", "Qwen2.5", "QwQ", "Qwen3 dense"),
     summary="one JSON object between <tool_call> tags",
 )

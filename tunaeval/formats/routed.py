@@ -27,8 +27,22 @@ _TO_A_TOOL = (
     r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
     r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
     r"(?P<name>\w[\w./-]{0,127})"
-    r"(?:[ \w.-]|<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
+    r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}"
 )
+
+_TOLD = (
+    Route(
+        "reasoning",
+        r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}",
+        "<|message|>",
+    ),
+    Route(
+        "content",
+        r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}",
+        "<|message|>",
+    ),
+)
+"""Messages that call no tool: reasoning, and what the user is told."""
 
 HARMONY = shipped(
     "harmony",
@@ -42,16 +56,7 @@ HARMONY = shipped(
                 "<|message|>",
                 "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
             ),
-            Route(
-                "reasoning",
-                r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}",
-                "<|message|>",
-            ),
-            Route(
-                "content",
-                r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}",
-                "<|message|>",
-            ),
+            *_TOLD,
         ),
         closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
     ),
@@ -103,7 +108,7 @@ MUSE = shipped(
         ),
         closes=Literal("<|eom|>", also=("<|eot|>",)),
     ),
-    aliases=("glimmer", "muse_glimmer", "musespark1x"),
+    aliases=("atem", "glimmer", "muse_glimmer", "musespark1x"),
     models=("Muse Spark", "Muse Glimmer"),
     summary="<atem:invoke> in a message to a tool; a message to itself is reasoning",
 )
@@ -158,10 +163,7 @@ KIMI_K3 = shipped(
                 Literal('<|open|>argument key="'),
                 Key(_KEY, escaped=True),
                 Maybe(
-                    (
-                        Literal('" type="'),
-                        TYPE_NAME,
-                    ),
+                    (Literal('" type="'), TYPE_NAME),
                     written=True,
                 ),
                 Literal('"<|sep|>'),
@@ -184,4 +186,40 @@ KIMI_K3 = shipped(
     aliases=("kimi_k3",),
     models=("Kimi K3",),
     summary="XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",
+)
+
+# `parser/beam.py` in SGLang.
+BEAM = shipped(
+    "beam",
+    (
+        Literal("<|message|>"),
+        Space(),
+        Many(
+            (
+                Literal('<rfl:parameter name="'),
+                Key(_KEY),
+                Literal('">'),
+                Value("newline"),
+                Literal("</rfl:parameter>"),
+                Space(),
+            )
+        ),
+    ),
+    envelope=Envelope(
+        opens=Literal("<|start|>", also=("<|channel|>", "to=")),
+        routes=(
+            Route(
+                "call",
+                r"[ \w]{0,40}to=(?:functions\.)?(?P<name>\w[\w.:/-]{0,127})"
+                r"[ ]?<\|channel\|>analysis[ ]?<\|constrain\|>xml[\r\n]{0,2}",
+                "<|message|>",
+                "assistant to={name}<|channel|>analysis <|constrain|>xml",
+            ),
+            *_TOLD,
+        ),
+        closes=Literal("<|call|>", also=("<|end|>", "<|return|>")),
+    ),
+    separator="",
+    models=("Beam",),
+    summary="<rfl:parameter> in a message to NAME; analysis is reasoning",
 )

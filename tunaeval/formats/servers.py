@@ -67,7 +67,6 @@ _NOTHING = "it leaves a text as it is; give the name of the format of the model,
 REFUSED = {
     "base": _REASONING,
     "basic": _REASONING,
-    "beam": _TEMPLATE,
     "default": "dynamo calls several formats of JSON so; give the name of one of them, or 'auto'",
     "hf": _TEMPLATE,
     "identity": _NOTHING,

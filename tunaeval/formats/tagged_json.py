@@ -43,7 +43,7 @@ INTERNLM = shipped(
         Space("\n"),
         Literal("<|action_end|>"),
     ),
-    aliases=("interns1",),
+    aliases=("intern-s1", "interns1"),
     models=("InternLM2.5", "Intern-S1"),
     summary="one JSON object behind <|plugin|>",
 )

@@ -59,7 +59,7 @@ def fault_of(
         return fault
     bare = marked and isinstance(words[0], CallObject | PythonCalls)
     return (
-        _frame_fault(words, call)
+        _frame_fault(words, call, addressed=addressed)
         or _markup_fault(flat)
         or _mark_fault(flat)
         or (_object_fault(words, call) if isinstance(call, CallObject) else None)
@@ -225,7 +225,9 @@ def _flat(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(word for some in inner for word in some)
 
 
-def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None) -> str | None:
+def _frame_fault(
+    words: tuple[Word, ...], call: CallObject | PythonCalls | None, *, addressed: bool
+) -> str | None:
     first, last = words[0], words[-1]
     if isinstance(first, CallObject | PythonCalls):
         if not first.opens:
@@ -237,6 +239,8 @@ def _frame_fault(words: tuple[Word, ...], call: CallObject | PythonCalls | None)
         return f"{shown(first)} comes first, so the format would begin everywhere; use a Literal"
     if call and call.opens:
         return "`opens` is for a CallObject() without an opening Literal"
+    if isinstance(last, Many) and addressed:
+        return _marks_fault(words, first)  # its message ends it
     if not isinstance(last, Literal | CallObject | PythonCalls | Arguments):
         return f"it ends with {shown(last)}, so a block never knows where it ends; use a Literal"
     return _marks_fault(words, first)

@@ -85,6 +85,10 @@ class PythonCalls:
     opens: tuple[tuple[str, ...], ...] = ()
 
 
+WITH_COLONS = r"\w[\w.:/-]{0,127}"
+"""The pattern of a name that may have a namespace before a colon, where no colon ends a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """The tool's name, where it is outside of the arguments.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements, Format, Literal, Many, Space, Value, Word
-from tunaeval.limits import KEPT_CLOSINGS, WIDE_SPACE, WORDS_AHEAD
+from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
 
 from .chains import chain, start_of
 from .marks import Marks
@@ -21,9 +21,9 @@ class Closing:
     """How a bare value ends: at one of `closers`, if `follow` (in the text) or `at_end` fits there.
 
     `restart`, if it comes first, is the end of the call and what may come behind it, which shows
-    that the closer was forgotten. `before_restart` is
-    what of the call's end is before that, at the end of the value's text; `lost` all of it, where
-    the whole text ends behind it; `over` the same anywhere. `marks` are the format's tags.
+    that the closer was forgotten. `before_restart` is what of the call's end is before that, at the
+    end of the value's text; `lost` all of it, where the whole text ends behind it; `over` the same
+    anywhere, or the end of what is around calls. `marks` are the format's tags.
     """
 
     closers: tuple[str, ...]
@@ -76,8 +76,11 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     ends = [f"{_spelled(word)}{WIDE_SPACE}" for word in tail]
     follow = chain(after, WORDS_AHEAD, "")
     if not any(isinstance(word, Literal) for word in rest):
+        if len(tail) > 1:  # two closers in a row are no part of a value, whatever follows them
+            follow += f"|{_spelled(closer)}{WIDE_SPACE}{_spelled(tail[0])}"
         incomplete = "|".join(_incomplete(ends, onward)) or "(?!)"
         follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
+    around = _spelled(form.around[1]) if form.around and form.around[1].text else ""
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
         closer.spellings,
@@ -88,7 +91,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         max(map(len, texts)),
         re.compile(rf"{optional}\Z"),
         re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){WIDE_SPACE})*+\Z" if last else "(?!)"),
-        re.compile("".join(ends) if last else "(?!)"),
+        re.compile("|".join(filter(None, ("".join(ends) if last else "", around))) or "(?!)"),
         re.compile(sibling) if (sibling := _sibling(many)) else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
         value.quotes if isinstance(value, Value) else ("", ""),
@@ -158,9 +161,12 @@ def stops_of(form: Format, after: tuple[Word, ...]) -> tuple[str, ...]:
     """The fixed text behind a JSON object, which closes what was left open in it.
 
     One that begins as something in an object does is none: inside of one it could be that.
+    Where nothing is behind it, the next call's opener is, if it is more than a sign.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
+    if not found and form.opener and len(form.opener.text) >= SHORTEST_OPENER:
+        return form.opener.spellings
     if not found or not found.text.strip() or any(map(_IN_OBJECT, found.spellings)):
         return ()
     return found.spellings

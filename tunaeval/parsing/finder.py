@@ -16,6 +16,7 @@ from tunaeval.formats import AUTO
 from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
+from .end_tokens import END_TOKENS
 from .fast import FENCE
 from .later_turns import TURNS
 from .prompted import Prompted, prompted_of
@@ -46,6 +47,8 @@ class Finder:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
         for text in TURNS:
             self.tokens.setdefault(text, Token("turn", text))
+        for text in END_TOKENS:
+            self.tokens.setdefault(text, Token("end_of_text", text))
         self._rows: tuple[tuple[tuple[str, ...], Format], ...] = tuple(
             (row, form)
             for form in self.formats

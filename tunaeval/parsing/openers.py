@@ -36,6 +36,9 @@ A string in there may have some.
 _FENCE_LINE = re.compile(r"```(?:[ \t]?[A-Za-z0-9_+-]{0,24}(?=\s))?\s{0,64}+")
 """A fence with its language and the white space behind it."""
 
+_FENCE_CUT = re.compile(r"```[ \t]?[A-Za-z0-9_+-]{0,24}\Z")
+"""A fence whose language may go on in what follows."""
+
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
 
 
@@ -81,7 +84,9 @@ class Blocks(Passage):
         while True:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
-            near = not window.final and len(window.text) - body < 2
+            near = not window.final and (
+                len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
+            )
             begins = None if near else begins_unit(units, window, body, self.tools, fenced=True)
             if begins is not None:
                 break
@@ -243,7 +248,7 @@ class Blocks(Passage):
         """Go on behind a block that ends there."""
         window = self.window
         window.pos = end
-        self.announced = self._refused = None
+        self.announced = self._refused = self._left_open = None
         self._line_at = window.base + end
         self.collector.bare = bare
 
@@ -301,7 +306,9 @@ class Blocks(Passage):
             block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
+        self._left_open = None
         if block.had_body:
+            self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (fence and not block.closed)
             return

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import Channel
+from tunaeval.grammar import Channel, Format
 from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
-from tunaeval.window import Window
+from tunaeval.window import Reading, Window
 
 from .blocks.recovering import Setting
 from .collect import Collector
+from .end_tokens import ends_text
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .known import Objects
 from .mention import Mention, Region
-from .quoting import LINE_START, closes_code, is_quote
+from .quoting import LINE_START, OPENS_FENCE, closes_code, is_quote
 from .tokens import Token
 
 
@@ -26,18 +27,20 @@ class Passage:
     `channel` is that of the message that is being read, `announced` where calls were announced and
     have not come yet, `region` what is around calls if its closer has not come yet. `_mention` is
     an opener that nothing like a call followed, `_refused` the opener of a block that could not be
-    read: what follows is the inside of it. `_in_code`: a code fence is open; `_quote_open`: inline
-    code began right before a marker; `_after_reasoning`: white space still belongs to the reasoning
-    before it. `_thought_at` is where a reasoning marker of
-    `_thought_marker` characters was passed over as content, `_line_at` since where the present line
-    counts. `_vain` counts markers that gave no call. `_over`: what follows is not read. `_inside`:
-    the text is the end of reasoning that is never closed.
+    read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
+    missing, and may come behind text. `_in_code`: a code fence is open; `_code_thinks`: reasoning
+    was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
+    white space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker
+    of `_thought_marker` characters was passed over as content, `_line_at` since where the present
+    line counts. `_vain` counts markers that gave no call. `_over`: what follows is not read.
+    `_inside`: the text is the end of reasoning that is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_fast", "_in_code", "_inside", "_line_at", "_mention",
-        "_objects", "_over", "_quote_open", "_refused", "_setting", "_thought_at",
-        "_thought_marker", "_vain", "announced", "channel", "collector", "finder", "level",
+        "_after_reasoning", "_code_thinks", "_fast", "_in_code", "_inside", "_left_open",
+        "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused", "_setting",
+        "_thought_at", "_thought_marker", "_vain", "announced", "channel", "collector", "finder",
+        "level",
         "region", "tools", "window",
     )  # fmt: skip
 
@@ -65,8 +68,10 @@ class Passage:
         self._setting: Setting | None = None
         self._mention: Mention | None = None
         self._refused: Token | None = None
+        self._left_open: Format | None = None
         self._thought_at: int | None = None
         self._thought_marker = self._line_at = 0
+        self._code_thinks = False
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
         self._over = False
         self._vain = 0
@@ -124,6 +129,22 @@ class Passage:
         """A marker that marks nothing."""
         self._say(self.window.pos + len(text))
 
+    def _end_of_text(self, token: Token) -> Reading[None] | None:
+        """A token that ends a model's turn: markup where nothing follows it, else text."""
+        struck = token.text == "</s>" and "<s>" in self._line
+        if self._in_code or struck or self._quoted():
+            self._only_text(token.text)
+            return None
+        return self._ended_later(token)
+
+    def _ended_later(self, token: Token) -> Reading[None]:
+        while (size := ends_text(self.window)) is None:
+            yield
+        if size:
+            self._markup(size)
+        else:
+            self._only_text(token.text)
+
     def _finish(self) -> None:
         collector, finder, line = self.collector, self.finder, self._line
         collector.settle_blank("markup" if collector.last else "content")
@@ -147,6 +168,16 @@ class Passage:
         if not self._quote_open:
             self._quote_open = is_quote(self.window) and not self._closes_code()
         return self._quote_open
+
+    def _is_behind_fence(self) -> bool:
+        """Whether the line before opens a code fence, for formats that know none.
+
+        One with a language does, and one that the text begins with.
+        """
+        line = self._line
+        fence = OPENS_FENCE.search(line)
+        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
+        return fence is not None and (begun or bool(fence[1]))
 
     def _closes_code(self) -> bool:
         """Whether the tick right before closes inline code; only what began a line is certain."""

@@ -11,6 +11,9 @@ from tunaeval.window import Window
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 """What comes next begins its line, but for white space."""
 
+OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
+"""The line before is a code fence; its group is the language."""
+
 IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
 """What is before the first line of a string of several lines, in a program."""
 

@@ -16,6 +16,7 @@ from tunaeval.limits import KEPT, MAX_CALLS, MAX_VAIN
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
+from .end_tokens import before_end_tokens
 from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
@@ -135,7 +136,7 @@ class Scanner(Blocks):
             begins = begins_unit(units, window, window.pos, self.tools, fenced=False)
         if begins:
             yield from gather(window)
-            if not self._take_unit(window.pos, len(window.text)):
+            if not self._take_unit(window.pos, before_end_tokens(window.text)):
                 turn = begins_turn(window.text, window.pos)
                 if turn:
                     self._take_unit(window.pos, turn.start())
@@ -157,7 +158,10 @@ class Scanner(Blocks):
             mention.closed(collector, text, self.window.offset + len(text), named=named)
             self._mention = None
         self._refused = None
-        if self._ends_broken(token):
+        if collector.last == "content" and self._left_open in token.formats:
+            self._left_open = None
+            self._markup(len(text))
+        elif self._ends_broken(token):
             self._only_text(text)
         elif token.around and not framed:
             self._around(token)
@@ -282,8 +286,11 @@ class Scanner(Blocks):
 
     def _reasoning(self, token: Token) -> Reading[None] | None:
         """Everything up to the closer is reasoning, if the opener begins its line."""
-        if self._in_code or self._quoted() or not LINE_START.search(self._line):
-            if not self._quoted() and self._thought_at is None:
+        in_code = self._in_code or self._is_behind_fence()
+        if in_code or self._quoted() or not LINE_START.search(self._line):
+            if in_code:
+                self._code_thinks = True
+            elif not self._quoted() and self._thought_at is None:
                 self._thought_at = self.window.offset
                 self._thought_marker = len(token.text)
             self._only_text(token.text)
@@ -330,8 +337,15 @@ class Scanner(Blocks):
             raise AssertionError("the engine asked for more than the whole text")
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
-        """A closer without its opener: all before it was reasoning, once."""
+        """A closer without its opener: all before it was reasoning, once.
+
+        Behind its opener in a code fence it is code.
+        """
         collector = self.collector
+        if self._code_thinks:
+            self._code_thinks = False
+            self._only_text(token.text)
+            return None
         if self._quoted() or (collector.has_reasoning and self._thought_at is None):
             if not self._quoted():
                 self._diagnose_stray(token)
@@ -359,4 +373,5 @@ _HANDLERS: dict[str, _Handler] = {
     "end": Scanner._end_message,  # noqa: SLF001 - as above
     "fence": Scanner._fence,  # noqa: SLF001 - as above
     "turn": Scanner._turn,  # noqa: SLF001 - as above
+    "end_of_text": Scanner._end_of_text,  # noqa: SLF001 - as above
 }

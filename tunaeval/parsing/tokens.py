@@ -30,6 +30,7 @@ TokenKind: TypeAlias = OneOf[
     "end",
     "fence",
     "turn",
+    "end_of_text",
 ]
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]

@@ -15,6 +15,17 @@ from tunaeval.grammar import Value
 from tunaeval.repair import ANY, UNBENT, Note, Read, admitted, kind_of, of_text, read_json, scan
 from tunaeval.types import JsonValue, Repair, Tools
 
+_ENTITIES = {
+    "&quot;": '"',
+    "&#34;": '"',
+    "&apos;": "'",
+    "&#39;": "'",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&amp;": "&",
+}
+"""What they stand for; `&` is last, for it may begin another one that is meant as it is written."""
+
 _WORDS = ("null", "boolean", "number", "integer")
 _NESTED = ("array", "object")
 
@@ -99,8 +110,10 @@ def line_end(text: str) -> str:
 
 
 def unescaped(key: str) -> str:
-    """A key as it is meant, where `&` and `"` are written as entities."""
-    return key.replace("&quot;", '"').replace("&amp;", "&")
+    """A key as it is meant, where `&` and `"` are written as entities, and others may be."""
+    for entity, char in _ENTITIES.items():
+        key = key.replace(entity, char)
+    return key
 
 
 def undoubled(name: str, tools: Tools | None) -> str:

@@ -23,6 +23,12 @@ BARE_WORD = r"[A-Za-z_$][\w$-]{0,255}+"
 KEY_WORD = re.compile(BARE_WORD)
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 
+_ODD_NUMBER = re.compile(
+    r"(?P<sign>-?)(?=\.?\d)(?P<whole>(?:0(?![\d_])|[1-9]\d{0,17}(?:_\d{1,18}){0,6})?)"
+    r"(?:\.(?P<part>\d{0,17}))?"
+)
+"""One that programs know and JSON does not: .25, 1. and 1_000."""
+
 _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
 _NEVER = {"NaN", "nan", "Infinity", "inf", "undefined"}
 _ENDS_ATOM = frozenset(f" \t\r\n,}}]/#{ODD_SPACES}")
@@ -79,8 +85,10 @@ def read_word(
     if word is None or after is None:
         return None
     known = _JSON_WORDS.get(word) or WORDS.get(word)
+    if not known and words == "unquoted-string":
+        known = _JSON_WORDS.get(word.lower())
     if known and _ends_atom(after, stops):
-        if word in WORDS:
+        if word not in _JSON_WORDS:
             draft.repair("python-literal")
         window.pos += len(word)
         return known
@@ -98,6 +106,12 @@ def _unquoted(window: Window, draft: Draft, words: str = "unquoted-string") -> s
             raise UnreadableError("invalid-json", f"{found!r} is no JSON value")
         return None
     text = run.group().rstrip()
+    number = _ODD_NUMBER.fullmatch(text)
+    if number:
+        draft.repair("odd-number")
+        window.pos += len(text)
+        whole, part = number["whole"].replace("_", ""), number["part"]
+        return f"{number['sign']}{whole or 0}{f'.{part or 0}' if part is not None else ''}"
     if text.lstrip("-") in _NEVER or text[:1] in "-.0123456789":
         code = refused_value(text, "invalid-json")
         raise UnreadableError(code, f"{text[:40]!r} is no JSON value")

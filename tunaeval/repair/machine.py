@@ -30,8 +30,9 @@ class Machine(ABC):
     """Reads the value at the window's position; used once.
 
     `stops` are texts that end the frame around the value (a closing tag): met outside a string
-    they close whatever is still open. `draft` is what has been understood so far. `whole` says
-    whether the last closer was reached, even by a value that is refused.
+    they close whatever is still open, and a string that was never closed. `draft` is what has been
+    understood so far. `whole` says whether the last closer was reached, even by a value that is
+    refused.
     """
 
     whole = False
@@ -49,6 +50,9 @@ class Machine(ABC):
         self.draft = Draft(window, dialect.outer, dialect.trailing_comma)
         self._window = window
         self._members_of = dialect.members
+        self._string_stops = stops
+        if any(stop[0] in "[{" for stop in stops):  # outside of strings they are values
+            stops = tuple(stop for stop in stops if stop[0] not in "[{")
         self._stops = stops
         self._stop_starts = first_characters(stops) if stops else _NOTHING
         self._step: Step = self._start

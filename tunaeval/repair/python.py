@@ -27,6 +27,7 @@ from .values import Read, Unreadable
 _KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:]?+)(?P<more>=?+)")
 _ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
 _EMPTY = re.compile(rf"\{{{NEAR_SPACE}\}}?+")
+_FIRST_KEY = re.compile(rf"""\{{{NEAR_SPACE}(?:["'](?:\w{{1,128}}+(?:["']{NEAR_SPACE}:?)?+)?+)?+""")
 _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 _UNTOUCHED = Members(re.compile("(?!)").match, re.compile("(?!)").match, NAMED_MEMBERS.each, {})
@@ -89,6 +90,14 @@ class PythonReader(Reader):
             window.pos = keyword.end()
             self.draft.hold_key(f'"{keyword["name"]}"')
             return self._value
+        if char == "{" and self._places and not (self._placed or self.named):
+            first = longest(window, _FIRST_KEY, WORD_AHEAD)
+            if first is None:
+                return None
+            if first.endswith(":") and first[1:-1].strip().strip("\"'") in self._places:
+                self._named = True
+                self.draft.repair("one-dictionary")
+                return self._open("**", window.pos)
         return self._unpacked() if char == "*" else self._place(char)
 
     def _place(self, char: str) -> Step:

@@ -81,7 +81,8 @@ class Reader(Machine):
     def _inside(self, style: Style, role: str, out: list[str], then: Step) -> Step:
         """Read a string into `out`."""
         out.append('"')
-        string = StringReader(self._window, self.draft, out, style, role=role, stops=self._stops)
+        stops = self._string_stops
+        string = StringReader(self._window, self.draft, out, style, role=role, stops=stops)
 
         def read_on() -> Step | None:
             ended = string.advance()

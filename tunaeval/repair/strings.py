@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tunaeval.limits import STRING_PIECES
+from tunaeval.limits import MARGIN, STRING_PIECES
 from tunaeval.window import Window
 
 from .escapes import SOUND_ESCAPE, Escape, json_escape, python_escape, raw_escape
@@ -25,7 +25,7 @@ from .quotes import (
     quote_ends,
     text_ends,
 )
-from .repairs import CutError, Draft, controls_escaped, escaped
+from .repairs import CutError, Draft, UnreadableError, controls_escaped, escaped
 
 Ends: TypeAlias = Callable[[Window, str, tuple[str, ...]], bool | None]
 """Whether the quote at the window's position ends its string; see `quotes`."""
@@ -99,6 +99,18 @@ def text_style(
     return Style(quote, quote[0], plain, with_controls, *rules)
 
 
+def _without_brackets(text: str, most: int) -> str:
+    """The inside of a string, as JSON, without the brackets that it ends with, up to so many."""
+    for _ in range(most):
+        bare = text.rstrip()
+        while bare.endswith(("\\n", "\\r", "\\t")):
+            bare = bare[:-2].rstrip()
+        if bare[-1:] not in ("}", "]"):
+            break
+        text = bare[:-1]
+    return text
+
+
 class StringReader:
     r"""Reads a string that begins with a quote at the window's position, into `out`; used once.
 
@@ -110,8 +122,8 @@ class StringReader:
     """
 
     __slots__ = (
-        "_began", "_controls", "_draft", "_held_from", "_literal", "_out", "_plain", "_role",
-        "_stops", "_style", "_told", "_window",
+        "_began", "_controls", "_draft", "_first", "_held_from", "_literal", "_out", "_plain",
+        "_quoted", "_role", "_stops", "_style", "_told", "_window",
     )  # fmt: skip
 
     def __init__(
@@ -127,6 +139,7 @@ class StringReader:
         self._window, self._draft, self._out = window, draft, out
         self._style, self._role, self._stops = style, role, stops
         self._plain, self._controls = style.plain, style.controls
+        self._first, self._quoted = len(out), False
         self._literal = False
         self._told = 0
         """How many pieces may have been looked at; those behind them may still be joined."""
@@ -215,10 +228,41 @@ class StringReader:
             self._end()
             window.pos += len(style.quote)
         elif ends is False and len(style.quote) == 1:
+            self._end_at_stop()
+            self._quoted = True
             if not style.goes_on(window, self._began, self._stops):
                 return None
             self._draft.repair("inner-quote")
         return ends
+
+    def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
+        """End a string of JSON that was never closed where its frame ends, if that is inside it.
+
+        Not behind a quote that ended nothing, for both may be the text's own. The brackets before
+        it are no part of the string; `behind_bracket`: only where there is one.
+        """
+        if self._quoted or self._style.goes_on is not no_call_within:
+            return
+        stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
+        text = "".join(self._out[self._first :]) if stops and self._held_from is None else ""
+        if not any(stop in text for stop in stops):
+            return
+        window = self._window
+        start = max(window.pos - MARGIN, self._began - window.base, 0)
+        near = window.text[start : window.pos]
+        is_near = all(text.count(stop) == near.count(stop) for stop in stops)
+        at = min(near.find(stop) for stop in stops if stop in near) if is_near else -1
+        if behind_bracket and (at < 0 or near[:at].rstrip()[-1:] not in ("}", "]")):
+            return
+        if at < 0:
+            raise UnreadableError("invalid-json", "a string that never ends")
+        window.pos, kept = start + at, text[: min(text.find(s) for s in stops if s in text)]
+        self._out[self._first :] = [
+            _without_brackets(kept, len(self._draft.open)),
+            *[""] * (len(self._out) - self._first - 1),
+        ]  # as many pieces as before, for who follows them
+        self._end()
+        raise CutError("missing-closer")
 
     def _gather(self) -> None:
         """Make one piece of those that nobody has seen."""
@@ -233,6 +277,7 @@ class StringReader:
             return window.text[index]
         if window.final:
             window.pos = len(window.text)
+            self._end_at_stop(behind_bracket=True)
             self._end()
             raise CutError("truncated")
         return ""

@@ -23,9 +23,13 @@ FORGOTTEN = Forgotten()
 
 @dataclass(frozen=True, slots=True)
 class Unclosed:
-    """A value's text that was never closed, where the end of its call follows."""
+    """A value's text that was never closed, where the end of its call follows.
+
+    Or it was closed, and `stray` is between that and the end of its call.
+    """
 
     text: str
+    stray: str = ""
 
 
 def bare_text(
@@ -33,6 +37,7 @@ def bare_text(
 ) -> Generator[None, None, str | Unclosed | Forgotten | None]:
     """The value's text up to the closer that fits, or to its call's end; None if neither comes."""
     pieces: list[str] = []
+    own: str | None = None
     opener = closing.quotes[0]
     quoted = bool(opener) and (yield from stands(window, (opener,)))
     held = closing.longest - 1
@@ -42,9 +47,11 @@ def bare_text(
             end = len(window.text) - (0 if window.final else held)
             end, waits, ends = max(window.pos, end), True, None
         else:
-            ends = _ends(window, closing, hit)
+            ends = _ends(window, closing, hit, trusted=own is not None)
             if ends and quoted:
                 ends = _behind_quotes(window, closing, hit.start()) and ends
+            elif ends is False and own is None and not quoted and hit.group() in closing.closers:
+                own = hit.group()
             waits = ends is None
             end = hit.start() + (not (ends or waits))  # the two closers may overlap
         pieces.append(window.text[window.pos : end])
@@ -53,21 +60,27 @@ def bare_text(
             live.grow(pieces[-1])
         if ends:
             text = "".join(pieces)
-            return _before(window, text, closing.before_restart) if ends is FORGOTTEN else text
+            found = _before(window, text, closing.before_restart) if ends is FORGOTTEN else text
+            return _cut(found, own) if own and isinstance(found, Unclosed) else found
         if waits:
             if window.final:
                 return _at_end(window, "".join(pieces), closing)
             yield
 
 
-def _ends(window: Window, closing: Closing, hit: re.Match[str]) -> Forgotten | bool | None:
-    """Whether the value ends at this closer, its own or the call's; None if more could tell."""
+def _ends(
+    window: Window, closing: Closing, hit: re.Match[str], *, trusted: bool
+) -> Forgotten | bool | None:
+    """Whether the value ends at this closer, its own or the call's; None if more could tell.
+
+    `trusted`: a closer of its own was before, in front of text that may be the value's or not.
+    """
     text, at = window.text, hit.start()
     ahead = at + VALUE_AHEAD
     if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
         return True
     own = hit.group() in closing.closers
-    if not own and closing.restart.match(text, at, ahead):
+    if not own and (trusted or closing.restart.match(text, at, ahead)):
         return FORGOTTEN
     return None if not window.final and len(text) <= ahead else False
 
@@ -92,6 +105,12 @@ def _at_end(window: Window, text: str, closing: Closing) -> Unclosed | Forgotten
     if closing.lost.search(text, max(0, len(text) - VALUE_AHEAD)):
         return _before(window, text, closing.lost)
     return FORGOTTEN if closing.over.search(text) else None
+
+
+def _cut(found: Unclosed, own: str) -> Unclosed:
+    """The value up to the first closer of its own."""
+    text, _, stray = found.text.partition(own)
+    return Unclosed(text, stray)
 
 
 def _before(window: Window, text: str, end: re.Pattern[str]) -> Unclosed:

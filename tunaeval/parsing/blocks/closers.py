@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 
-from tunaeval.grammar import Format, Literal, Name, Word
+from tunaeval.grammar import Format, Literal, Name, Space, Word
 from tunaeval.limits import WIDE_SPACE
 from tunaeval.repair import QUOTES
 from tunaeval.window import Window
@@ -22,7 +22,7 @@ def missing(word: Word, window: Window, ledger: Ledger, *, behind_object: bool) 
     char = window.text[window.pos : window.pos + 1]
     where = "other text follows" if char else "the text ends"
     ledger.repair("unclosed", f"{where} before {wanted!r}")
-    if char and behind_object and char in f",{QUOTES}":
+    if char and behind_object and char in f",{{{QUOTES}":
         ledger.repair("early-closer", "more arguments follow their closer", "lenient")
     left = len(window.text) - window.pos if window.final else 0
     near = isinstance(word, Literal) and 0 < left <= len(word.text)
@@ -46,6 +46,11 @@ def closers(words: Sequence[Word], window: Window) -> Generator[None, None, bool
 
 
 def another(form: Format, window: Window) -> Generator[None, None, bool]:
-    """Whether another call follows in a block that was not closed, by what is before its name."""
+    """Whether another call follows in a block that was not closed, by what is before its name.
+
+    That is in the name's word, or a fixed text of its own behind the opener.
+    """
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
-    return bool(before) and (yield from stands(window, (before,)))
+    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
+    texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
+    return bool(form.opener) and (yield from stands(window, texts))

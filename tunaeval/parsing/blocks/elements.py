@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
 from tunaeval.limits import MAX_DEPTH, TAG_AHEAD
-from tunaeval.repair import ANY, Note, Unreadable, admitted, member_or_item
+from tunaeval.repair import ANY, Note, Unreadable, admitted, member, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
@@ -178,11 +178,17 @@ class ElementsReader:
         return _grouped(element.inner, names)
 
     def _members(self, element: _Open) -> JsonObject:
-        """An object of these elements; of two with one name the last counts."""
-        members = dict(element.inner)
-        if len(members) < len(element.inner):
-            self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
-        return members
+        """An object of these elements: several of one name are a list, where one is admitted.
+
+        Elsewhere the last counts.
+        """
+        inner, names = element.inner, Counter(name for name, _ in element.inner)
+        for name, count in names.items() if len(names) < len(inner) else ():
+            types = admitted(member(element.schema, name, self._root), self._root)
+            if count > 1 and "array" not in types:  # any type has it, too
+                self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
+                names[name] = 1
+        return _grouped(inner, names)
 
 
 def _grouped(inner: list[tuple[str, JsonValue]], names: Counter[str]) -> JsonObject:

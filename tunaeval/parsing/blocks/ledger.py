@@ -103,12 +103,18 @@ class Ledger:
         self._collector.diagnose(code, message, *span)
         self._collector.attempt(span.start, cut=cut)
 
-    def close(self, end: int) -> None:
-        """The block ends: its rest is markup if there were calls in it, else content."""
+    def close(self, end: int, stray: Span | None = None) -> None:
+        """The block ends: its rest is markup if there were calls in it, else content.
+
+        `stray` is text in there that is content all the same.
+        """
         self.settle()
         self._release()
         self._collector.drop()
         if self.accepted:
+            if stray:
+                self.markup(stray.start)
+                self.content(stray.end)
             self.markup(end)
         else:
             self.content(end)

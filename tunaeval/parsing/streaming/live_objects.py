@@ -144,7 +144,7 @@ class LiveObject:
                 return
             self._name += piece
             self._name_at = at = at + 1
-            name = loaded(self._name) if piece[-1] == '"' else None
+            name = loaded(self._name) if piece[-1:] == '"' else None
             if isinstance(name, str):
                 self.call.start(name)
 
