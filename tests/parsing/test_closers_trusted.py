@@ -122,6 +122,23 @@ NO_ARGUMENTS = {
     ),
 }
 
+_BEAM = (
+    "<|start|>assistant to={}<|channel|>analysis <|constrain|>xml<|message|>"
+    '<rfl:parameter name="city">\nRome\n</rfl:parameter>'
+)
+
+NO_END = {
+    "every argument is there": Row(
+        "beam",
+        _BEAM.format("weather") + '<rfl:parameter name="state">\nIT\n</rfl:parameter>',
+        [("weather", {"city": "Rome", "state": "IT"})],
+    ),
+    "there are none": Row("beam", _BEAM.format("now").partition("<rfl")[0], _NOW),
+    "another one may follow": Row(
+        "beam", _BEAM.format("weather"), [], _BEAM.format("weather"), ("truncated",)
+    ),
+}
+
 SECOND_FUNCTIONS = {
     "the first is never closed": Row(
         "qwen3-coder", f"<tool_call>\n{_PARIS}{_ROME}</function>\n</tool_call>", _TWO
@@ -165,6 +182,7 @@ ROWS = {
         "stray text": STRAY_TEXT,
         "stray sign": STRAY_SIGNS,
         "no arguments": NO_ARGUMENTS,
+        "no end of the message": NO_END,
         "second function": SECOND_FUNCTIONS,
         "harmony": HEADERS,
     }.items()

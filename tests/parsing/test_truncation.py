@@ -163,3 +163,15 @@ def test_a_string_that_its_block_closes_is_broken_and_not_cut(case: str) -> None
     assert not read(text, name, level="lenient").truncated
     cut = read(text.rstrip()[:-1], name)
     assert (cut.outcome, cut.truncated) == ("truncated", True)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_a_call_that_was_cut_anywhere_is_not_called_malformed(form: Format) -> None:
+    """The model wrote nothing wrong: it was not let finish."""
+    made = [ToolCall("a_b", {"k_one": "vv", "k_two": "ww"})]
+    text = render(made, form)
+    outcomes = {
+        text[:end]: parse(text[:end], form, tools=tools_for(made)).outcome
+        for end in range(len(text))
+    }
+    assert [cut for cut, outcome in outcomes.items() if outcome == "malformed"] == []

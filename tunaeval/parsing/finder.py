@@ -227,6 +227,16 @@ class Finder:
         found = self._cut.search(text)
         return found.group() if found else ""
 
+    def cut_around(self, said: str) -> str:
+        """What was said since calls were announced, if it is less of an opener than `cut` finds."""
+        said = said.strip()
+        begins = 0 < len(said) < SHORTEST_CUT and any(
+            text.startswith(said)
+            for form in self.formats
+            for text in (form.opener.spellings if form.opener and form.around else ())
+        )
+        return said if begins else ""
+
 
 @lru_cache(maxsize=256)
 def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:

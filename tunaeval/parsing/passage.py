@@ -149,6 +149,8 @@ class Passage:
         collector, finder, line = self.collector, self.finder, self._line
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line) if line[-SHORTEST_CUT:] in finder.cut_ends else ""
+        if self.region and collector.last == "content" and not cut:
+            cut = finder.cut_around(self._content_before())
         announced, in_code = self.announced, self._in_code
         trails_off = line.rstrip().endswith(ELLIPSES)
         if self.region and not (in_code or cut):
@@ -162,6 +164,12 @@ class Passage:
                 in_code=in_code,
                 trails_off=trails_off,
             )
+
+    def _content_before(self) -> str:
+        """The end of the content right before the position: `KEPT` characters at the most."""
+        window = self.window
+        start = max(self.collector.pieces.begins - window.base, window.pos - KEPT, 0)
+        return window.text[start : window.pos]
 
     def _quoted(self) -> bool:
         """Whether what begins here is in inline code; if so, what follows is as well."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.limits import KEPT, MAX_CALLS, MAX_VAIN
+from tunaeval.limits import MAX_CALLS, MAX_VAIN
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
@@ -185,12 +185,6 @@ class Scanner(Blocks):
         self._diagnose_stray(token)
         collector.attempt(window.offset)
         return True
-
-    def _content_before(self) -> str:
-        """The end of the content right before the position: `KEPT` characters at the most."""
-        window = self.window
-        start = max(self.collector.pieces.begins - window.base, window.pos - KEPT, 0)
-        return window.text[start : window.pos]
 
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""

@@ -69,6 +69,9 @@ class Block(Begun):
         for word in words:
             if isinstance(word, Literal):
                 if not (yield from literal(window, word.spellings)):
+                    rest = window.text[window.pos :]
+                    if rest and any(text.startswith(rest) for text in word.spellings):
+                        self._cut("the text ends inside the opener")
                     return False
             elif isinstance(word, Markup):
                 yield from bounded(window, re.compile(word.pattern))

@@ -11,7 +11,6 @@ from tunaeval.grammar import (
     Elements,
     Many,
 )
-from tunaeval.limits import VALUE_AHEAD
 from tunaeval.repair import Read, Unreadable
 from tunaeval.types import Span
 from tunaeval.window import Reading
@@ -41,7 +40,7 @@ class TaggedBlock(Words):
                 return
             open_ = self._object is None and shows_end(words, index)
             nothing = open_ and not self._arguments
-            if nothing and self._form.opener and self._takes_nothing():
+            if nothing and self._form.opener and self._has_all():
                 nothing = not (yield from stands(window, self._form.opener.spellings))
             between = open_ and self._at_end()
             if nothing or between:
@@ -55,10 +54,9 @@ class TaggedBlock(Words):
         else:
             row_ends = isinstance(words[-1], Many) and self._at_end()
             between = window.pos < len(window.text)
-            none_yet = not self._arguments and not self._takes_nothing()
-            if row_ends and (between or none_yet):
-                why = f"the text ends {'between two' if between else 'before any'} arguments"
-                self._give_up(Unreadable("truncated", why, cut=True))
+            if row_ends and (between or not self._has_all()):
+                where = "inside markup" if between else "before the call does"
+                self._give_up(Unreadable("truncated", f"the text ends {where}", cut=True))
                 return
             self.closed = True
             self._ledger_call()
@@ -67,17 +65,11 @@ class TaggedBlock(Words):
         self.had_body = True
         self._ledger.close(window.offset, self._stray)
 
-    def _takes_nothing(self) -> bool:
-        """Whether it names a tool without arguments, which is whole where another call begins."""
+    def _has_all(self) -> bool:
+        """Whether it names a tool, and has all of its arguments: no other one can follow."""
         known = self._setting.tools is not None and self._name in self._setting.tools
-        return known and not self._setting.parameters(self._name).get("properties")
-
-    def _at_end(self) -> bool:
-        """Whether the text ends here, perhaps inside a fixed text."""
-        window = self._window
-        rest = window.text[window.pos : window.pos + VALUE_AHEAD]
-        tried = (text for text, at in self._tried.items() if at == window.offset)
-        return window.final and (not rest or any(text.startswith(rest) for text in tried))
+        declared = self._setting.parameters(self._name).get("properties")
+        return known and self._arguments.keys() >= set(declared or ())
 
     def _ends_sentence(self) -> bool:
         """Whether the opener is words, which end a sentence."""

@@ -22,6 +22,7 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
+from tunaeval.limits import VALUE_AHEAD
 from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 
@@ -73,6 +74,13 @@ class Words(Begun):
             self._begin(self._name)
         return found
 
+    def _at_end(self) -> bool:
+        """Whether the text ends here, perhaps inside a fixed text."""
+        window = self._window
+        rest = window.text[window.pos : window.pos + VALUE_AHEAD]
+        tried = (text for text, at in self._tried.items() if at == window.offset)
+        return window.final and (not rest or any(text.startswith(rest) for text in tried))
+
     def _begin(self, name: str) -> None:
         """The name stands, and what has to follow it."""
         setting = self._setting
@@ -120,7 +128,11 @@ class Words(Begun):
                 return True
             fits = yield from self._row(word.words[1:], (word, *after))
             if fits is not True:
-                return fits or Unreadable("invalid-arguments", "an argument that is not whole")
+                if isinstance(fits, Unreadable):
+                    return fits
+                if self._at_end():
+                    return Unreadable("truncated", "the text ends inside an argument", cut=True)
+                return Unreadable("invalid-arguments", "an argument that is not whole")
             if self._lost_closer:
                 return True
 
@@ -144,6 +156,8 @@ class Words(Begun):
             if (yield from nothing(window, stops)):
                 self._object = Read({})
                 return True
+            if self._at_end():
+                return Unreadable("truncated", "the text ends before the arguments", cut=True)
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
         reader = object_reader(window, word.mark, stops)
         if self._live is None:
