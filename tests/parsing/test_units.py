@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import parse, stream
 from tunaeval.formats import AUTO, FORMATS
@@ -158,6 +159,14 @@ def test_behind_an_answer_a_dialogue_is_not_read(answer: str, turn: str) -> None
     for char in text:
         reader.feed(char)
     assert reader.finish() == result
+
+
+def test_a_fence_that_closes_nothing_does_not_hide_a_later_turn() -> None:
+    text = f"```json\n{LS}\n```\nIt lists.\n    ```\n\n    ### Instruction:\nAnd now?\n{tagged(LS)}"
+    result = read(text, tools=TOOLS)
+    assert (said(result), codes(result)) == ([_LS], ["later-turn"])
+    told = f"{tagged(LS)}\n```\nprint(1)\n### Instruction: 2\n```\n{tagged(LS)}"
+    assert len(read(told, tools=TOOLS).calls) == 2
 
 
 @pytest.mark.parametrize("turn", TURNS)

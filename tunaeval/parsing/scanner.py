@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tunaeval.limits import MAX_CALLS, MAX_VAIN
+from tunaeval.limits import MARGIN, MAX_CALLS, MAX_VAIN
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
@@ -200,10 +200,15 @@ class Scanner(Blocks):
         self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _turn(self, token: Token) -> None:
-        """A later turn, if a call is before it: all that follows is content."""
+        """A later turn, if a call is before it: all that follows is content.
+
+        In a code fence it is code, but right behind the fence's ticks: those closed what was never
+        opened, as they do in what models make up behind their answer.
+        """
         window, collector, text = self.window, self.collector, token.text
         is_line = text in LINES and not LINE_START.search(self._line)
-        if not collector.calls or is_line or self._in_code or self._quoted():
+        is_code = self._in_code and not self._content_before()[-MARGIN:].rstrip().endswith(FENCE)
+        if not collector.calls or is_line or is_code or self._quoted():
             self._only_text(text)
             return
         start = window.offset
@@ -212,7 +217,7 @@ class Scanner(Blocks):
             start, start + len(text),
         )  # fmt: skip
         collector.answered = start
-        self._over = True
+        self._over, self._in_code = True, False
 
     # --- messages ----------------------------------------------------------------------------
 

@@ -69,9 +69,7 @@ class Block(Begun):
         for word in words:
             if isinstance(word, Literal):
                 if not (yield from literal(window, word.spellings)):
-                    rest = window.text[window.pos :]
-                    if rest and any(text.startswith(rest) for text in word.spellings):
-                        self._cut("the text ends inside the opener")
+                    self._cut_in(word)
                     return False
             elif isinstance(word, Markup):
                 yield from bounded(window, re.compile(word.pattern))
@@ -92,6 +90,12 @@ class Block(Begun):
         elif char == "[" and not self._form.marked:
             return (yield from self._list_follows())
         return char in ("{", "[")
+
+    def _cut_in(self, word: Literal) -> None:
+        """Say so if the text ends inside a fixed text that did not fit."""
+        rest = self._window.text[self._window.pos :]
+        if rest and any(text.startswith(rest) for text in word.spellings):
+            self._cut("the text ends inside the opener")
 
     def _list_follows(self) -> Generator[None, None, bool]:
         """Whether a bracket opens a list of objects; in a fence, markers of others may begin so."""
