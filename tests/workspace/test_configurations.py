@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import WorkspaceError
 from tunaeval.workspace import Workspace, configurations, workspace_tools
-from tunaeval.workspace.commands import allowed, run_command
+from tunaeval.workspace.commands import allowed
+from tunaeval.workspace.running import run_command
 
 REFUSED = "as its configuration"
 git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -51,6 +52,41 @@ def test_a_configuration_that_is_there_is_not_changed(tmp_path: Path) -> None:
             )
         assert (tmp_path / ".git/config").read_text() == before
         assert "Exit Code: 0" in workspace_tools(workspace)["bash"]("git status")
+
+
+@git
+@pytest.mark.parametrize(
+    ("key", "value", "path"),
+    [
+        ("core.fsmonitor", "{root}/tools/watch.sh", "tools/watch.sh"),
+        ("core.fsmonitor", "tools/watch.sh", "tools/watch.sh"),
+        ("core.fsmonitor", "sh tools/watch", "tools/watch"),
+        ("core.hooksPath", "tools", "tools/pre-commit"),
+        ("include.path", "../tools/more", "tools/more"),
+        ("filter.tidy.clean", "python tools/tidy.py %f", "tools/tidy.py"),
+        ("core.hooksPath", "linked/hooks", "tools/hooks/pre-commit"),
+    ],
+)
+def test_what_the_configuration_of_a_repository_names_is_not_written(
+    tmp_path: Path, key: str, value: str, path: str
+) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "tools/hooks").mkdir(parents=True)
+    (tmp_path / "linked").symlink_to("tools")
+    subprocess.run(["git", "-C", tmp_path, "config", key, value.format(root=tmp_path)], check=True)
+    commands = [["git", "status"], ["rm", "-r", "{path}"]]
+    with Workspace(at=tmp_path, commands=commands) as workspace:
+        tools = workspace_tools(workspace)
+        with pytest.raises(WorkspaceError, match=r"finds '.*' in its configuration"):
+            tools["write_file"](path, "touch mark")
+        (tmp_path / path).write_text("x")
+        for command in (f"rm -r {path}", "rm -r tools"):
+            with pytest.raises(WorkspaceError, match="not allowed"):
+                tools["bash"](command)
+        tools["write_file"]("tools.txt", "x")
+        tools["bash"]("git status")
+    with Workspace(at=tmp_path, commands=[["ls"]]) as workspace:
+        workspace_tools(workspace)["write_file"](f"{path}.txt", "x")
 
 
 PATHS = [

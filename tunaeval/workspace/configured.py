@@ -14,11 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tunaeval.errors import WorkspaceError
 
 from .globs import name_fits
+from .repositories import named_by_git
 
 Parts = tuple[str, ...]
 Commands = tuple[tuple[str, ...], ...]
@@ -69,16 +71,26 @@ def read_by(commands: Commands) -> tuple[Read, ...]:
     """
     table = configurations()
     found: dict[tuple[str, bool], Read] = {}
-    for name in sorted(set(_programs(commands))):
-        waiting, known = [name], {name}
-        while waiting:
-            program = table.get(waiting.pop(), Program())
-            for one in program.files:
-                pattern, below = one.removesuffix("/").casefold(), one.endswith("/")
-                found.setdefault((pattern, below), Read(pattern, below, name))
-            waiting += [one for one in program.runs if one not in known]
-            known.update(program.runs)
+    for program, name in _run_by(commands).items():
+        for one in table.get(program, Program()).files:
+            pattern, below = one.removesuffix("/").casefold(), one.endswith("/")
+            found.setdefault((pattern, below), Read(pattern, below, name))
     return tuple(found.values())
+
+
+@lru_cache(maxsize=256)
+def _run_by(commands: Commands) -> Mapping[str, str]:
+    """The programs that allowed commands run, each with the one in a command that runs it."""
+    table = configurations()
+    found: dict[str, str] = {}
+    for name in sorted(set(_programs(commands))):
+        waiting = [name]
+        while waiting:
+            program = waiting.pop()
+            if program not in found:
+                found[program] = name
+                waiting += table.get(program, Program()).runs
+    return found
 
 
 def _programs(commands: Commands) -> Iterator[str]:
@@ -89,9 +101,28 @@ def _programs(commands: Commands) -> Iterator[str]:
                 yield _VERSION.sub("", name)  # python3.12
 
 
-def check_unread(parts: Parts, commands: Commands) -> None:
-    """Raise `WorkspaceError` for a file that an allowed command reads as its configuration."""
-    names = [_plain(name) for name in parts]
+def check_unread(parts: Parts, commands: Commands, root: Path) -> None:
+    """Raise `WorkspaceError` for a file that an allowed command reads as its configuration, or that
+    the configuration of a git repository below `root` names.
+    """
+    check_unlisted(parts, commands)
+    if "git" not in _run_by(commands):
+        return
+    names = tuple(map(_plain, parts))
+    for depth in range(len(parts)):
+        for named in named_by_git(root, root.joinpath(*parts[:depth])):
+            first = tuple(map(_plain, named))
+            if first[: len(names)] == names[: len(first)]:
+                raise WorkspaceError(
+                    f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: git, "
+                    f"which may run here, finds {'/'.join(named)!r:.80} in its configuration, and "
+                    "may run what is there; leave it as it is"
+                )
+
+
+def check_unlisted(parts: Parts, commands: Commands) -> None:
+    """Raise `WorkspaceError` for a file that `configurations.toml` lists for an allowed command."""
+    names = list(map(_plain, parts))
     for read in read_by(commands):
         for name in names if read.below else names[-1:]:
             if name_fits(name, read.pattern):

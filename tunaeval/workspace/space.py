@@ -18,8 +18,9 @@ from typing import Self
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.wanted import refusal, wanted_items
 
-from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
+from .commands import allowed
 from .confined import MAX_BYTES, Confined
+from .running import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, run_command
 from .snapshots import Changes, Snapshot, snapshot
 
 

@@ -14,10 +14,11 @@ from tunaeval.errors import WorkspaceError
 from tunaeval.matching import Pattern
 from tunaeval.showing import counted
 
-from .commands import allowed, run_command
+from .commands import allowed
 from .configured import check_unread
 from .confined import MAX_WALKED
 from .globs import path_fits
+from .running import run_command
 from .space import Workspace
 
 MAX_SHOWN = 64 * 1024
@@ -189,7 +190,7 @@ class _Toolbox:
         return f"{filepath} was written"
 
     def _write(self, path: str, text: str, *, new: bool = False) -> None:
-        check_unread(self._confined.parts(path), self._workspace.commands)
+        check_unread(self._confined.parts(path), self._workspace.commands, self._confined.root)
         self._confined.write(path, _bytes(text), new=new)
 
     def _text(self, path: str) -> str:
