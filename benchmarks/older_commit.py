@@ -32,13 +32,13 @@ class Found(NamedTuple):
     microseconds: float
 
 
-def read(folder: Folder, replies: Iterable[Reply]) -> list[Found]:
+def read(folder: Folder, replies: Iterable[Reply], form: str = "auto") -> list[Found]:
     """Read each by the library that is imported here, by its own clock."""
     found = []
     for reply in replies:
         tools = folder.tools(reply)
         begun = time.process_time_ns()
-        result = tunaeval.parse(reply.text, tools=tools)
+        result = tunaeval.parse(reply.text, form, tools=tools)
         spent = (time.process_time_ns() - begun) / 1000
         calls = [Read(call.name, call.arguments) for call in result.calls]
         codes = sorted({one.code for one in result.diagnoses})

@@ -1,6 +1,7 @@
 r"""Replies of real models: how many are read, what is lost, and what an older commit made of them.
 
     python benchmarks/real_replies.py FOLDER [--model NAME]... [--list N] [--json] [--check]
+    python benchmarks/real_replies.py FOLDER --formats [--list N]
     python benchmarks/real_replies.py FOLDER --against COMMIT [--list N]
     python benchmarks/real_replies.py FOLDER --speed [--against COMMIT]
 
@@ -15,7 +16,9 @@ categories java and javascript BFCL keeps each value as the text that was writte
 (or as a tag around values) that ends without calls and without a diagnosis; a false call, or a
 false attempt, is one in a text that names no tool at all.
 
-`--list N` shows examples of each kind. `--against` writes the older commit's library into a
+`--list N` shows examples of each kind. `--formats` reads each text by each named format, too:
+none may lose a call without a diagnosis or call a tool that the text does not name, and `auto`
+reads each call that a format it contains reads, before what it takes for a later turn. `--against` writes the older commit's library into a
 directory of its own, reads the same texts by it, and classes each difference. `--speed` takes the
 least of three rounds for each text, in turns with that commit and BFCL's decoder for prompted
 models (`pip install --no-deps bfcl-eval`), which fails on many texts, and so is quick.
@@ -51,6 +54,8 @@ from published import (
     same_but_for_types,
     seems_to_call,
 )
+
+from tunaeval.formats import AUTO, FORMATS
 
 FOLDER = "TUNAEVAL_REAL_REPLIES"
 SAME, OTHER_TYPES = "read", "read, another type"
@@ -184,6 +189,59 @@ def _shown(calls: Iterable[Read]) -> str:
     return f"{written:.600}" or "no calls"
 
 
+# --- by each named format ------------------------------------------------------------------------
+
+
+def each_format(given: argparse.Namespace, folder: Folder) -> None:
+    """Count what each format loses, what it calls without a name, and what `auto` reads less."""
+    inside = {form.name for form in AUTO}
+    counts: dict[str, Counter[str]] = {}
+    found: dict[str, list[tuple[Reply, Found]]] = defaultdict(list)
+    by_auto = read(folder, folder.replies)
+    for name in sorted(FORMATS):
+        counts[name] = Counter()
+        for reply, auto, one in zip(
+            folder.replies, by_auto, read(folder, folder.replies, name), strict=True
+        ):
+            for what in _of_format(reply, one, auto, list(folder.tools(reply)), name in inside):
+                counts[name][what] += 1
+                found[f"{what}, {name}"].append((reply, one))
+    rows = [[name, *(one[c] for c in OF_FORMATS)] for name, one in counts.items() if one]
+    total = sum(counts.values(), Counter())
+    print_results(
+        given,
+        columns=["format", *OF_FORMATS],
+        rows=[*rows, [f"all {len(counts)}", *(total[c] for c in OF_FORMATS)]],
+        document={"formats": counts},
+        aims=[Aim(f"{what}: at most {most}", str(total[what]), total[what] <= most)
+              for what, most in (("silent loss", 0), ("false call", 0), ("auto reads less", 10))],
+    )  # fmt: skip
+    if not given.json:
+        for what, examples in found.items():
+            _show(what, examples[:: max(1, len(examples) // (given.list or 1))][: given.list])
+
+
+OF_FORMATS = ("silent loss", "false call", "false attempt", "auto reads less", "read")
+
+
+def _of_format(
+    reply: Reply, one: Found, auto: Found, names: Sequence[str], inside: bool
+) -> Iterator[str]:
+    if one.calls:
+        yield "read"
+        if inside and "later-turn" not in auto.codes and not _holds(auto.calls, one.calls):
+            yield "auto reads less"
+    elif not one.codes and seems_to_call(reply.text, names):
+        yield "silent loss"
+    if (one.calls or one.outcome != "no_call") and not names_a_tool(reply.text, names):
+        yield "false call" if one.calls else "false attempt"
+
+
+def _holds(ours: Sequence[Read], others: Sequence[Read]) -> bool:
+    """Whether each of the others is among ours; one that a text repeats is once enough."""
+    return all(any(_agree([one], [other], same) for one in ours) for other in others)
+
+
 # --- beside an older commit ----------------------------------------------------------------------
 
 
@@ -301,6 +359,7 @@ def main() -> None:
     parser.add_argument("--model", action="append", default=[], help="this model's replies alone")
     parser.add_argument("--list", type=int, default=0, help="show so many examples of each kind")
     parser.add_argument("--against", metavar="COMMIT", help="read them by that commit, too")
+    parser.add_argument("--formats", action="store_true", help="read them by each format, too")
     parser.add_argument("--speed", action="store_true", help="time each text")
     given = parser.parse_args()
     if given.folder is None:
@@ -308,7 +367,10 @@ def main() -> None:
     given.folder = Path(given.folder)
     given.list = max(given.list, 0)
     folder = Folder(given.folder, given.model)
-    (speed if given.speed else differences if given.against else accuracy)(given, folder)
+    if given.formats:
+        each_format(given, folder)
+    else:
+        (speed if given.speed else differences if given.against else accuracy)(given, folder)
 
 
 if __name__ == "__main__":
