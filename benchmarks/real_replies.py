@@ -18,10 +18,12 @@ false attempt, is one in a text that names no tool at all.
 
 `--list N` shows examples of each kind. `--formats` reads each text by each named format, too:
 none may lose a call without a diagnosis or call a tool that the text does not name, and `auto`
-reads each call that a format it contains reads, before what it takes for a later turn. `--against` writes the older commit's library into a
-directory of its own, reads the same texts by it, and classes each difference. `--speed` takes the
-least of three rounds for each text, in turns with that commit and BFCL's decoder for prompted
-models (`pip install --no-deps bfcl-eval`), which fails on many texts, and so is quick.
+reads each call that a format it contains reads, before what it takes for a later turn.
+
+`--against` writes the older commit's library into a directory of its own, reads the same texts by
+it, and classes each difference. `--speed` takes the least of three rounds for each text, in turns
+with that commit and BFCL's decoder for prompted models (`pip install --no-deps bfcl-eval`), which
+fails on many texts, and so is quick.
 """
 
 from __future__ import annotations

@@ -189,7 +189,8 @@ def test_instructions_show_a_call_in_the_format(form: Format) -> None:
     assert '"bash"' in text
     assert "Runs a command." in text
     example = text if not form.whole else text.split(":\n")[-1].partition("\n\n")[0]
-    assert [call.name for call in parse(example, form).calls] == ["a_tool"]
+    tools = tools_for([ToolCall("a_tool", {"an_argument": ""})]) if form.by_tool else None
+    assert [call.name for call in parse(example, form, tools).calls] == ["a_tool"]
 
 
 def test_the_chain_is_that_of_the_old_harness() -> None:

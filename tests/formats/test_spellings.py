@@ -100,7 +100,7 @@ def test_a_name_of_any_letters_is_called(name: str, form: str) -> None:
     tools = to_tools([{"name": name, "parameters": {}}])
     text = _called(name, form)
     for reader in (form, "auto") if FORMATS[form] in AUTO else (form,):
-        unmarked = FORMATS[form].whole and reader == "auto"
+        unmarked = (FORMATS[form].whole and reader == "auto") or FORMATS[form].by_tool
         for known in (tools,) if unmarked else (tools, None):
             result = read(text, reader, known)
             assert ([call.name for call in result.calls], result.content) == ([name], "")

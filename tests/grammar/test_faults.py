@@ -47,6 +47,18 @@ CALL, SPACE = CallObject(), Space()
         ),
         ((OPEN, NAME, Many(()), CLOSE), "Many(()) has no words"),
         ((OPEN, NAME, Many((*EACH.words[:-1],)), CLOSE), "nothing follows Value(), so a va"),
+        (
+            (
+                OPEN,
+                NAME,
+                Many((Literal("<p="), KEY, Literal(">"), Value("newline"), Literal("\n"))),
+            ),
+            "white space of its own around",
+        ),
+        (
+            (OPEN, NAME, Many((Literal("<p="), KEY, Space(), Value("newlines"), Literal("/")))),
+            "would take one of the newlines",
+        ),
         ((OPEN, NAME, Many((SPACE, *EACH.words)), CLOSE), "Many() begins with Space()"),
         ((OPEN, NAME, EACH, Maybe(()), CLOSE), "Maybe(()) has no words"),
         (

@@ -44,6 +44,7 @@ FITS: dict[str, tuple[object, ...]] = {
     "aliases": ((), ("a", "b"), ("hermes",), ("",)),
     "models": ((), ("a", "b"), ("hermes",), ("",)),
     "summary": ("no",),
+    "tool": ("no",),
 }
 """What each field takes among `ODD`; all else has to be refused."""
 OF_ALL_WORDS = "it needs CallObject(), PythonCalls(), or Name() and arguments"

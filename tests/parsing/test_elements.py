@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.formats.reading import read as read_all_ways
 from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, render, stream
@@ -310,3 +311,61 @@ def test_a_key_that_is_no_tag_is_written_inside_of_json(key: str) -> None:
     call = ToolCall("f", {"a": ["x", {key: ""}]})
     text = render([call], MINIMAX_M3)
     assert said(parse(text, MINIMAX_M3)) == [("f", call.arguments)]
+
+
+# --- elements that are named after tools -------------------------------------------------------
+
+
+_TEXTS = st.text("ab<>/cdf \n", max_size=12).filter(lambda text: "</" not in text)
+
+
+@given(content=_TEXTS, number=st.integers(), before=st.sampled_from(["", "I write.\n\n"]))
+def test_an_element_named_after_a_tool_is_a_call_of_it(
+    content: str, number: int, before: str
+) -> None:
+    """Every tag in a string is part of it; whole and in pieces."""
+    known = tools(c={"type": "string"}, d={"type": "integer"})
+    text = f"{before}<f>\n<c>\n{content}\n</c>\n<d>{number}</d>\n</f>"
+    for name in ("auto", "tool-elements"):
+        result = read_all_ways(text, name, known)
+        assert said(result) == [("f", {"c": content, "d": number})]
+        assert (result.content, codes(result)) == (before, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<f>\n<other>1</other>\n</f>",
+        "<f>some words</f>",
+        "<f></f>",
+        "The tag <f> begins it.",
+        "`<f><c>x</c></f>`",
+        "<f><d>1</c></f>",
+    ],
+)
+def test_what_holds_no_declared_argument_is_no_call(text: str) -> None:
+    result = read_all_ways(text, tools=tools(c={"type": "string"}, d={"type": "integer"}))
+    assert not result.calls
+    assert result.diagnoses
+    assert result.content == text
+    assert not read_all_ways(text).diagnoses or "`" in text
+
+
+def test_a_tool_that_is_called_as_a_marker_is_does_not_hide_it() -> None:
+    known = Tools([ToolSpec("tool_call"), ToolSpec("think"), ToolSpec("f")])
+    text = '<think>a</think><tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    assert said(read_all_ways(text, tools=known)) == [("f", {})]
+
+
+@pytest.mark.parametrize("piece", ["<f>", "<f><c>", "<f><c>x</c>", "<f><c>x</c", "<f>\n<", "</f>"])
+def test_elements_of_a_tool_take_time_in_proportion(piece: str) -> None:
+    known = tools(c={"type": "string"})
+
+    def streamed(text: str) -> object:
+        reader = stream(tools=known)
+        for start in range(0, len(text), 64):
+            reader.feed(text[start : start + 64])
+        return reader.finish()
+
+    assert_linear(lambda text: parse(text, tools=known), "", piece, 8 * 1024)
+    assert_linear(streamed, "", piece, 8 * 1024)

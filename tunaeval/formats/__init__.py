@@ -44,6 +44,7 @@ from .parameters import (
     MINIMAX_M2,
     MINIMAX_M3,
     STEP3,
+    TOOL_ELEMENTS,
 )
 from .python_calls import (
     GEMMA4_PYTHON,
@@ -166,6 +167,7 @@ FORMATS = {
         TOOL_CALLS,
         TOOL_CODE,
         TOOL_CODE_LINE,
+        TOOL_ELEMENTS,
     )
 }
 """Every format that comes with tunaeval, by its canonical name."""
@@ -283,4 +285,5 @@ __all__ = [
     "TOOL_CALLS",
     "TOOL_CODE",
     "TOOL_CODE_LINE",
+    "TOOL_ELEMENTS",
 ]

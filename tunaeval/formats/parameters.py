@@ -102,6 +102,27 @@ MINIMAX_M3 = shipped(
     summary="arguments as nested elements, a prefix before every tag",
 )
 
+# Cline and Roo tell any model to write so: docs of their system prompts, "Tool Use Formatting".
+TOOL_ELEMENTS = shipped(
+    "tool-elements",
+    (
+        Literal("<"),
+        Name(WITH_COLONS),
+        Literal(">"),
+        Space("\n"),
+        Arguments(optional=True),
+        Elements(""),
+        Space("\n"),
+        Literal("</"),
+        Name(WITH_COLONS),
+        Literal(">"),
+    ),
+    by_tool=True,
+    aliases=("cline", "roo"),
+    models=("any model prompted by Cline or Roo",),
+    summary="an element named after its tool, with an element for each argument, or JSON, in it",
+)
+
 MINICPM5 = shipped(
     "minicpm5",
     (

@@ -18,6 +18,7 @@ from .words import (
     Maybe,
     Name,
     PythonCalls,
+    Space,
     Value,
     Word,
 )
@@ -87,6 +88,23 @@ def _ends_fault(words: Sequence[Word]) -> str | None:
     return None
 
 
+def _value_fault(word: Word, after: Word | None) -> str | None:
+    """Why one of two words is a value that would not know where it begins or ends, if so."""
+    if isinstance(after, Value) and after.trim == "newlines" and isinstance(word, Space):
+        return f"{shown(word)} would take one of the newlines that Value() trims; leave it out"
+    if not isinstance(word, Value):
+        return None
+    if not isinstance(after, Literal):
+        found = f"{shown(after)} follows Value()" if after else "nothing follows Value()"
+        return f"{found}, so a value never knows where it ends; put a Literal behind it"
+    if word.trim != "no" and any(text.isspace() for text in after.spellings):
+        return (
+            f"{shown(after)} follows Value({word.trim!r}), which has white space of its own "
+            "around the value; put a Literal with a letter or a sign behind it"
+        )
+    return None
+
+
 def _maybe_fault(maybe: Maybe, *, in_many: bool) -> str | None:
     if fault := _first_fault(maybe):
         return fault
@@ -117,9 +135,8 @@ def _many_fault(many: Many) -> str | None:
             kinds += [Attribute for inner in word.words if isinstance(inner, Attribute)]
         if isinstance(word, _OF_ONE_ARGUMENT):
             kinds.append(type(word))
-        if isinstance(word, Value) and not isinstance(after, Literal):
-            found = f"{shown(after)} follows Value()" if after else "nothing follows Value()"
-            return f"{found}, so a value never knows where it ends; put a Literal behind it"
+        if fault := _value_fault(word, after):
+            return fault
     if kinds.count(Key) != 1 or kinds.count(Value) != 1:
         return (
             f"Many() has {kinds.count(Key)} Key() and {kinds.count(Value)} Value(); it describes "

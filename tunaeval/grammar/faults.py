@@ -14,6 +14,7 @@ from .words import (
     SPACES,
     Arguments,
     CallObject,
+    Elements,
     Key,
     Literal,
     Many,
@@ -42,6 +43,7 @@ def fault_of(
     marked: bool = True,
     prompted: bool = False,
     whole: bool = False,
+    by_tool: bool = False,
 ) -> str | None:
     """Why a format could never be read, if so; its fields are of their kinds (`shapes`)."""
     if not NAME.fullmatch(name):
@@ -50,6 +52,9 @@ def fault_of(
     if whole:
         plain = not (envelope or around or dropped or marked or prompted)
         return _whole_fault(words, plain=plain) or _reasoning_fault(words, reasoning)
+    if by_tool:
+        plain = marked and not (envelope or around or dropped or prompted)
+        return _by_tool_fault(words, plain=plain) or _reasoning_fault(words, reasoning)
     if fault := envelope_fault(words, envelope):
         return fault
     flat = _flat(words)
@@ -71,6 +76,24 @@ def fault_of(
         or _around_fault(words, around)
         or _dropped_fault(flat, around, dropped)
         or _following_fault(words, around, separator)
+    )
+
+
+def _by_tool_fault(words: tuple[Word, ...], *, plain: bool) -> str | None:
+    """Why no element could be named after a tool: one row of words is known to read it."""
+    match words:
+        case (
+            Literal(text="<"), Name(), Literal(text=">"), Space(), Arguments(optional=True),
+            Elements(prefix=""), Space(), Literal(text="</"), Name(), Literal(text=">"),
+        ):  # fmt: skip
+            known = plain
+        case _:
+            known = False
+    if known:
+        return None
+    return (
+        "by_tool is True, which is for `<`, Name(), `>`, Space(), Arguments(optional=True), "
+        "Elements(''), Space(), `</`, Name() and `>`, marked and with nothing around the calls"
     )
 
 

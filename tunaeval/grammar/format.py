@@ -31,6 +31,8 @@ class Format:
     are read under this name too, because the same models fall into them; they are never written.
     `whole` says that nothing marks a call, so that calls are all of a reply, or of a code fence in
     it; `auto` reads such a format where tools are given, as it has nothing else to know a call by.
+    `by_tool` says that a call is an element which is named after its tool, so that only the tools
+    that are given begin one; `tool` is the tool of a format that was made for it by `of_tool`.
     `aliases` are the names that servers have for the same text (`--tool-call-parser`,
     `--reasoning-parser`).
 
@@ -48,6 +50,8 @@ class Format:
     dropped: tuple[str, ...] = ()
     prompted: bool = False
     whole: bool = False
+    by_tool: bool = False
+    tool: str = ""
     also: tuple[Format, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = THINKING
@@ -70,6 +74,7 @@ class Format:
             marked=self.marked,
             prompted=self.prompted,
             whole=self.whole,
+            by_tool=self.by_tool,
         )
         if fault:
             raise FormatError(f"format {self.name!r}: {fault}")
@@ -103,6 +108,18 @@ class Format:
     def closer(self) -> Literal | None:
         last = self.words[-1]
         return last if isinstance(last, Literal) else None
+
+    def of_tool(self, name: str) -> Format:
+        """The same for one tool, of a format with `by_tool`: its calls have an opener."""
+        opener, _, end, *inside, closer, _, last = self.words
+        texts = (opener, end, closer, last)
+        first, behind, before, behind_last = (w.text for w in texts if isinstance(w, Literal))
+        words = (
+            Literal(f"{first}{name}{behind}"),
+            *inside,
+            Literal(f"{before}{name}{behind_last}"),
+        )
+        return shipped_like(self, words=words, by_tool=False, tool=name)
 
     def parse(
         self,

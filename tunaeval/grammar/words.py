@@ -177,7 +177,9 @@ class Elements:
     """All arguments as nested elements, each named after its argument: `<key>value</key>`.
 
     `prefix` is before every tag; the items of a list are elements called `item`. Bare texts
-    in them are typed by the tool's schema.
+    in them are typed by the tool's schema. Without a prefix, which is for formats with `by_tool`,
+    only elements that the tool's schema declares are arguments, and where that wants a string the
+    text up to the argument's end is it, with all tags in it.
     """
 
     prefix: str

@@ -23,11 +23,16 @@ from .prompted import Prompted, prompted_of
 from .tokens import Token
 
 if TYPE_CHECKING:
+    from tunaeval.types import Tools
     from tunaeval.window import Window
 
     from .units import Unit
 
 _WORDS = re.compile(r"[\w ]*+")
+
+_LONGEST_NAME = 128
+_TAG_NAME = re.compile(rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+")
+"""A tool that an element may be named after."""
 
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
@@ -39,10 +44,12 @@ class Finder:
     def __init__(self, formats: tuple[Format, ...], *, wants_tools: bool = False) -> None:
         self.wants_tools = wants_tools
         """Whether calls that nothing marks are read only where tools are given."""
-        self.formats = tuple(form for form in formats if not form.whole)
+        self.formats = tuple(form for form in formats if not (form.whole or form.by_tool))
+        self.by_tool = tuple(form for form in formats if form.by_tool)
+        """The formats whose openers are the names of tools; see `with_tools`."""
         self.wholes = tuple(form for form in formats if form.whole)
         """The formats whose calls are all of a reply, or of a code fence; nothing marks them."""
-        self.tokens = _tokens(self.formats)
+        self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
         for text in TURNS:
@@ -55,6 +62,28 @@ class Finder:
             for word in (form.call or form.python,)
             for row in (word.opens if word else ())
         )
+
+    def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
+        """The finder that also finds elements named after tools, of those that are in the text.
+
+        Without a text, which is one that arrives, of all of them.
+        """
+        if not (self.by_tool and tools) or (text is not None and "<" not in text):
+            return self
+        names = tuple(filter(_TAG_NAME.fullmatch, tools))
+        if text is not None:
+            end = text[max(0, text.rfind("<")) :][: _LONGEST_NAME + 2]
+            names = tuple(
+                name
+                for name in names
+                if (tag := f"<{name}>") in text
+                or (len(end) >= SHORTEST_CUT and tag.startswith(end))
+            )
+        made = tuple(form.of_tool(name) for name in names for form in self.by_tool)
+        fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
+        if not fresh:
+            return self
+        return finder_of((*self.formats, *self.wholes, *fresh), wants_tools=self.wants_tools)
 
     @cached_property
     def search(self) -> re.Pattern[str]:
@@ -185,7 +214,9 @@ class Finder:
 
     def begins(self, text: str, form: Format) -> bool:
         """Whether this opener is that format's first of all, and no other token begins with it."""
-        known = self.tokens[text]
+        known = self.tokens.get(text)
+        if known is None:
+            return False
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known.formats[:1] == (form,) and not longer
 
@@ -275,14 +306,14 @@ def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
     }
 
 
-def _tokens(formats: tuple[Format, ...]) -> dict[str, Token]:
+def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...] = ()) -> dict[str, Token]:
     """Every fixed text and what it means; an opener before a closer before what stands around."""
     tokens: dict[str, Token] = {}
+    for reasoning in (one for form in (*formats, *by_tool) for one in form.reasoning):
+        opener, closer = reasoning.open, reasoning.close
+        tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
+        tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
     for form in formats:
-        for reasoning in form.reasoning:
-            opener, closer = reasoning.open, reasoning.close
-            tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
-            tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
         for text in _opens(form):
             message = tokens.get(text, Token("message", text))
             addressed = message.addressed or form.addressed

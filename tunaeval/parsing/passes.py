@@ -46,7 +46,13 @@ def collected(
     """All that one pass over a text finds."""
     window, collector = Window(text[:MAX_TEXT], final=True), Collector(listened=False)
     scanner = Scanner(
-        finder, window, collector, tools=tools, level=level, fast=fast, objects=objects
+        finder.with_tools(tools, text),
+        window,
+        collector,
+        tools=tools,
+        level=level,
+        fast=fast,
+        objects=objects,
     )
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for
         raise AssertionError("the engine asked for more than the whole text")

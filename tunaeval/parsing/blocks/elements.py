@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
-from tunaeval.limits import MAX_DEPTH, TAG_AHEAD
+from tunaeval.limits import MAX_DEPTH, TAG_AHEAD, WIDE_SPACE
 from tunaeval.repair import ANY, Note, Unreadable, admitted, member, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
@@ -20,7 +20,10 @@ from tunaeval.window import Window
 from ..swallowed import in_element, note_of
 from ..typing import typed
 
-TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,127})>")
+_ARGUMENT = 2
+"""How many elements are open in an argument: the call, and it."""
+
+TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
 
 @dataclass(slots=True)
@@ -62,16 +65,20 @@ class ElementsReader:
 
     def read(self) -> Generator[None, None, Tree | Unreadable]:
         window, prefix = self._window, self._word.prefix
+        mark = prefix or "<"
         while True:
             top = self._open[-1]
-            text = yield from self._until(prefix)
+            if not prefix and self._is_raw(top):
+                text = yield from self._raw(top.tag)
+            else:
+                text = yield from self._until(mark)
             if text is None:
                 return Unreadable("truncated", "the text ends inside an element", cut=True)
             top.texts.append(text)
             tag = yield from self._tag()
             if tag is None:
-                top.texts.append(prefix)
-                window.pos += len(prefix)
+                top.texts.append(mark)
+                window.pos += len(mark)
                 continue
             closing, name = bool(tag[1]), tag[2]
             if not (closing and name == top.tag):
@@ -107,12 +114,48 @@ class ElementsReader:
                 return found
             yield
 
+    # --- without a prefix --------------------------------------------------------------------
+
+    def _declared(self) -> Collection[str]:
+        """The names of the arguments that the tool's schema declares."""
+        declared = self._root.get("properties") if isinstance(self._root, Mapping) else None
+        return declared if isinstance(declared, Mapping) else ()
+
+    def _is_raw(self, element: _Open) -> bool:
+        """Whether any tag in an argument is a part of it: its schema wants no elements."""
+        if len(self._open) != _ARGUMENT or element.inner or element.texts:
+            return False
+        types = admitted(element.schema, self._root)
+        return types == ANY or not types & {"array", "object"}
+
+    def _raw(self, name: str) -> Generator[None, None, str | None]:
+        """The text up to the closer that another argument or the call's end follows.
+
+        None if the text ends before it.
+        """
+        window, closer, pieces = self._window, f"</{name}>", []
+        names = "|".join(map(re.escape, self._declared()))
+        ends = re.compile(rf"{re.escape(closer)}(?={WIDE_SPACE}(?:<(?:{names})>|</))")
+        ahead = len(closer) + TAG_AHEAD
+        while (end := ends.search(window.text, window.pos)) is None:
+            stop = len(window.text) if window.final else max(window.pos, len(window.text) - ahead)
+            pieces.append(window.text[window.pos : stop])
+            window.pos = stop
+            if window.final:
+                return None
+            yield
+        pieces.append(window.text[window.pos : end.start()])
+        window.pos = end.start()
+        return "".join(pieces).removeprefix("\n").removesuffix("\n")
+
     # --- elements ----------------------------------------------------------------------------
 
     def _opened(self, name: str) -> Unreadable | None:
         if len(self._open) >= MAX_DEPTH:
             return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
         outer = self._open[-1]
+        if not self._word.prefix and len(self._open) == 1 and name not in self._declared():
+            return Unreadable("invalid-arguments", f"<{name}> is no declared argument")
         self._open.append(_Open(name, member_or_item(outer.schema, name, self._root)))
         return None
 
@@ -158,7 +201,7 @@ class ElementsReader:
             if empty:
                 return empty()
         text, prefix = element.text, self._word.prefix
-        if in_element(text, element.tag, prefix, element.schema, self._root):
+        if prefix and in_element(text, element.tag, prefix, element.schema, self._root):
             self._notes.append(note_of(element.tag))
         made = typed(text, element.schema, None, self._root)
         self._repairs += made.repairs

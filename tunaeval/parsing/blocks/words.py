@@ -47,7 +47,7 @@ class Words(Begun):
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
-        self._name = name
+        self._name = name or form.tool or None
         self._key = ""
         self._raw: str | None = None
         self._live: LiveCall | None = None
@@ -239,11 +239,11 @@ class Words(Begun):
         schema = self._setting.parameters(self._name)
         tree = yield from ElementsReader(self._window, word, schema).read()
         if isinstance(tree, Unreadable):
-            return tree
+            return tree if word.prefix or tree.cut else False
         self._arguments = tree.value
         self._repairs += tree.repairs
         self._notes += tree.notes
-        return True
+        return bool(word.prefix or tree.value or self._object or not schema.get("properties"))
 
 
 _Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]

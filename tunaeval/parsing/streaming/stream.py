@@ -58,8 +58,9 @@ class Stream:
         self._window = Window()
         self._collector = Collector(listened=True)
         self._finder = finder
-        self._begins = finder.begin.search
-        scanner = Scanner(finder, self._window, self._collector, tools=tools, level=level)
+        seeking = finder.with_tools(tools)
+        self._begins = seeking.begin.search
+        scanner = Scanner(seeking, self._window, self._collector, tools=tools, level=level)
         self._scan = scanner.run()
         self._chunks: list[str] = []
         self._starts: list[int] = []

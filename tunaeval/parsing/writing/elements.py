@@ -11,7 +11,8 @@ from ..typing import as_json, typed
 
 def written_elements(arguments: JsonObject, word: Elements) -> str:
     """The arguments as nested elements; what elements cannot say stands in them as JSON."""
-    return "".join(_element(key, value, word) for key, value in arguments.items())
+    between = "" if word.prefix else "\n"
+    return between.join(_element(key, value, word) for key, value in arguments.items())
 
 
 def _element(key: str, value: JsonValue, word: Elements) -> str:
@@ -20,7 +21,9 @@ def _element(key: str, value: JsonValue, word: Elements) -> str:
 
 def _body(key: str, value: JsonValue, word: Elements) -> str:
     if isinstance(value, str):
-        return value
+        return value if word.prefix or "\n" not in value else f"\n{value}\n"
+    if not word.prefix:
+        return as_json(value, key)
     if isinstance(value, dict) and _sayable(value, word):
         return written_elements(value, word)
     if isinstance(value, list) and _sayable(value, word):

@@ -147,13 +147,21 @@ def _said(call: ToolCall | None) -> str:
 
 def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
     """Why the text is not read back as the calls alone, if so."""
-    back = reader_of(form).parse(text)
+    back = reader_of(form).parse(text, tools=_declared(calls) if form.by_tool else None)
     why = misread(back, calls)
     if why and any(isinstance(word, Many | Elements) for word in form.words):
         why = misread(back, calls, by_schema=True) or _typed_fault(calls, form)
     if why is None and back.content.strip():
         return f"{back.content.strip()!r:.200} is read as content"
     return why or next(filter(None, map(_unclosed, back.calls)), None)
+
+
+def _declared(calls: Sequence[ToolCall]) -> Tools:
+    """Tools that declare the arguments of these calls, and not of what types they are."""
+    keys: dict[str, JsonObject] = {}
+    for call in calls:
+        keys.setdefault(call.name, {}).update({key: {} for key in call.arguments})
+    return Tools(ToolSpec(name, parameters={"properties": one}) for name, one in keys.items())
 
 
 def _unclosed(call: ToolCall) -> str | None:
