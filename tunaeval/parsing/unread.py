@@ -22,6 +22,9 @@ _OPENS = re.compile(r"""["'`\\\s:,]{0,12}+([({])""")
 _LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
 """From the start of a line to a call in it: a list's mark, brackets, quotes."""
 
+_TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
+"""What is before the name in a tag: a namespace, perhaps."""
+
 _SKIPS = re.compile(r"""[^"'\\(){}\[\]]++""")
 _TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
 _NEXT = re.compile(r"""[\s\])}"'`,;\[({]*+[^\W\d][\w.-]*+["'`\\\s:,]{0,12}+([({])""")
@@ -103,7 +106,7 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
                 break
             stop = at + len(name)
             opens = _opens(text, at, stop)
-            tag = text[at - 1 : at] == "<" and text[stop : stop + 1] in (">", " ", "\n")
+            tag = text[stop : stop + 1] in (">", " ", "\n") and _tag_before(text, at)
             if (opens or tag) and not _goes_on(text, at, stop):
                 found.append((at, stop))
             at = text.find(name, stop)
@@ -128,10 +131,11 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """The stretch around a name that is calls and nothing else; None if there is more to it."""
     begins = text.rfind("\n", max(0, start - CALL_AHEAD), start) + 1
     begins = max(begins, text.rfind("```", max(0, start - CALL_AHEAD), start) + 3, 0)
-    if not _LEADS.match(text[begins:start]):
+    tag = _tag_before(text, start)
+    if not _LEADS.match(text[begins : tag.start() if tag else start]):
         return None
-    if text[start - 1 : start] == "<":
-        return _tag(text, start, stop)
+    if tag:
+        return _element(text, tag, stop)
     opens = _opens(text, start, stop)
     at = opens.start(1) if opens else -1
     most = min(len(text), start + CALL_AHEAD)
@@ -149,12 +153,23 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     return None
 
 
-def _tag(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """A tag that is named after a tool, up to its closer."""
-    closer = f"</{text[start:stop]}>"
-    end = text.find(closer, stop, start + CALL_AHEAD)
-    inside = text[stop:end]
-    return (start - 1, end + len(closer)) if end >= 0 and "<" in inside + "<" else None
+def _tag_before(text: str, start: int) -> re.Match[str] | None:
+    """Match the beginning of the tag whose name starts at an index."""
+    return _TAG.search(text, max(0, start - SHOWN_NAME), start)
+
+
+def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
+    """A tag that is named after a tool, up to its closer; that may have the namespace alone."""
+    names = [text[tag.start() + 1 : stop], *filter(None, tag.groups())]
+    found = [
+        (end, closer)
+        for closer in (f"</{name}>" for name in names)
+        if (end := text.find(closer, stop, stop + CALL_AHEAD)) >= 0
+    ]
+    if not found:
+        return None
+    end, closer = min(found)
+    return tag.start(), end + len(closer)
 
 
 def _close(text: str, at: int, most: int) -> int:

@@ -173,9 +173,11 @@ def _unclosed(call: ToolCall) -> str | None:
 def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:
     """Why one of the calls is read as another where a schema says which values are texts."""
     for call in calls:
-        texts = {key for key, value in call.arguments.items() if isinstance(value, str)}
-        schema: JsonObject = {"properties": {key: {"type": "string"} for key in texts}}
-        tools = Tools([ToolSpec(call.name, parameters=schema)])
+        declared: JsonObject = {
+            key: {"type": "string"} if isinstance(value, str) else {}
+            for key, value in call.arguments.items()
+        }
+        tools = Tools([ToolSpec(call.name, parameters={"properties": declared})])
         back = reader_of(form).parse(render_calls([call], form), tools=tools)
         if why := misread(back, [call]):
             return why
