@@ -140,6 +140,12 @@ SHOWN = {
     "::test_an_upstreams_answer_is_bounded",
     "H5: strangers at the endpoint": "endpoint/test_strangers.py"
     "::test_a_foreign_request_is_refused_and_counted",
+    "H5: pages of other ports": "endpoint/test_strangers.py"
+    "::test_the_endpoints_own_origin_is_answered_and_that_of_another_port_is_not",
+    "H5: a body announced too long": "endpoint/test_strangers.py"
+    "::test_a_body_that_is_announced_too_long_is_refused_before_it_comes",
+    "H5: a body whose end is unclear": "endpoint/test_strangers.py"
+    "::test_a_body_whose_end_is_unclear_is_refused_and_the_connection_ends",
     "H6: proxies": "endpoint/test_upstream.py"
     "::test_no_proxy_of_the_environment_is_used",
     "H6: a proxy that is not used": "clients/test_addresses.py"
