@@ -120,6 +120,16 @@ SHOWN = {
     "::test_no_command_writes_moves_or_deletes_it",
     "H12: results there twice": "faults/test_doubled_results.py",
     "H: pipes and devices": "faults/test_pipes_and_devices.py",
+    "H: pipes and devices that are written to": "faults/test_pipes_and_devices.py"
+    "::test_no_command_writes_to_one",
+    "H: what a shell has opened": "faults/test_pipes_and_devices.py"
+    "::test_what_a_shell_has_opened_is_written_to",
+    "H: a pipe in the place of a run": "cli/test_command_line.py"
+    "::test_a_pipe_in_the_place_of_a_run_is_said_to_be_one",
+    "H: a directory in the place of a file": "cli/test_command_line.py"
+    "::test_a_directory_in_the_place_of_a_file_is_named_once",
+    "H: a timeout below 0": "workspace/test_workspaces.py"
+    "::test_a_timeout_that_is_none_is_refused_in_a_sentence",
     "H: a pipe in a command": "workspace/test_configurations.py"
     "::test_a_command_is_given_no_pipe",
     "H: directories that are swapped": "workspace/test_configurations.py"
