@@ -155,7 +155,7 @@ def test_a_directory_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match="one of its parents is a file"):
         RecordWriter(tmp_path / "file" / "r.jsonl")
-    with pytest.raises(RecordError, match="it is a directory"):
+    with pytest.raises(RecordError, match=r": Is a directory; choose another path$"):
         RecordWriter(tmp_path)
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tunaeval.errors import RecordError
+from tunaeval.plain_files import check_writable
 from tunaeval.turns import TAKEN, claim, release
 from tunaeval.types import JsonObject
 
@@ -67,6 +68,7 @@ class DirectoryLock:
         while True:
             file = -1
             try:
+                check_writable(self.path)
                 file = os.open(self.path, _FLAGS, 0o644)
                 claim(file)
                 if _is_same(file, self.path):

@@ -1,14 +1,15 @@
-"""Files that are opened to be read: plain ones alone, wherever a path comes from.
+"""Files that are opened to be read or written: plain ones alone, wherever a path comes from.
 
-A named pipe would be waited for without end, and a device may never end: neither is read, nor by a
-link that leads to one. What is refused is an `OSError` with the words for it, as any other fault of
-a file is.
+A named pipe would be waited for without end, and a device may never end: neither is read or
+written, nor by a link that leads to one; what a shell has opened for us is written. What is refused
+is an `OSError` with the words for it, as any other fault of a file is.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from io import BufferedReader
 
@@ -18,6 +19,7 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_OUTPUTS = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -31,12 +33,12 @@ _KINDS = {
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     """Open a file to be read. Raises OSError, also for what is there and is no file."""
     try:
-        _check(os.stat(path), path)  # noqa: PTH116 - of a path as a string, too
+        _check(os.stat(path), path, "read")  # noqa: PTH116 - of a path as a string, too
     except ValueError as error:
         raise OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path)) from error
     file = os.open(path, _FLAGS)
     try:
-        _check(os.fstat(file), path)
+        _check(os.fstat(file), path, "read")
         return os.fdopen(file, "rb")
     except BaseException:
         os.close(file)
@@ -47,6 +49,19 @@ def read_plain(path: str | os.PathLike[str]) -> bytes:
     """All bytes of a file. Raises OSError as `open_plain` does."""
     with open_plain(path) as file:
         return file.read()
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError for what is there and is no file; whatever else is wrong, opening it says."""
+    if is_there(path) and not is_output(path):
+        _check(os.stat(path), path, "written to")  # noqa: PTH116 - as above
+
+
+def is_output(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names what a shell has opened for this process, such as /dev/stdout, or
+    /dev/null: it is written where it is, and nothing takes its place.
+    """
+    return _OUTPUTS.fullmatch(os.path.abspath(path)) is not None  # noqa: PTH100 - as above
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
@@ -63,9 +78,9 @@ def kind_of(mode: int) -> str | None:
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 
-def _check(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+def _check(status: os.stat_result, path: str | os.PathLike[str], done: str) -> None:
     kind = kind_of(status.st_mode)
     if kind == "a directory":
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if kind is not None:
-        raise OSError(errno.EINVAL, f"it is {kind}, which is not read", os.fspath(path))
+        raise OSError(errno.EINVAL, f"it is {kind}, which is not {done}", os.fspath(path))

@@ -183,3 +183,42 @@ def test_a_file_in_the_place_of_a_run_is_said_to_be_one(here: Tuna, tmp_path: Pa
         done = here(*command)
         assert done.returncode == 2
         assert "report.json is a file; wanted the directory of a run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["show pipe", "report --csv pipe", "compare pipe pipe", "rescore pipe", "run --resume pipe"],
+)
+def test_a_pipe_in_the_place_of_a_run_is_said_to_be_one(
+    here: Tuna, tmp_path: Path, command: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = here(*command.split())
+    assert done.returncode == 2
+    assert "pipe is a pipe; wanted the directory of a run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score --expect DIR -",
+        "run --client scripted --recording DIR",
+        "judge calibrate labels.jsonl --client scripted --recording a.jsonl --cache DIR",
+        "parse --tools DIR -",
+        "dataset filter a.jsonl --kept DIR --rejected r.jsonl",
+        "convert a.jsonl --from hermes --to glm45 -o DIR",
+        "suites DIR",
+    ],
+)
+def test_a_directory_in_the_place_of_a_file_is_named_once(
+    here: Tuna, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "DIR").mkdir()
+    (tmp_path / "a.jsonl").write_text('"hello"\n')
+    seen = [{"role": "assistant", "content": "Hello."}]
+    label = {"id": "1", "query": "Hi", "messages": seen, "label": {"goal-completion": 1}}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(label) + "\n")
+    done = here(*command.split())
+    assert done.returncode in {1, 2}
+    assert done.stderr.lower().count("directory") == 1, done.stderr
+    assert done.stderr.count("DIR") == 1, done.stderr

@@ -122,7 +122,10 @@ def test_tools_say_what_types_arguments_have(here: Tuna, tmp_path: Path) -> None
         (("in.jsonl", "--from", "hermes", "--to", "auto"), "give the one that is meant"),
         (("in.jsonl", "--from", "openai", "--to", "openai"), "nothing to convert"),
         (("none.jsonl", "--from", "hermes", "--to", "glm45"), "'none.jsonl' cannot be opened"),
-        (("in.jsonl", "--from", "hermes", "--to", "glm45", "-o", "no/out"), "cannot be opened"),
+        (
+            ("in.jsonl", "--from", "hermes", "--to", "glm45", "-o", "in.jsonl/out"),
+            "cannot be written",
+        ),
         (("in.jsonl", "--to", "glm45"), "--from"),
     ],
 )

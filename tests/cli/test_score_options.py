@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,16 @@ def test_a_check_has_the_transcript_on_its_standard_input(here: Tuna, file: str)
 def test_an_expectation_may_stand_in_a_file(here: Tuna, file: str, tmp_path: Path) -> None:
     (tmp_path / "expect.json").write_text('{"tools": ["read"]}')
     assert told(here, file, "--expect", "expect.json")[0] == 0
+    (tmp_path / "expect.json").write_text("{")
+    assert (
+        "--expect 'expect.json': Expecting" in here("score", file, "--expect", "expect.json").stderr
+    )
+    (tmp_path / "expect.json").unlink()
+    os.mkfifo(tmp_path / "expect.json")
+    assert (
+        "--expect 'expect.json': it is a pipe"
+        in here("score", file, "--expect", "expect.json").stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.faults import CANARY_KEY, FaultServer
+from tests.faults.runs import within
 from tunaeval import ModelRequest
 from tunaeval.faults import Inject
 
@@ -27,16 +28,25 @@ FOREIGN: list[dict[str, Any]] = [
     {"origin": "https://evil.example"},
     {"origin": "null"},
     {"origin": "http://localhost.evil.example:3000"},
+    {"origin": "http://localhost:3000"},
+    {"origin": "http://127.0.0.1"},
+    {"host": "127.0.0.1:8000", "origin": "http://localhost:8000"},
+    {"host": "127.0.0.1:8000", "origin": "https://127.0.0.1:8000"},
+    {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:80000"},
+    {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000/"},
     {"sec-fetch-site": "cross-site"},
-    {"origin": "http://127.0.0.1", "sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"sec-fetch-site": "Same-Site"},
+    {"sec-fetch-site": "same-origin, same-site"},
+    {"host": "127.0.0.1", "origin": "http://127.0.0.1", "sec-fetch-site": "cross-site"},
 ]
 OWN: list[dict[str, Any]] = [
     {},
     {"host": "localhost:8000"},
     {"host": "LOCALHOST"},
     {"host": "[::1]:80"},
-    {"origin": "http://localhost:3000"},
-    {"origin": "http://127.0.0.1"},
+    {"host": "localhost", "origin": "http://localhost"},
+    {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"},
     {"sec-fetch-site": "same-origin"},
     {"sec-fetch-site": "none"},
 ]
@@ -59,6 +69,16 @@ def test_a_foreign_request_is_refused_and_counted(headers: dict[str, Any]) -> No
 def test_a_request_of_this_machine_is_answered(headers: dict[str, Any]) -> None:
     with tunaeval.model_endpoint(["Done."]) as model:
         assert said(chat(model.url, **headers))["content"] == "Done."
+
+
+def test_the_endpoints_own_origin_is_answered_and_that_of_another_port_is_not() -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        own = model.url.removesuffix("/v1")
+        port = httpx.URL(own).port or 0
+        for other in (f"http://127.0.0.1:{port + 1}", f"http://localhost:{port}", "http://[::1]"):
+            assert chat(model.url, origin=other).status_code == 403
+        assert said(chat(model.url, origin=own))["content"] == "Done."
+        assert len(model.errors) == 3
 
 
 def test_no_foreign_request_gets_to_the_upstream(
@@ -125,6 +145,36 @@ def test_a_body_that_is_too_long_is_answered() -> None:
         reply = answered(model.url, b"content-length: %d" % size, b" " * size)
     assert reply.startswith(b"HTTP/1.1 413 ")
     assert b"more than 67108864 bytes" in reply
+
+
+@pytest.mark.parametrize("head", [b"", b"\r\nexpect: 100-continue"], ids=["", "asks first"])
+def test_a_body_that_is_announced_too_long_is_refused_before_it_comes(head: bytes) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model, within(3):
+        reply = answered(model.url, b"content-length: 100000000000000" + head)
+        assert reply.startswith(b"HTTP/1.1 413 ")
+        assert b"\r\nconnection: close\r\n" in reply.lower()
+        assert said(chat(model.url))["content"] == "Done."
+
+
+CHUNKED = b"transfer-encoding: chunked"
+UNCLEAR = {
+    "both": b"content-length: 5\r\n" + CHUNKED,
+    "both the other way round": CHUNKED + b"\r\ncontent-length: 5",
+    "both, and far too long": b"content-length: 100000000000000\r\n" + CHUNKED,
+    "two lengths": b"content-length: 5\r\ncontent-length: 6",
+    "two lengths in one": b"content-length: 5, 6",
+}
+
+
+@pytest.mark.parametrize("head", UNCLEAR)
+def test_a_body_whose_end_is_unclear_is_refused_and_the_connection_ends(head: str) -> None:
+    hidden = b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with tunaeval.model_endpoint(["Done."]) as model, within(3):
+        reply = answered(model.url, UNCLEAR[head], b"0\r\n\r\n" + hidden)
+        assert reply.startswith(b"HTTP/1.1 400 ")
+        assert b"\r\nconnection: close\r\n" in reply.lower()
+        assert reply.count(b"HTTP/1.1") == 1
+        assert said(chat(model.url))["content"] == "Done."
 
 
 def test_who_sends_for_ever_is_not_read_for_ever() -> None:

@@ -120,6 +120,16 @@ SHOWN = {
     "::test_no_command_writes_moves_or_deletes_it",
     "H12: results there twice": "faults/test_doubled_results.py",
     "H: pipes and devices": "faults/test_pipes_and_devices.py",
+    "H: pipes and devices that are written to": "faults/test_pipes_and_devices.py"
+    "::test_no_command_writes_to_one",
+    "H: what a shell has opened": "faults/test_pipes_and_devices.py"
+    "::test_what_a_shell_has_opened_is_written_to",
+    "H: a pipe in the place of a run": "cli/test_command_line.py"
+    "::test_a_pipe_in_the_place_of_a_run_is_said_to_be_one",
+    "H: a directory in the place of a file": "cli/test_command_line.py"
+    "::test_a_directory_in_the_place_of_a_file_is_named_once",
+    "H: a timeout below 0": "workspace/test_workspaces.py"
+    "::test_a_timeout_that_is_none_is_refused_in_a_sentence",
     "H: a pipe in a command": "workspace/test_configurations.py"
     "::test_a_command_is_given_no_pipe",
     "H: directories that are swapped": "workspace/test_configurations.py"
@@ -140,6 +150,12 @@ SHOWN = {
     "::test_an_upstreams_answer_is_bounded",
     "H5: strangers at the endpoint": "endpoint/test_strangers.py"
     "::test_a_foreign_request_is_refused_and_counted",
+    "H5: pages of other ports": "endpoint/test_strangers.py"
+    "::test_the_endpoints_own_origin_is_answered_and_that_of_another_port_is_not",
+    "H5: a body announced too long": "endpoint/test_strangers.py"
+    "::test_a_body_that_is_announced_too_long_is_refused_before_it_comes",
+    "H5: a body whose end is unclear": "endpoint/test_strangers.py"
+    "::test_a_body_whose_end_is_unclear_is_refused_and_the_connection_ends",
     "H6: proxies": "endpoint/test_upstream.py"
     "::test_no_proxy_of_the_environment_is_used",
     "H6: a proxy that is not used": "clients/test_addresses.py"

@@ -1,9 +1,10 @@
-"""Where a file is read, a pipe or a device is refused at once: one is waited for, the other has no
-end.
+"""Where a file is read or written, a pipe or a device is refused at once: one is waited for, the
+other has no end.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,16 @@ import pytest
 
 import tunaeval
 from tests.cli.conftest import Tuna, here
+from tests.cli.test_broken_pipes import bash
 from tests.faults.runs import within
 from tunaeval import records
 from tunaeval.clients import read_recording
 from tunaeval.data import read_rows
 from tunaeval.errors import TunaevalError
 from tunaeval.judging import read_labels
+from tunaeval.locks import DirectoryLock
+from tunaeval.plain_files import is_output
+from tunaeval.reports.files import write_text
 from tunaeval.tools import read_tool_prompt
 
 __all__ = ["here"]
@@ -108,3 +113,107 @@ def test_no_run_is_read_from_one(
         done = here(*command.split(), str(run), *others)
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert KINDS[kind] in done.stderr
+
+
+@pytest.fixture
+def run(tmp_path: Path, here: Tuna) -> str:
+    """A run, and the files that commands read."""
+    (tmp_path / "a.jsonl").write_text('"hello"\n')
+    (tmp_path / "rows.jsonl").write_text('{"text": "hello"}\n')
+    (tmp_path / "bad.jsonl").write_text("{\n")
+    scenarios = {"name": "s", "scenarios": [{"prompt": "p", "expected_tool": None}]}
+    (tmp_path / "s.json").write_text(json.dumps(scenarios))
+    assert here(*RUN.split()).returncode == 0
+    (made,) = (tmp_path / "runs").iterdir()
+    return str(made)
+
+
+RUN = "run --suite s.json --client scripted --recording a.jsonl"
+WRITING = {
+    "report MADE --csv -o FILE": "FILE",
+    "report MADE --github -o FILE": "FILE",
+    "report MADE -o FILE.html": "FILE.html",
+    "report MADE -o FILE.md": "FILE.md",
+    "report MADE -o FILE.xml": "FILE.xml",
+    "report MADE -o FILE.json": "FILE.json",
+    "report MADE -o FILE.parquet": "FILE.parquet",
+    f"{RUN} --report FILE.csv": "FILE.csv",
+    "run --resume MADE": "MADE/run.lock",
+    "parse rows.jsonl --jsonl --out FILE.jsonl": "FILE.jsonl",
+    "parse bad.jsonl --jsonl --out FILE.jsonl": "FILE.jsonl.bad.jsonl",
+    "convert rows.jsonl --from hermes --to glm45 -o FILE.jsonl": "FILE.jsonl",
+    "dataset filter rows.jsonl --kept FILE.jsonl --rejected other.jsonl": "FILE.jsonl",
+    "dataset filter rows.jsonl --kept other.jsonl --rejected FILE.jsonl": "FILE.jsonl",
+}
+"""What is written, and where."""
+
+
+@pytest.mark.parametrize("command", WRITING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_command_writes_to_one(
+    here: Tuna, run: str, tmp_path: Path, command: str, kind: str
+) -> None:
+    path = put(kind, tmp_path / WRITING[command].replace("MADE", run))
+    was = path.lstat().st_ino
+    done = here(*command.replace("MADE", run).split())
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert KINDS[kind] in done.stderr
+    assert path.name in done.stderr
+    assert path.lstat().st_ino == was, "it is what it was"
+
+
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "records": records.RecordWriter,
+    "records, one at a time": lambda path: records.append(path, {}),
+    "a report": lambda path: write_text(path, "words"),
+    "a lock": lambda path: DirectoryLock(path.rename(path.with_name("run.lock")).parent),
+    "a cassette": lambda path: tunaeval.model_endpoint(
+        upstream="http://127.0.0.1:9/v1", cassette=path, record=True
+    ),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_writer_writes_to_one(tmp_path: Path, writer: str, kind: str) -> None:
+    path = put(kind, tmp_path / "file.jsonl")
+    with within(5), pytest.raises(TunaevalError, match=f"{KINDS[kind]}|no file"):
+        WRITERS[writer](path)
+
+
+OUTPUTS = {
+    "/dev/fd/1 > file": "file",
+    "/dev/fd/1 | cat > file": "file",
+    "/proc/self/fd/1 > file": "file",
+    "/dev/fd/3 3> file": "file",
+    "/dev/stdout | cat > file": "file",
+    "/dev/stderr 2>&1 > other | cat > file": "file",
+    ">(cat > file)": "file",
+    "/dev/null": "",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors of Linux")
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        *(("report MADE --csv -o", out) for out in OUTPUTS),
+        ("parse rows.jsonl --jsonl --out", "/dev/fd/1 > file"),
+        ("convert rows.jsonl --from hermes --to glm45 -o", "/dev/fd/1 > file"),
+    ],
+)
+def test_what_a_shell_has_opened_is_written_to(
+    run: str, tmp_path: Path, command: str, out: str
+) -> None:
+    line = f"tunaeval {command.replace('MADE', run)} {out}; sleep 0.2"
+    done = bash(line, tmp_path)
+    assert done.returncode == 0, done.stderr
+    if OUTPUTS[out]:
+        assert "hello" in (tmp_path / OUTPUTS[out]).read_text()
+
+
+def test_what_is_the_processs_own_is_known_by_its_name() -> None:
+    for name in ("/dev/stdout", "/dev/stderr", "/dev/null", "/dev/fd/63", "/dev/../dev/stdout"):
+        assert is_output(name), name
+    for name in ("/dev/zero", "/dev/fd", "/dev/stdout/x", "/dev/sda", "dev/stdout", "-"):
+        assert not is_output(name), name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -182,6 +183,27 @@ def test_a_command_ends_with_its_time_and_all_that_it_started(tmp_path: Path) ->
         while monotonic() - began < 3.5:
             pass
         assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "timeout", [-1, 0, -0.5, 301, 10**400, math.inf, math.nan, True, "30", [30], {"a": 1}], ids=repr
+)
+def test_a_timeout_that_is_none_is_refused_in_a_sentence(timeout: Any) -> None:
+    with Workspace(commands=[["true"]]) as workspace:
+        with pytest.raises(WorkspaceError, match=r"the timeout is .*; wanted seconds, above 0 and"):
+            workspace_tools(workspace)["bash"]("true", timeout=timeout)
+        for fine in (None, 1, 0.9, 300):
+            ran = workspace_tools(workspace)["bash"]("true", timeout=fine)
+            assert "Exit Code: 0" in ran
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, math.nan, "30", True])
+def test_a_workspace_gives_commands_a_time_above_0(seconds: Any) -> None:
+    with pytest.raises(UsageError, match="seconds is "):
+        Workspace(seconds=seconds)
+    allowed = Workspace(commands=[["true"]])
+    with allowed as workspace, pytest.raises(UsageError, match="seconds is "):
+        workspace.run("true", seconds=seconds)
 
 
 def test_a_command_s_output_is_cut_and_its_environment_is_bare(

@@ -141,8 +141,9 @@ def _replies(file: str) -> list[JsonValue]:
         lines = read_plain(file).decode().splitlines()
         return [json.loads(line) for line in lines if line.strip()]
     except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"{file!r} cannot be read as a script: {error}; wanted JSON lines, each a string "
+            f"{file!r} cannot be read as a script: {why}; wanted JSON lines, each a string "
             "or a message"
         ) from error
 

@@ -7,7 +7,6 @@ and so does one that cannot be converted, which is reported on stderr and makes 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -142,7 +141,7 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
     if file == "-":
         yield iter(sys.stdin.buffer)
         return
-    with _opened(Path(file), "rb") as opened:
+    with _opened(Path(file)) as opened:
         first = opened.readline()
         if first.startswith(_PARQUET):
             from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
@@ -163,17 +162,10 @@ def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
 
         yield write
         return
-    path = Path(out)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    in_place = path.exists() and not path.is_file()  # a pipe or a device stays what it is
-    try:
-        with _opened(path if in_place else aside, "wb") as opened:
-            yield lambda line: _guarded(opened.write, line)
-            _guarded(opened.flush)
-        if not in_place:
-            aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    from tunaeval.reports import new_file  # noqa: PLC0415 - not for --help
+
+    with new_file(Path(out)) as made, made.open("wb") as opened:
+        yield opened.write
 
 
 def _guarded(write: Callable[..., object], *line: bytes) -> None:
@@ -187,11 +179,11 @@ def _guarded(write: Callable[..., object], *line: bytes) -> None:
         raise UsageError(f"a line cannot be written: {error.strerror or error}") from error
 
 
-def _opened(path: Path, mode: str) -> IO[bytes]:
+def _opened(path: Path) -> IO[bytes]:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
 
     try:
-        return open_plain(path) if mode == "rb" else path.open(mode)
+        return open_plain(path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{str(path)!r} cannot be opened: {why}; wanted a file, or -") from error

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -114,18 +113,10 @@ def _nowhere(line: bytes) -> None:
 @contextmanager
 def _file(name: str) -> Iterator[Write]:
     """What writes a line. The file appears when the last is written, or not at all."""
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
+    from tunaeval.reports import new_file  # noqa: PLC0415 - not for --help
 
-    path = Path(name)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("wb") as opened:
-            yield opened.write
-        aside.replace(path)
-    except OSError as error:
-        raise UsageError(f"{name} cannot be written: {error.strerror or error}") from error
-    finally:
-        aside.unlink(missing_ok=True)
+    with new_file(Path(name)) as made, made.open("wb") as opened:
+        yield opened.write
 
 
 def _line(row: Row | Fault) -> bytes:

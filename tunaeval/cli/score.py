@@ -138,7 +138,8 @@ def _expectation(text: str) -> JsonValue:
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
-            source, text = text, read_plain(text).decode("utf-8-sig")
+            source = f"--expect {text!r:.200}"
+            text = read_plain(text).decode("utf-8-sig")
         return json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error

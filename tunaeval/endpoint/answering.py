@@ -145,20 +145,21 @@ def _check_local(headers: Mapping[str, str]) -> None:
     """Refuse what a web page sends, from elsewhere or under a name that was bent to this machine.
 
     Whoever opens a page while an endpoint is served would let it spend the key and see the answers.
+    A page of another port of this machine is from elsewhere, too: any program may have served it.
     """
     host, origin = headers.get("host"), headers.get("origin")
-    site = headers.get("sec-fetch-site", "")
+    site = headers.get("sec-fetch-site", "none")
     sent = ""
     if host is not None and _host_in(f"//{host}") not in LOOPBACK:
         sent = f"to the host {host!r:.200}"
-    elif origin is not None and _host_in(origin) not in LOOPBACK:
+    elif origin is not None and origin != f"http://{host}":
         sent = f"by a page of {origin!r:.200}"
-    elif site.lower() == "cross-site":
-        sent = f"by a page of another site (Sec-Fetch-Site: {site})"
+    elif site.lower() not in {"same-origin", "none"}:
+        sent = f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
     if sent:
         raise Refused(
             f"the request was sent {sent}; this endpoint answers programs of this machine, which "
-            "ask 127.0.0.1 or localhost",
+            "ask 127.0.0.1 or localhost, and no pages but its own",
             status=403,
             code="foreign",
         )

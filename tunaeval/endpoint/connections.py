@@ -114,7 +114,8 @@ class _Connection:
             try:
                 request = await self._request()
             except TooLong:
-                await self._send(_error(413, f"the request has more than {_MAX_BODY} bytes"))
+                words = f"the request has more than {_MAX_BODY} bytes"
+                await self._send(_error(413, words), is_last=True)
                 await self._drain()
                 return
             except h11.RemoteProtocolError as error:
@@ -142,6 +143,7 @@ class _Connection:
                 self._http.receive_data(await self._reader.read(_READ))
             elif isinstance(event, h11.Request):
                 head = event
+                _check_length(head)
             elif isinstance(event, h11.Data):
                 body += event.data
                 if len(body) > _MAX_BODY:
@@ -158,7 +160,9 @@ class _Connection:
             else:  # the connection is closed, or was paused
                 return None
 
-    async def _send(self, response: HttpResponse, *, is_head: bool = False) -> None:
+    async def _send(
+        self, response: HttpResponse, *, is_head: bool = False, is_last: bool = False
+    ) -> None:
         headers = [("content-type", response.content_type)]
         if response.allow is not None:
             headers = [("allow", response.allow)]
@@ -166,6 +170,8 @@ class _Connection:
             headers.append(("transfer-encoding", "chunked"))
         else:
             headers.append(("content-length", str(response.length)))
+        if is_last:
+            headers.append(("connection", "close"))
         phrase = HTTPStatus(response.status).phrase if response.status in _PHRASES else "Scripted"
         await self._write(
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
@@ -181,7 +187,7 @@ class _Connection:
             status, words = error.error_status_hint, f"this is no HTTP request: {error}"
             if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                 words = f"the headers have more than {_MAX_HEADERS:,} bytes"
-            await self._send(_error(status, words))
+            await self._send(_error(status, words), is_last=True)
 
     async def _drain(self) -> None:
         """Read what is still on its way, so that the answer is not lost: a connection that is
@@ -189,7 +195,7 @@ class _Connection:
         """
         if self._writer.can_write_eof():
             self._writer.write_eof()
-        left = _MAX_BODY
+        left = 2 * _MAX_BODY  # what is announced may be all on its way, and a little too long
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_SECONDS):
                 while left > 0 and (chunk := await self._reader.read(_READ)):
@@ -218,6 +224,18 @@ def streamed(events: Iterable[bytes]) -> HttpResponse:
 def options(methods: Iterable[str]) -> HttpResponse:
     """The answer to who asks for the methods that there are."""
     return HttpResponse(204, (), allow=", ".join(sorted(methods)))
+
+
+def _check_length(head: h11.Request) -> None:
+    """Raise TooLong for a body that is announced too long, before any of it comes, and
+    RemoteProtocolError where a proxy on the way may have seen another end of it than is seen here.
+    """
+    headers = dict(head.headers)
+    length = headers.get(b"content-length")
+    if length is not None and b"transfer-encoding" in headers:
+        raise h11.RemoteProtocolError("it has both Transfer-Encoding and Content-Length")
+    if int(length or 0) > _MAX_BODY:
+        raise TooLong
 
 
 def _error(status: int, words: str) -> HttpResponse:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from tunaeval.errors import RecordError
 from tunaeval.keys import of_environment, without
 from tunaeval.locks import DirectoryLock
+from tunaeval.plain_files import is_there, kind_of
 from tunaeval.records import (
     RESULTS_FILE,
     RecordWriter,
@@ -160,9 +161,10 @@ def read_info(path: Path) -> RunInfo:
 
 def _no_run(path: Path) -> str:
     """What there is in place of a run, and where runs are."""
-    if path.is_file():
-        return f"{path} is a file; wanted the directory of a run"
     if not path.is_dir():
+        if is_there(path):
+            kind = kind_of(path.stat().st_mode) or "a file"
+            return f"{path} is {kind}; wanted the directory of a run"
         return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
     runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
     if runs:

@@ -26,7 +26,7 @@ from typing import BinaryIO, Self, TypeVar
 import orjson
 
 from tunaeval.errors import RecordError
-from tunaeval.plain_files import open_plain, read_plain
+from tunaeval.plain_files import check_writable, open_plain, read_plain
 from tunaeval.turns import turn
 from tunaeval.types import JsonObject, JsonValue
 
@@ -48,7 +48,7 @@ _ADVICE = {
     errno.EDQUOT: "free some space; everything before this record is whole",
     errno.EFBIG: "raise the file size limit; everything before this record is whole",
     errno.ENOTDIR: "one of its parents is a file: choose another path",
-    errno.EISDIR: "it is a directory: choose another path",
+    errno.EISDIR: "choose another path",
     errno.EEXIST: "it is there already: choose another path",
     errno.ENOENT: "check the path",
     errno.EMFILE: "too many files are open: raise the limit (ulimit -n) or ask fewer at a time",
@@ -91,6 +91,7 @@ class RecordWriter:
 
     def __init__(self, path: Path, *, fsync: bool = False) -> None:
         self.path = path
+        _guarded(path, "write to", lambda: check_writable(path))
         self.recovered = recover(path) if path.exists() else 0
         self._fsync = fsync
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)

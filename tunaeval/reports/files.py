@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tunaeval.errors import RecordError
+from tunaeval.plain_files import check_writable, is_output
 
 
 def write_text(path: Path, text: str) -> None:
@@ -33,9 +34,9 @@ def new_text(path: Path) -> Iterator[TextIO]:
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Where to write what is to be at `path` when this ends well. Raises RecordError."""
-    # What is no plain file (a pipe, a device) has nothing to be kept from half a report.
-    beside = path if path.exists() and not path.is_file() else path.with_name(_beside(path))
+    beside = path if is_output(path) else path.with_name(_beside(path))
     try:
+        check_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield beside
@@ -58,6 +59,7 @@ def try_to_write(path: Path) -> None:
     Directories above it that are missing are made, and stay.
     """
     try:
+        check_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
         with path.open("ab"):

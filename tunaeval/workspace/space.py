@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.wanted import refusal, wanted_items
+from tunaeval.wanted import refusal, wanted_items, wanted_seconds
 
 from .commands import allowed
 from .confined import MAX_BYTES, Confined
@@ -64,7 +64,7 @@ class Workspace:
             for index, one in enumerate(listed)
         )
         self.pages = dict(pages or {})
-        self._seconds, self._output_bytes = seconds, output_bytes
+        self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
         self._is_ours = at is None
         folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
         self.path = Path(os.path.realpath(folder))
@@ -123,7 +123,8 @@ class Workspace:
         """Run a command line that `commands` allows, or words that the caller answers for."""
         if why := self.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
-        limit = self._seconds if seconds is None else min(seconds, self._seconds)
+        asked = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
+        limit = min(asked, self._seconds)
         run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
         if not isinstance(command, str):
             return run(command, self.path)

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from tunaeval.errors import WorkspaceError
 from tunaeval.matching import Pattern
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 
 from .commands import allowed
 from .configured import check_unread
 from .confined import MAX_WALKED
 from .globs import path_fits
-from .running import run_command
+from .running import COMMAND_SECONDS, run_command
 from .space import Workspace
 
 MAX_SHOWN = 64 * 1024
 """Characters of a result."""
 _MAX_LINE = 2_000
+_MOST_SECONDS = 300
 
 
 def workspace_tools(workspace: Workspace) -> dict[str, Callable[..., str]]:
@@ -62,7 +64,7 @@ class _Toolbox:
             raise WorkspaceError("commands cannot be given variables here; leave env out")
         if why := self._workspace.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
-        folder, seconds = self._confined.parts(cwd or "."), max(1, min(timeout or 30, 300))
+        folder, seconds = self._confined.parts(cwd or "."), _seconds(timeout)
         with allowed(command, self._workspace.commands, self._confined, folder) as line:
             ran = run_command(line.words, line.folder, files=line.files, seconds=seconds)
         return _cut(str(ran)) if capture_output else f"Exit Code: {ran.code}"
@@ -230,6 +232,18 @@ class _Toolbox:
 
 _LEFT_OUT = frozenset({".git", "__pycache__", "node_modules"})
 _MARKS = {stat.S_IFDIR: "/", stat.S_IFLNK: "@"}
+
+
+def _seconds(timeout: Any) -> float:
+    """How long a command may take; `timeout` is what a model wrote."""
+    if timeout is None:
+        return COMMAND_SECONDS
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if is_number and 0 < timeout <= _MOST_SECONDS:
+        return float(timeout)
+    raise WorkspaceError(
+        f"the timeout is {brief(timeout)}; wanted seconds, above 0 and {_MOST_SECONDS} at most"
+    )
 
 
 def _finder(pattern: str, *, use_regex: bool, case_sensitive: bool) -> Callable[[str], bool]:
