@@ -254,3 +254,13 @@ def _check_the_rest(found: ParseResult, read: ParseResult, names: Collection[str
     assert (found.outcome == "calls") == bool(found.calls)
     noted = "abstained" in {note.code for note in found.diagnoses}
     assert noted == (len(found.calls) < len(read.calls))
+
+
+def test_a_call_waits_for_the_number_of_one_that_is_reported_later() -> None:
+    """The first object of a list is reported at the list's end, the second one while it grows."""
+    one, two = '{"name": "f", "arguments": {}}', '{"name": "g", "arguments": {"s": "3"}}'
+    stream = tunaeval.stream("json", abstain=["f"])
+    events = [*stream.feed(f"{two}[{one}, {two}]"), *(stream.finish() and stream.last_events())]
+    numbers = {event.index for event in events if event.name == "g"}
+    finished = [event.index for event in events if event.call]
+    assert (numbers, finished) == ({0, 1}, [0, 1])

@@ -13,7 +13,7 @@ from tunaeval.types import ToolCall
 
 DOUBLED = [
     name for name, form in FORMATS.items() if form.marked and form.opener and not form.addressed
-    and name != "react"
+    and not form.by_tool and name != "react"
 ]  # fmt: skip
 """A header's body that is there twice is diagnosed; what `Action:` begins is a line of prose."""
 

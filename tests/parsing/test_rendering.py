@@ -146,8 +146,11 @@ def test_what_is_written_is_read_back_or_refused_by_its_argument(name: str, raw:
 
 def _texts_of(call: ToolCall) -> JsonObject:
     """A schema that says which values are texts."""
-    keys = [key for key, value in call.arguments.items() if isinstance(value, str)]
-    return {"properties": {key: {"type": "string"} for key in keys}}
+    kinds: JsonObject = {
+        key: {"type": "string"} if isinstance(value, str) else {}
+        for key, value in call.arguments.items()
+    }
+    return {"properties": kinds}
 
 
 def test_calls_that_cannot_stand_together_are_refused() -> None:

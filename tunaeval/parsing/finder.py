@@ -73,12 +73,8 @@ class Finder:
         names = tuple(filter(_TAG_NAME.fullmatch, tools))
         if text is not None:
             end = text[max(0, text.rfind("<")) :][: _LONGEST_NAME + 2]
-            names = tuple(
-                name
-                for name in names
-                if (tag := f"<{name}>") in text
-                or (len(end) >= SHORTEST_CUT and tag.startswith(end))
-            )
+            cut = end if len(end) >= SHORTEST_CUT else None
+            names = tuple(name for name in names if _has_tag(text, name, cut))
         made = tuple(form.of_tool(name) for name in names for form in self.by_tool)
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
@@ -279,6 +275,12 @@ def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Find
 def everything() -> Finder:
     """The finder of `auto`: all formats that are read side by side."""
     return finder_of(AUTO, wants_tools=True)
+
+
+def _has_tag(text: str, name: str, cut: str | None) -> bool:
+    """Whether a tag of this name is in the text, or `cut`, its end, begins one."""
+    tag = f"<{name}>"
+    return tag in text or f"</{name}>" in text or (cut is not None and tag.startswith(cut))
 
 
 def _search(

@@ -155,7 +155,7 @@ def _beginnings(reader: str) -> Beginnings | None:
 
 
 def _ways(forms: Sequence[Format]) -> Iterator[str]:
-    openers = {form.opener.text for form in forms if form.opener is not None} - _OF_A_TURN
+    openers = {form.opener.text for form in forms if form.opener and not form.by_tool} - _OF_A_TURN
     openers = {*filter(_MAY_BE_ONE.match, openers)}
     if openers:
         behind = rf"(?:(?={_SPACE}(?P<behind>{_NAME}))|)"
@@ -177,13 +177,14 @@ def _ways(forms: Sequence[Format]) -> Iterator[str]:
 
 
 def _leads(form: Format) -> Iterator[str]:
-    """What a format writes right before a tool's name."""
+    """What a format writes right before a tool's name, where a call begins."""
     if form.addressed:
         yield "to="
     last = ""
     for word in form.words:
         if isinstance(word, Name):
             yield word.before or last
+            return
         elif isinstance(word, Literal):
             last = word.text.rstrip("\"'")
 

@@ -12,7 +12,9 @@ from .events import Event, event
 class Withheld:
     """Keeps calls of some names out of the events of a stream, which have the numbers of the rest.
 
-    In place of such a call there is markup, and at the first one the diagnosis of the result.
+    In place of such a call there is markup, and at the first one the diagnosis of the result. A
+    call may begin to be reported while those before it wait for the end of their list; its number
+    is known when they are, so it waits as well.
     """
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -20,10 +22,37 @@ class Withheld:
         self._out: dict[int, int] = {}
         """Where each call of these names ends, by its number in the text."""
         self._noted = False
+        self._begun: dict[int, int] = {}
+        """Where each call begins of which something was heard, by its number in the text."""
+        self._waiting: list[Event] = []
 
     def passed(self, events: Iterable[Event]) -> list[Event]:
         """What is reported of these events."""
-        return [reported for found in events for reported in self._reported(found)]
+        return [
+            reported
+            for heard in events
+            for found in self._in_turn(heard)
+            for reported in self._reported(found)
+        ]
+
+    def _in_turn(self, heard: Event) -> Iterator[Event]:
+        """The event, and those that waited for it; none where a call before its own is missing."""
+        index, begun = heard.index, self._begun
+        if heard.kind == "reclassified":
+            self._begun = {at: start for at, start in begun.items() if start < heard.span.start}
+            self._waiting = []
+        if index is not None and index > 0 and index - 1 not in begun:
+            self._waiting.append(heard)
+            return
+        yield heard
+        if index is None:
+            return
+        begun[index] = heard.span.start
+        if heard.kind == "call_dropped":
+            del begun[index]
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            yield from self._in_turn(one)
 
     def _reported(self, found: Event) -> Iterator[Event]:
         index = found.index
