@@ -259,8 +259,10 @@ def _check_the_rest(found: ParseResult, read: ParseResult, names: Collection[str
 def test_a_call_waits_for_the_number_of_one_that_is_reported_later() -> None:
     """The first object of a list is reported at the list's end, the second one while it grows."""
     one, two = '{"name": "f", "arguments": {}}', '{"name": "g", "arguments": {"s": "3"}}'
-    stream = tunaeval.stream("json", abstain=["f"])
-    events = [*stream.feed(f"{two}[{one}, {two}]"), *(stream.finish() and stream.last_events())]
-    numbers = {event.index for event in events if event.name == "g"}
-    finished = [event.index for event in events if event.call]
-    assert (numbers, finished) == ({0, 1}, [0, 1])
+    stream = tunaeval.stream("json", level="strict", abstain=["f"])
+    events = stream.feed(f"{two}{two}[{one}, {two}]")
+    result = stream.finish()
+    events += stream.last_events()
+    assert len(result.calls) == 3
+    assert {event.index for event in events if event.name == "g"} == {0, 1, 2}
+    assert [event.index for event in events if event.call] == [0, 1, 2]
