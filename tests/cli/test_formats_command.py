@@ -30,9 +30,8 @@ def test_machines_are_told_everything(capsys: pytest.CaptureFixture[str]) -> Non
         row = rows[name]
         assert set(form.aliases) <= set(row["aliases"])
         assert (row["models"], row["summary"]) == (list(form.models), form.summary)
-        tools = [
-            {"name": "get_weather", "parameters": {"properties": {"days": {"type": "integer"}}}}
-        ]
+        declared = {"city": {"type": "string"}, "days": {"type": "integer"}}
+        tools = [{"name": "get_weather", "parameters": {"properties": declared}}]
         (call,) = tunaeval.parse(row["example"], format=name, tools=tools).calls
         assert call.arguments == {"city": "Oslo", "days": 2}
     assert rows["mistral"]["reads"] == ["mistral-v11", "mistral-array"]

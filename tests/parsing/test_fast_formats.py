@@ -23,6 +23,7 @@ _SLOW = {
     "name-json",
     "python-calls",
     "tool-calls",
+    "tool-elements",
 }
 """Formats whose calls are repaired by their nature, or whose words no fast reader knows."""
 

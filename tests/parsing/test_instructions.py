@@ -8,7 +8,8 @@ import pytest
 
 from tunaeval import instructions, parse
 from tunaeval.formats import FORMATS
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.testing import tools_for
+from tunaeval.types import ToolCall, Tools, ToolSpec
 
 NESTED = ToolSpec(
     "search",
@@ -31,7 +32,8 @@ TOOLS = Tools([NESTED, ToolSpec("ping")])
 def test_the_example_is_a_call_in_that_format(name: str) -> None:
     told = instructions(TOOLS, name)
     example = told.partition("in exactly this form:\n")[2].rpartition("\n\n")[0]
-    result = parse(example, name)
+    shown = ToolCall("a_tool", {"an_argument": "", "another_argument": {}})
+    result = parse(example, name, tools_for([shown]) if FORMATS[name].by_tool else None)
     (call,) = result.calls
     assert call.name == "a_tool"
     assert call.arguments["an_argument"] == "its value"

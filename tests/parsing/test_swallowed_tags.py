@@ -19,6 +19,7 @@ from tunaeval import parse, render, stream
 from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS
 from tunaeval.grammar import Elements, Format, Literal, Many
+from tunaeval.testing import tools_for
 from tunaeval.types import LEVELS, ParseResult, ToolCall, Tools, ToolSpec
 
 TOOLS = Tools([ToolSpec("book", parameters=takes(city="string", guests="string"))])
@@ -70,7 +71,7 @@ def _silent(result: ParseResult) -> bool:
 def test_no_miswritten_tag_in_a_value_is_silent(name: str) -> None:
     before, seam, behind = _seam(name)
     for hurt in dict.fromkeys(_miswritten(seam)):
-        for tools in (TOOLS, None):
+        for tools in (TOOLS,) if FORMATS[name].by_tool else (TOOLS, None):
             result = parse(before + hurt + behind, name, tools)
             assert not _silent(result), hurt
             assert result.outcome in ("calls", "malformed", "truncated"), hurt
@@ -177,7 +178,7 @@ def test_what_has_both_of_its_tags_is_a_value(name: str) -> None:
             text = render([call], name)
         except UsageError:
             continue
-        result = parse(text, name)
+        result = parse(text, name, tools_for([call]) if FORMATS[name].by_tool else None)
         assert (said(result), codes(result)) == ([("save", call.arguments)], []), code
 
 
