@@ -12,12 +12,13 @@ from tunaeval.grammar import (
     Many,
 )
 from tunaeval.repair import Read, Unreadable
-from tunaeval.types import Span
+from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
 from ..closings import shows_end
 from ..judge import judge_named, only_a_word
 from ..quoting import ends_sentence, is_named_in_prose
+from ..swallowed import note_of
 from .closers import closers, missing
 from .steps import stands
 from .words import Words
@@ -52,6 +53,8 @@ class TaggedBlock(Words):
             self.closed = yield from closers(words[index + 1 :], window)
             break
         else:
+            if isinstance(words[-1], Many):
+                yield from self._look_for_lost_tags()
             row_ends = isinstance(words[-1], Many) and self._at_end()
             between = window.pos < len(window.text)
             if row_ends and (between or not self._has_all()):
@@ -64,6 +67,15 @@ class TaggedBlock(Words):
                 self._ledger.repair("unclosed", "the text ends before the message does")
         self.had_body = True
         self._ledger.close(window.offset, self._stray)
+
+    def _look_for_lost_tags(self) -> Reading[None]:
+        """Note what follows the last argument of a message, if that is not the message's end."""
+        envelope, window = self._form.envelope, self._window
+        if envelope and not (yield from stands(window, envelope.closes.spellings)):
+            here = Span(window.offset, window.offset)
+            if not self._at_end() and self._arguments:
+                self._repairs.append(Repair("unclosed", "text follows the last argument", here))
+                self._notes.append(note_of(self._key))
 
     def _has_all(self) -> bool:
         """Whether it names a tool, and has all of its arguments: no other one can follow."""
