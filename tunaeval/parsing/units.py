@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tunaeval.grammar import Format
 from tunaeval.limits import KEPT, MAX_CALLS, UNIT_AHEAD
@@ -121,20 +121,25 @@ def read_unit(
     Where an underscore is escaped, it is read without escapes, and the collector's offsets are
     those of that text. A backslash before an escape is a string's own, so nothing is taken away.
     """
-    setting = Setting(Window(), Collector(listened=False), tools, level)
     first = text.find(ESCAPED)
     if first < 0 or "\\" + ESCAPED in text:
-        found = _read(units, text, base, setting, ())
+        found = _read(units, text, base, tools, level)
         return None if found is None else (found, Unescaped(""))
     message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
     unescaped = Unescaped(text, base)
     frame = (repair_of("markdown-escape", message, span),)
-    found = _read(units, unescaped.text, base, setting, frame)
+    found = _read(units, unescaped.text, base, tools, level, frame=frame)
     return None if found is None else (found, unescaped)
 
 
 def _read(
-    units: tuple[Unit, ...], text: str, base: int, setting: Setting, frame: tuple[Repair, ...]
+    units: tuple[Unit, ...],
+    text: str,
+    base: int,
+    tools: Tools | None,
+    level: Level,
+    *,
+    frame: tuple[Repair, ...] = (),
 ) -> Collector | None:
     """What is in a text that is calls alone; `frame` are repairs of all of them."""
     for unit in units:
@@ -143,9 +148,7 @@ def _read(
             continue
         collector, window = Collector(listened=False), Window(text, final=True)
         window.base = base
-        if not _is_read(
-            replace(setting, window=window, collector=collector), unit.form, head, frame
-        ):
+        if not _is_read(Setting(window, collector, tools, level), unit.form, head, frame):
             continue
         if not collector.calls:  # nothing in it frames a call
             collector.pieces = Tiling()
