@@ -70,12 +70,9 @@ class Finder:
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
-        names = tuple(filter(_TAG_NAME.fullmatch, tools))
-        if text is not None:
-            end = text[max(0, text.rfind("<")) :][: _LONGEST_NAME + 2]
-            cut = end if len(end) >= SHORTEST_CUT else None
-            names = tuple(name for name in names if _has_tag(text, name, cut))
-        made = tuple(form.of_tool(name) for name in names for form in self.by_tool)
+        names = tools if text is None else _in_tags(tools, text)
+        named = filter(_TAG_NAME.fullmatch, names)
+        made = [form.of_tool(name) for name in named for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
             return self
@@ -277,10 +274,14 @@ def everything() -> Finder:
     return finder_of(AUTO, wants_tools=True)
 
 
-def _has_tag(text: str, name: str, cut: str | None) -> bool:
-    """Whether a tag of this name is in the text, or `cut`, its end, begins one."""
-    tag = f"<{name}>"
-    return tag in text or f"</{name}>" in text or (cut is not None and tag.startswith(cut))
+def _in_tags(tools: Iterable[str], text: str) -> list[str]:
+    """The tools that a text may have a tag of, or ends in one."""
+    found = [name for name in tools if f"{name}>" in text]
+    last = text.rfind("<")
+    cut = text[last : last + _LONGEST_NAME + 2]
+    if len(cut) >= SHORTEST_CUT and ">" not in cut:
+        found += [name for name in tools if f"<{name}>".startswith(cut)]
+    return found
 
 
 def _search(
