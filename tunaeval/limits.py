@@ -76,6 +76,9 @@ MAX_ECHOED = 16
 MAX_VAIN = 8192
 """Markers of a text that gave no call. No reply has as many; each costs as a damaged call does."""
 
+MAX_FENCES_IN_VAIN = 1 << 17
+"""Characters of code fences that began as calls and were none; later fences are code."""
+
 UNIT_AHEAD = 512
 """From the start of a list of calls to the first name with an escaped underscore in it."""
 

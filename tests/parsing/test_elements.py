@@ -337,7 +337,6 @@ def test_an_element_named_after_a_tool_is_a_call_of_it(
     [
         "<f>\n<other>1</other>\n</f>",
         "<f>some words</f>",
-        "<f></f>",
         "The tag <f> begins it.",
         "`<f><c>x</c></f>`",
         "<f><d>1</c></f>",

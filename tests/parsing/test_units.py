@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
+from tests.parsing.test_growth import assert_linear
 from tunaeval import parse, stream
 from tunaeval.formats import AUTO, FORMATS
 from tunaeval.grammar import Format
@@ -219,3 +220,32 @@ def test_more_calls_than_are_read_lose_none_of_those_that_are(text: str) -> None
     for at in range(0, len(text), 97):
         reader.feed(text[at : at + 97])
     assert reader.finish() == result
+
+
+@pytest.mark.parametrize("end", ["", "\n```"])
+@pytest.mark.parametrize(
+    "flood", ["```python\nbash(command='ls') ", "```\nbash(command= ", f"```\nbash\n{LS} "]
+)
+def test_fences_that_begin_as_calls_take_time_in_proportion(flood: str, end: str) -> None:
+    assert_linear(lambda text: parse(text + end, tools=TOOLS), "", flood, 128 * 1024)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bash(command='ls') works",
+        "<bash/>",
+        "The tool <bash/> is called.",
+        '{"tool_calls": [{"name": "bash", "arguments": {"command": "ls"}}]}\n\nI called it.',
+        '{"action": "bash", "action_input": {"command": "ls"}}',
+        'functions.bash:0{"command": "ls"}',
+        'bash:\n{"command": "ls"}',
+        'bash\n```json\n{"command": "ls"}\n```',
+        "<ns:bash>ls</ns:bash>",
+    ],
+)
+def test_what_a_stranger_wrote_is_no_call_and_no_silence(text: str) -> None:
+    for name in ("auto", "hermes"):
+        result = read(text, name, TOOLS)
+        assert not result.calls
+        assert result.diagnoses

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tunaeval.grammar import Format
-from tunaeval.limits import MARGIN, MAX_CALLS
+from tunaeval.limits import MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
@@ -87,7 +87,13 @@ class Blocks(Passage):
             near = not window.final and (
                 len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
             )
-            begins = None if near else begins_unit(units, window, body, self.tools, fenced=True)
+            begins = (
+                False
+                if self._fenced_vain > MAX_FENCES_IN_VAIN
+                else None
+                if near
+                else begins_unit(units, window, body, self.tools, fenced=True)
+            )
             if begins is not None:
                 break
             yield
@@ -121,6 +127,7 @@ class Blocks(Passage):
             self.finder.units, window.text[body:stop], start + size, self.tools, self.level
         )
         if found is None:
+            self._fenced_vain += stop - body
             return False
         if found[0].repeats(collector):
             return self._pass_echo(start, stop + (len(FENCE) if end >= 0 else 0))

@@ -32,16 +32,16 @@ class Passage:
     was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
     white space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker
     of `_thought_marker` characters was passed over as content, `_line_at` since where the present
-    line counts. `_vain` counts markers that gave no call. `_over`: what follows is not read.
+    line counts. `_vain` counts markers that gave no call, and `_fenced_vain` the characters of
+    fences that began as calls and were none. `_over`: what follows is not read.
     `_inside`: the text is the end of reasoning that is never closed.
     """
 
     __slots__ = (
-        "_after_reasoning", "_code_thinks", "_fast", "_in_code", "_inside", "_left_open",
-        "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused", "_setting",
-        "_thought_at", "_thought_marker", "_vain", "announced", "channel", "collector", "finder",
-        "level",
-        "region", "tools", "window",
+        "_after_reasoning", "_code_thinks", "_fast", "_fenced_vain", "_in_code", "_inside",
+        "_left_open", "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused",
+        "_setting", "_thought_at", "_thought_marker", "_vain", "announced", "channel",
+        "collector", "finder", "level", "region", "tools", "window",
     )  # fmt: skip
 
     def __init__(
@@ -74,7 +74,7 @@ class Passage:
         self._code_thinks = False
         self._in_code = self._quote_open = self._after_reasoning = self._inside = False
         self._over = False
-        self._vain = 0
+        self._vain = self._fenced_vain = 0
 
     def _say(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""

@@ -18,12 +18,20 @@ from .collect import Collector
 from .finder import Finder, everything
 from .units import Unescaped, read_unit
 
-_OPENS = re.compile(r"""["'`\\\s:,]{0,12}+([({])""")
+_OPENS = re.compile(
+    r"""["'`*\\\s:,]{0,12}+(?:\d{1,4}(?=\{))?(?:\w{1,24}["'\\]{1,3}\s?:[\s"'\\]{0,6})?"""
+    r"""(?:(?<=```)\w{1,12}\s{1,4})?([({])"""
+)
+"""From a name to the bracket of its arguments: quotes, an index, the key of the arguments, or a
+code fence may be between.
+"""
 _LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
 """From the start of a line to a call in it: a list's mark, brackets, quotes."""
 
 _TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
 """What is before the name in a tag: a namespace, perhaps."""
+
+_ENDS_TAG = re.compile(r"\s{0,8}/>")
 
 _SKIPS = re.compile(r"""[^"'\\(){}\[\]]++""")
 _TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
@@ -106,7 +114,7 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
                 break
             stop = at + len(name)
             opens = _opens(text, at, stop)
-            tag = text[stop : stop + 1] in (">", " ", "\n") and _tag_before(text, at)
+            tag = text[stop : stop + 1] in (">", " ", "\n", "/") and _tag_before(text, at)
             if (opens or tag) and not _goes_on(text, at, stop):
                 found.append((at, stop))
             at = text.find(name, stop)
@@ -114,11 +122,16 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
 
 
 def _opens(text: str, start: int, stop: int) -> re.Match[str] | None:
-    """Match up to the bracket behind a name; as a key or an item, the name has to be quoted."""
+    """Match up to the bracket behind a name; as an item, the name has to be quoted."""
     found = _OPENS.match(text, stop)
-    if found and (":" in found[0] or "," in found[0]) and text[start - 1 : start] not in _QUOTES:
-        return None
+    if found and text[start - 1 : start] not in _QUOTES and ("," in found[0] or _is_key(found)):
+        return None if "," in found[0] or found[1] == "(" else found
     return found
+
+
+def _is_key(opens: re.Match[str]) -> bool:
+    """Whether a colon is behind the name, as behind a key: without quotes it is no attempt."""
+    return ":" in opens[0]
 
 
 def _goes_on(text: str, start: int, stop: int) -> bool:
@@ -137,6 +150,8 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     if tag:
         return _element(text, tag, stop)
     opens = _opens(text, start, stop)
+    if opens and _is_key(opens) and text[start - 1 : start] not in _QUOTES:
+        return None
     at = opens.start(1) if opens else -1
     most = min(len(text), start + CALL_AHEAD)
     while 0 <= at < most:
@@ -160,6 +175,9 @@ def _tag_before(text: str, start: int) -> re.Match[str] | None:
 
 def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
     """A tag that is named after a tool, up to its closer; that may have the namespace alone."""
+    alone = _ENDS_TAG.match(text, stop)
+    if alone:
+        return tag.start(), alone.end()
     names = [text[tag.start() + 1 : stop], *filter(None, tag.groups())]
     found = [
         (end, closer)

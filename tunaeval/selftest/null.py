@@ -31,13 +31,15 @@ _LUCK = 0.05
 class NullModel:
     """Answers every question the same way. `abstains`: it may pass where no call is wanted.
 
-    `floor` is the share of the other scenarios that it may pass.
+    `floor` is the share of the other scenarios that it may pass. `marked`: what it writes is an
+    attempt only in formats that mark their calls; in others a call is known by a tool's name.
     """
 
     name: str
     says: Callable[[Suite, Format | None], str]
     abstains: bool = False
     floor: float = 0.0
+    marked: bool = False
 
 
 def _nothing(suite: Suite, form: Format | None) -> str:
@@ -71,7 +73,7 @@ NULL_MODELS = (
     NullModel("says nothing", _nothing, abstains=True),
     NullModel("says abc", _abc, abstains=True),
     NullModel("breaks every call", _broken),
-    NullModel("calls a tool that is none", _unknown),
+    NullModel("calls a tool that is none", _unknown, marked=True),
     NullModel("calls the first tool", _first_call, floor=_LUCK),
 )
 
@@ -97,7 +99,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         for subject in subjects:
             for model in NULL_MODELS:
                 results = list(_answers(model, suite, subject))
-                passed = sum(result.ok for result in results) / len(results)
+                passed = sum(result.ok for result in results) / max(1, len(results))
                 scores[model.name] = round(max(passed, scores.get(model.name, 0.0)), 4)
                 faults += _above(model, suite, subject, results)
     figures: JsonObject = {
@@ -134,6 +136,8 @@ def _wants_call(scenario: Scenario, suite: Suite) -> bool:
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
     wording, rules = asking(suite), RunOptions().for_suite(suite).rules()
     for form in subject.forms or (None,):
+        if model.marked and form is not None and (form.whole or form.by_tool):
+            continue
         reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
         read = _reader(subject.parser, suite, reply)
         for scenario in suite.scenarios:

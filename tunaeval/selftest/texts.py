@@ -111,8 +111,13 @@ class TextMaker:
         return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
 
     def rendering(self) -> tuple[list[ToolCall], str]:
-        """Calls, and a text that makes them: sometimes with prose before it, behind it, or both."""
+        """Calls, and a text that makes them: sometimes with prose before it, behind it, or both.
+
+        Where nothing marks a call, calls are all of a reply.
+        """
         made = self.calls()
+        if self.form.whole:
+            return made, render(made, self.form)
         before = f"{self.prose()}\n" if self.random.random() < 0.5 else ""
         after = f"\n{self.prose()}" if self.random.random() < 0.5 else ""
         return made, before + render(made, self.form) + after

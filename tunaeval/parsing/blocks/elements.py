@@ -19,6 +19,7 @@ from tunaeval.window import Window
 
 from ..swallowed import in_element, note_of
 from ..typing import typed
+from .steps import next_char
 
 _ARGUMENT = 2
 """How many elements are open in an argument: the call, and it."""
@@ -52,11 +53,13 @@ class Tree:
 class ElementsReader:
     """Reads the elements of one call; used once.
 
-    It stops before the first tag that does not fit, or that closes none of them.
+    It stops before the first tag that does not fit, or that closes none of them. `ends` is what
+    closes the call.
     """
 
-    def __init__(self, window: Window, word: Elements, schema: object) -> None:
+    def __init__(self, window: Window, word: Elements, schema: object, ends: str = "") -> None:
         self._window = window
+        self._ends = ends
         self._word = word
         self._root = schema
         self._open = [_Open("", schema)]
@@ -68,10 +71,13 @@ class ElementsReader:
         mark = prefix or "<"
         while True:
             top = self._open[-1]
-            if not prefix and self._is_raw(top):
+            text: str | Unreadable | None
+            if (yield from self._is_raw(top)):
                 text = yield from self._raw(top.tag)
             else:
                 text = yield from self._until(mark)
+            if isinstance(text, Unreadable):
+                return text
             if text is None:
                 return Unreadable("truncated", "the text ends inside an element", cut=True)
             top.texts.append(text)
@@ -121,32 +127,53 @@ class ElementsReader:
         declared = self._root.get("properties") if isinstance(self._root, Mapping) else None
         return declared if isinstance(declared, Mapping) else ()
 
-    def _is_raw(self, element: _Open) -> bool:
-        """Whether any tag in an argument is a part of it: its schema wants no elements."""
-        if len(self._open) != _ARGUMENT or element.inner or element.texts:
+    def _is_raw(self, element: _Open) -> Generator[None, None, bool]:
+        """Whether any tag in an argument is a part of it: its schema wants no elements, or it is
+        JSON.
+        """
+        if self._word.prefix or len(self._open) != _ARGUMENT or element.inner or element.texts:
             return False
         types = admitted(element.schema, self._root)
-        return types == ANY or not types & {"array", "object"}
+        if types == ANY or not types & {"array", "object"}:
+            return True
+        before = self._window.offset
+        char = yield from next_char(self._window)
+        self._window.pos = max(0, before - self._window.base)
+        return char in ("[", "{")
 
-    def _raw(self, name: str) -> Generator[None, None, str | None]:
+    def _raw(self, name: str) -> Generator[None, None, str | Unreadable | None]:
         """The text up to the closer that another argument or the call's end follows.
 
-        None if the text ends before it.
+        None if the text ends before it. Where the call ends, and all closers of the argument were
+        followed by something else, it cannot be read.
         """
-        window, closer, pieces = self._window, f"</{name}>", []
+        window, closer, outer = self._window, f"</{name}>", self._ends
         names = "|".join(map(re.escape, self._declared()))
-        ends = re.compile(rf"{re.escape(closer)}(?={WIDE_SPACE}(?:<(?:{names})>|</))")
-        ahead = len(closer) + TAG_AHEAD
-        while (end := ends.search(window.text, window.pos)) is None:
-            stop = len(window.text) if window.final else max(window.pos, len(window.text) - ahead)
-            pieces.append(window.text[window.pos : stop])
+        ends = re.compile(
+            rf"{re.escape(closer)}(?={WIDE_SPACE}(?:<(?:{names})>|{re.escape(outer)}))"
+            rf"|(?P<over>{re.escape(outer)})"
+        )
+        pieces, last, closed = list[str](), "", False
+        while True:
+            end = ends.search(window.text, window.pos)
+            held = max(window.pos, len(window.text) - len(closer) - 2 * TAG_AHEAD)
+            stop = end.start() if end else len(window.text) if window.final else held
+            piece = window.text[window.pos : stop]
+            closed = closed or closer in last + piece
+            last = (last + piece)[-len(closer) :]
+            pieces.append(piece)
             window.pos = stop
-            if window.final:
+            if end and not end["over"]:
+                return "".join(pieces).removeprefix("\n").removesuffix("\n")
+            if end and closed:
+                return Unreadable("invalid-arguments", f"text follows {closer!r}")
+            if end:
+                pieces.append(outer)
+                window.pos += len(outer)
+            elif window.final:
                 return None
-            yield
-        pieces.append(window.text[window.pos : end.start()])
-        window.pos = end.start()
-        return "".join(pieces).removeprefix("\n").removesuffix("\n")
+            else:
+                yield
 
     # --- elements ----------------------------------------------------------------------------
 

@@ -132,12 +132,14 @@ class PythonBlock(Begun):
             if window.pos == len(window.text):
                 break
             quote = joint[-1:] if joint[-1:] in QUOTING else ""
-            at, before = window.offset, len(self._held)
+            at, before, start = window.offset, len(self._held), window.pos
             if self._is_full():
                 break
             if not _begins_name(window.text[window.pos]):
                 return None
             whole = yield from self._call()
+            if joint.isspace() and "\n" not in joint and "(" not in window.text[start:]:
+                return None  # a word behind calls
             if quote and len(self._held) > before:
                 note = self._ledger.repair_here("quoted-call", "a call in quotes")
                 note = replace(note, span=Span(at - 1, at))

@@ -234,16 +234,19 @@ class Words(Begun):
             self._live.whole(piece.key, made.value)
 
     def _elements(
-        self, word: Elements, _: tuple[Word, ...]
+        self, word: Elements, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
         schema = self._setting.parameters(self._name)
-        tree = yield from ElementsReader(self._window, word, schema).read()
+        if not word.prefix and (yield from next_char(self._window)) != "<":
+            return self._object is not None
+        ends = next((one.text for one in after if isinstance(one, Literal)), "")
+        tree = yield from ElementsReader(self._window, word, schema, ends).read()
         if isinstance(tree, Unreadable):
             return tree if word.prefix or tree.cut else False
         self._arguments = tree.value
         self._repairs += tree.repairs
         self._notes += tree.notes
-        return bool(word.prefix or tree.value or self._object or not schema.get("properties"))
+        return bool(word.prefix or tree.value or self._object or not schema.get("required"))
 
 
 _Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
