@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     CallObject,
     Key,
     Literal,
@@ -23,7 +24,7 @@ LONGCAT_PAIRS = shipped(
     (
         Literal("<longcat_tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Many(
             (

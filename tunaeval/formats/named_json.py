@@ -19,7 +19,7 @@ MISTRAL_V11 = shipped(
     "mistral-v11",
     (
         Literal("[TOOL_CALLS]"),
-        Name(),
+        Name(WITH_COLONS),
         Maybe((Literal("[CALL_ID]"), Markup("", r"[A-Za-z0-9]{0,40}"))),
         Maybe((Literal("[ARGS]"),), written=True),
         Arguments(),
@@ -57,7 +57,7 @@ DEEPSEEK_V3 = shipped(
         _TOKENS["tool▁call▁begin"],
         Literal("function"),
         _TOKENS["tool▁sep"],
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Literal("```json"),
         Space("\n"),
@@ -75,7 +75,7 @@ DEEPSEEK_V31 = shipped(
     "deepseek-v3.1",
     (
         _TOKENS["tool▁call▁begin"],
-        Name(),
+        Name(WITH_COLONS),
         _TOKENS["tool▁sep"],
         Space(),
         Arguments(),
@@ -114,7 +114,7 @@ PLAMO3 = shipped(
     (
         Literal("<|plamo:begin_tool_request:plamo|>"),
         Literal("<|plamo:begin_tool_name:plamo|>"),
-        Name(),
+        Name(WITH_COLONS),
         Literal("<|plamo:end_tool_name:plamo|>"),
         Literal("<|plamo:begin_tool_arguments:plamo|>"),
         Maybe((Literal("<|plamo:constrain|>json<|plamo:msg|>"),), written=True),
@@ -154,7 +154,7 @@ FUNCTIONARY_V31 = shipped(
 
 FUNCTIONARY_V32 = shipped(
     "functionary-v3.2",
-    (Literal(">>>"), Name(), Literal("\n", also=("\r\n",)), Space(), Arguments()),
+    (Literal(">>>"), Name(WITH_COLONS), Literal("\n", also=("\r\n",)), Space(), Arguments()),
     marked=False,
     dropped=(">>>all\n", ">>>all\r\n"),
     prompted=True,
@@ -169,7 +169,7 @@ FUNCTIONARY_V2 = shipped(
     (
         Literal("<|recipient|>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Literal("<|content|>"),
         Space(),
@@ -186,7 +186,7 @@ QWEN_AGENT = shipped(
     (
         Literal("✿FUNCTION✿"),
         Markup(": ", r":? ?"),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Literal("✿ARGS✿"),
         Markup(": ", r":? ?"),
@@ -203,7 +203,7 @@ CALLING_TOOL = shipped(
     (
         Literal("[Calling tool:"),
         Space(" "),
-        Name(),
+        Name(WITH_COLONS),
         Literal("("),
         Arguments(),
         Literal(")]"),
@@ -218,7 +218,7 @@ REACT = shipped(
     (
         Literal("Action:"),
         Space(" "),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Literal("Action Input:"),
         Space(" "),
@@ -232,7 +232,7 @@ REACT = shipped(
 # GLM-4's own template, and LLaMA-Factory's for it: the name is the first line of the reply.
 NAME_JSON = shipped(
     "name-json",
-    (Name(), Literal("\n", also=("\r\n",)), Arguments()),
+    (Name(WITH_COLONS), Literal("\n", also=("\r\n",)), Arguments()),
     marked=False,
     whole=True,
     aliases=("glm4",),
@@ -278,7 +278,7 @@ STEP_AUDIO_2 = shipped(
         Space(),
         Literal("function"),
         Space("\n"),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Arguments(),
         Space(),
@@ -295,7 +295,7 @@ GLM_FLASH = shipped(
     (
         Literal("<tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Literal(">"),
         Space(),
         Arguments(),

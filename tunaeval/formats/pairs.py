@@ -5,6 +5,7 @@ from __future__ import annotations
 from tunaeval.grammar import (
     THINKING,
     TYPE_NAME,
+    WITH_COLONS,
     Key,
     Literal,
     Many,
@@ -50,7 +51,14 @@ _BOX = ("<|begin_of_box|>", "<|end_of_box|>")
 
 GLM45 = shipped(
     "glm45",
-    (Literal("<tool_call>"), Space(), Name(), Space("\n"), _PAIRS, Literal("</tool_call>")),
+    (
+        Literal("<tool_call>"),
+        Space(),
+        Name(WITH_COLONS),
+        Space("\n"),
+        _PAIRS,
+        Literal("</tool_call>"),
+    ),
     dropped=_BOX,
     also=(GLM_FLASH,),
     aliases=(
@@ -69,7 +77,14 @@ GLM45 = shipped(
 
 GLM47 = shipped(
     "glm47",
-    (Literal("<tool_call>"), Space(), Name(), Space(), _JOINED_PAIRS, Literal("</tool_call>")),
+    (
+        Literal("<tool_call>"),
+        Space(),
+        Name(WITH_COLONS),
+        Space(),
+        _JOINED_PAIRS,
+        Literal("</tool_call>"),
+    ),
     dropped=_BOX,
     also=(GLM_FLASH,),
     separator="",
@@ -83,7 +98,7 @@ IQUEST_Q1 = shipped(
     (
         Literal("<iquest_tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         _PAIRS,
         Literal("</iquest_tool_call>"),
@@ -98,7 +113,7 @@ HUNYUAN_V3 = shipped(
     (
         Literal("<tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space(),
         Maybe((Literal("<tool_sep>"),), written=True),
         Space("\n"),
@@ -115,7 +130,7 @@ HUNYUAN_V3_OPENSOURCE = shipped(
     (
         Literal("<tool_call:opensource>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space(),
         Maybe((Literal("<tool_sep:opensource>"),), written=True),
         Space("\n"),
@@ -144,7 +159,7 @@ K2_HORIZON_XML = shipped(
     (
         Literal("<ifm|tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Many(
             (
@@ -180,7 +195,7 @@ IQUEST_CODER = shipped_like(
     words=(
         Literal("<iquestcoder_tool_call>"),
         Space(),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         _PAIRS,
         Literal("</iquestcoder_tool_call>"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tunaeval.grammar import (
     THINKING,
     TYPE_NAME,
+    WITH_COLONS,
     Arguments,
     CallObject,
     Envelope,
@@ -146,7 +147,7 @@ KIMI_K3 = shipped(
     "kimi-k3",
     (
         Literal('<|open|>call tool="'),
-        Name(),
+        Name(WITH_COLONS),
         Maybe((Literal('" index="'), Markup("1", r"[0-9]{0,6}")), written=True),
         Literal('"<|sep|>'),
         Space(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tunaeval.grammar import (
     THINKING,
+    WITH_COLONS,
     Arguments,
     Envelope,
     Key,
@@ -27,7 +28,7 @@ SOLAR_OPEN = shipped(
         Literal("<|tool_call:begin|>"),
         Markup("", r"[A-Za-z0-9_.-]{0,40}"),
         Literal("<|tool_call:name|>"),
-        Name(),
+        Name(WITH_COLONS),
         Literal("<|tool_call:args|>"),
         Space(),
         Arguments(),
@@ -54,7 +55,7 @@ SOLAR_OPEN2 = shipped(
     "solar-open2",
     (
         Literal("<|tool_call:start|>"),
-        Name(),
+        Name(WITH_COLONS),
         Space("\n"),
         Many(
             (

@@ -34,7 +34,7 @@ _LONGEST_NAME = 128
 _TAG_NAME = re.compile(rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+")
 """A tool that an element may be named after."""
 
-_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.-]{0,127}+", 128)}
+_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.:-]{0,127}+", 128)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 

@@ -28,7 +28,7 @@ from .tiling import Tiling
 
 ESCAPED = "\\_"
 
-_NAME = r"[^\W\d](?:[\w./-]|\\_){0,200}+"
+_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
 _QUOTED = r"""[\s\[\]'"`]{0,64}+"""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which other formats read."""

@@ -17,7 +17,7 @@ from .promise import UNSURE, BlockReader
 from .rows import behind_space
 from .sound import holds, sound
 
-NAME = re.compile(r"[^\W\d][\w.-]{0,127}+")
+NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
 
 HEAD_NEAR = re.compile(rf"({NAME.pattern}){NEAR_SPACE}")
 """In a row that nothing closes, what is before the parenthesis of another call; else it is text."""
