@@ -23,6 +23,7 @@ SHAPES = {
     "openai with signs": f"sk-proj-a_9Tz-{BODY}-{BODY}_T3",
     "anthropic": f"sk-ant-api03-{BODY}",
     "stripe": f"sk_live_{BODY}",
+    "stripe, of a webhook": f"whsec_{BODY}",
     "langfuse": "sk-lf-1b4e28ba-2fa1-11d2-883f-0016d3cca427",
     "groq": f"gsk_{BODY}",
     "xai": f"xai-{BODY}",

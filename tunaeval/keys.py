@@ -212,7 +212,7 @@ _USER = re.compile(
 
 _SIGNS = {
     **dict.fromkeys(("sk-", "pk-", "rk-"), rf"{_MIXED}{_WORD}{{16,}}+"),  # OpenAI, Anthropic
-    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_"), _PLAIN),  # Stripe
+    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"), _PLAIN),  # Stripe
     **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _PLAIN),  # GitHub
     "github_pat_": r"[A-Za-z0-9_]{20,}+",
     "glpat-": rf"{_WORD}{{16,}}+",  # GitLab

@@ -30,6 +30,14 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tunaeval {tunaeval.__version__}\n"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_hint_of_an_unknown_word_names_the_help_of_its_command(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, *"abcdefgh", "--zzzzz"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"; see `tunaeval {name} --help`")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

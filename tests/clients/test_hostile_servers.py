@@ -61,6 +61,32 @@ def test_a_body_that_cannot_be_unpacked_is_named(answer: Answer) -> None:
     assert answer.headers["Content-Encoding"] in str(failed)
 
 
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 405, 418, 429, 500, 503])
+def test_the_keys_of_others_are_shown_with_no_status(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = ["sk-ant-api03-" + "Zx9aQ7" * 7, "ghp_" + "Zx9aQ7" * 6, "AKIAIOSFODNN7EXAMPLE"]
+    monkeypatch.setenv("OTHER_TOKEN", "just-some-words")
+    words = f"bad key {' '.join(keys)} just-some-words"
+    for body in (json.dumps({"error": {"message": words}}).encode(), words.encode()):
+        said = str(failure(Answer(body, status=status), max_retries=0))
+        assert "bad key <key> <key> <key> <key>" in said
+        assert not any(key in said for key in keys)
+    for at in range(120, 200, 8):
+        cut = Answer(("x" * at + " " + words).encode(), status=status)
+        assert keys[0][:20] not in str(failure(cut, max_retries=0))
+
+
+def test_the_keys_of_others_are_shown_of_no_header() -> None:
+    key = "sk-ant-api03-" + "Zx9aQ7" * 7
+    moved = Answer(b"{}", status=307, headers={"location": f"http://h/?key={key}"})
+    for answer in (moved, Answer(b"{}", headers={"content-encoding": key})):
+        said = str(failure(answer, max_retries=0))
+        assert "<key>" in said
+        assert key[:20] not in said.lower()
+        assert key[:20].lower() not in said.lower()
+
+
 def test_redirects_are_not_followed() -> None:
     with FaultServer() as other:
         answer = Answer(status=307, headers={"Location": f"{other.base_url}/chat/completions"})

@@ -139,6 +139,29 @@ def test_headers_that_are_too_long_are_answered(size: int) -> None:
         assert said(chat(model.url))["content"] == "Done."
 
 
+@pytest.mark.parametrize(
+    "head",
+    [b"x: " + b"x" * 17_000, b"\r\n".join(b"x%d: y" % number for number in range(3_000))],
+    ids=["long", "many"],
+)
+def test_headers_that_come_at_once_are_counted(head: bytes) -> None:
+    with tunaeval.model_endpoint(["Done."]) as model:
+        reply = answered(model.url, head)
+        assert reply.startswith(b"HTTP/1.1 431 ")
+        assert b"connection: close" in reply.lower()
+        assert chat(model.url, x="x" * 15_000).status_code == 200
+
+
+def test_two_lengths_count_as_one_only_where_they_are_equal() -> None:
+    body = json.dumps(question()).encode()
+    lengths = [b"connection: close\r\ncontent-length: %d" % len(body), b"\r\ncontent-length: "]
+    with tunaeval.model_endpoint(["Done.", "Done."]) as model:
+        equal = answered(model.url, b"".join([*lengths, b"%d" % len(body)]), body)
+        other = answered(model.url, b"".join([*lengths, b"%d" % (len(body) + 1)]), body)
+    assert equal.startswith(b"HTTP/1.1 200 ")
+    assert other.startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_body_that_is_too_long_is_answered() -> None:
     size = 70 << 20
     with tunaeval.model_endpoint(["Done."]) as model:

@@ -85,6 +85,13 @@ def test_what_is_odd_about_the_call_itself_is_not_reported() -> None:
     assert [note.code for note in parse(text, abstain=NAMES).diagnoses] == ["abstained"]
 
 
+@pytest.mark.parametrize("wrong", ["", "no", b"", {}, 0, None])
+def test_what_is_no_collection_of_names_is_refused(wrong: Any) -> None:
+    for use in (parse, parse_levels):
+        with pytest.raises(UsageError, match=r"abstain is .*; wanted names of calls"):
+            use("Hi.", abstain=wrong)
+
+
 def test_a_broken_call_of_such_a_name_is_an_attempt() -> None:
     text = '<tool_call>{"name": "no_function", "arguments": 5}</tool_call>'
     assert parse(text, tools=TOOLS, abstain=NAMES).outcome == "malformed"

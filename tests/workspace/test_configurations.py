@@ -5,6 +5,7 @@ be a way to run any program.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 
 from tunaeval.errors import WorkspaceError
@@ -21,6 +22,7 @@ from tunaeval.workspace.commands import allowed
 from tunaeval.workspace.running import run_command
 
 REFUSED = "as its configuration"
+NAMED = re.compile("finds ['\"].*['\"] in its configuration")
 git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -77,7 +79,7 @@ def test_what_the_configuration_of_a_repository_names_is_not_written(
     commands = [["git", "status"], ["rm", "-r", "{path}"]]
     with Workspace(at=tmp_path, commands=commands) as workspace:
         tools = workspace_tools(workspace)
-        with pytest.raises(WorkspaceError, match=r"finds '.*' in its configuration"):
+        with pytest.raises(WorkspaceError, match=NAMED):
             tools["write_file"](path, "touch mark")
         (tmp_path / path).write_text("x")
         for command in (f"rm -r {path}", "rm -r tools"):
@@ -87,6 +89,169 @@ def test_what_the_configuration_of_a_repository_names_is_not_written(
         tools["bash"]("git status")
     with Workspace(at=tmp_path, commands=[["ls"]]) as workspace:
         workspace_tools(workspace)["write_file"](f"{path}.txt", "x")
+
+
+GIT = [["git", "status"], ["rm", "-r", "{path}"]]
+
+
+def check_named(root: Path, *paths: str) -> None:
+    with Workspace(at=root, commands=GIT) as workspace:
+        for path in paths:
+            with pytest.raises(WorkspaceError, match=NAMED):
+                workspace_tools(workspace)["write_file"](path, "touch mark")
+
+
+def check_free(root: Path, *paths: str) -> None:
+    with Workspace(at=root, commands=GIT) as workspace:
+        for path in paths:
+            workspace_tools(workspace)["write_file"](path, "x")
+
+
+def repository(folder: Path, **values: str) -> None:
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    for key, value in values.items():
+        name = key.replace("__", ".")
+        subprocess.run(["git", "-C", folder, "config", "--add", name, value], check=True)
+
+
+ODD = ["my cfg", "a,b", "a;b", "a(b)", "a=b", "a:b", "a&b", "it's", 'say "x"', "$x", "a|b", "`x`"]
+
+
+@git
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("key", ["include.path", "includeIf.gitdir:/nowhere/.path"])
+def test_an_odd_name_of_an_included_file_is_known(tmp_path: Path, key: str, name: str) -> None:
+    repository(tmp_path)
+    subprocess.run(["git", "-C", tmp_path, "config", key, f"../{name}"], check=True)
+    check_named(tmp_path, name)
+    check_free(tmp_path, f"{name}2", f"x{name}", "cfg2")
+
+
+@git
+@given(st.text(st.characters(exclude_characters="/"), min_size=1, max_size=12))
+@example("\udcff\udcfe.sh")
+def test_a_quoted_name_is_known_whatever_it_is(name: str) -> None:
+    try:
+        command = os.fsencode(f"cat {shlex.quote('./' + name)} --")
+    except UnicodeEncodeError:
+        reject()
+    assume(name not in {".", ".."} and name.isprintable() | ("\udcff" in name))
+    with Workspace({}, commands=GIT) as workspace:
+        repository(workspace.path)
+        subprocess.run(
+            ["git", "-C", workspace.path, "config", "filter.x.clean", command], check=True
+        )
+        with pytest.raises(WorkspaceError, match=f"{REFUSED}|{NAMED.pattern}"):
+            workspace_tools(workspace)["write_file"](name, "x")
+
+
+@git
+@pytest.mark.parametrize(
+    ("key", "value", "path"),
+    [
+        ("core.hooksPath", "my hooks", "my hooks/pre-commit"),
+        ("filter.x.clean", "'./my filter.sh' %f", "my filter.sh"),
+        ("filter.x.clean", "$PWD/f.sh", "f.sh"),
+        ("core.fsmonitor", "$PWD/d/t.sh", "d/t.sh"),
+        ("core.fsmonitor", "sh too''l.sh", "tool.sh"),
+        ("core.fsmonitor", "sh my\\ tool", "my tool"),
+        ("core.fsmonitor", "cd d && ./run", "d/run"),
+        ("core.fsmonitor", "sh 'my links/go on.sh'", "real/go on.sh"),
+        ("core.fsmonitor", "{root}/my links/go on.sh", "real/go on.sh"),
+        ("core.hooksPath", "my links", "real/pre-commit"),
+        ("core.hooksPath", ".", "pre-commit"),
+        ("core.attributesFile", "attrs", "attrs"),
+    ],
+)
+def test_an_odd_name_of_a_program_is_known(tmp_path: Path, key: str, value: str, path: str) -> None:
+    repository(tmp_path)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "my links").symlink_to("real")
+    subprocess.run(["git", "-C", tmp_path, "config", key, value.format(root=tmp_path)], check=True)
+    check_named(tmp_path, path)
+
+
+@git
+def test_ordinary_values_refuse_no_ordinary_path(tmp_path: Path) -> None:
+    values = {
+        "user__name": "Tim Main",
+        "core__autocrlf": "input",
+        "remote__origin__url": "src/x.py",
+        "branch__main__merge": "refs/heads/main",
+        "branch__main__description": "a.py of src",
+        "init__defaultBranch": "src/a.py",
+        "core__fsmonitor": "true",
+        "core__worktree": "..",
+    }
+    repository(tmp_path, **values)
+    check_free(tmp_path, "true", "input", "origin", "main/a.py", "src/x.py", "src/a.py", "Tim")
+
+
+@git
+def test_a_repository_anywhere_below_counts_for_every_path(tmp_path: Path) -> None:
+    repository(tmp_path)
+    repository(tmp_path / "a/m", include__path="../../../deep.inc")
+    check_named(tmp_path, "deep.inc")
+    check_free(tmp_path, "deep.txt")
+
+
+@git
+def test_a_bare_repository_and_one_kept_elsewhere_count(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path / "a/bare"], check=True)
+    with (tmp_path / "a/bare/config").open("a") as file:
+        file.write("[core]\nfsmonitor = ../../watch.sh\n")
+    kept = f"--separate-git-dir={tmp_path / 'kept'}"
+    subprocess.run(["git", "init", "-q", kept, tmp_path / "b"], check=True)
+    check_named(tmp_path, "watch.sh", "kept/hooks/pre-commit")
+
+
+@git
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        (".git/hooks/pre-commit", "../../tools/check", "tools/check"),
+        (".git/hooks", "../tools", "tools/pre-commit"),
+        (".git/config", "../settings", "settings"),
+        ("githooks/pre-push", "../tools/check", "tools/check"),
+        (".git", "kept", "kept/hooks/pre-commit"),
+    ],
+)
+def test_a_link_in_a_repository_names_its_file(
+    tmp_path: Path, link: str, target: str, path: str
+) -> None:
+    repository(tmp_path, core__hooksPath="githooks")
+    (tmp_path / "githooks").mkdir()
+    there = tmp_path / link
+    if there.exists():
+        there.rename((there.parent / target).resolve())
+    there.symlink_to(target)
+    check_named(tmp_path, path)
+    check_free(tmp_path, "tools2/check2")
+
+
+@git
+@pytest.mark.parametrize("where", [".git/config", "more"])
+def test_nothing_is_written_where_git_cannot_list_its_configuration(
+    tmp_path: Path, where: str
+) -> None:
+    repository(tmp_path, include__path="../more")
+    (tmp_path / where).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / where)
+    started = monotonic()
+    with Workspace(at=tmp_path, commands=GIT) as workspace:
+        with pytest.raises(WorkspaceError, match="cannot list its configuration"):
+            workspace_tools(workspace)["write_file"]("a.txt", "x")
+        assert monotonic() - started < 10
+        (tmp_path / where).unlink()
+        (tmp_path / where).write_text("[core")
+        with pytest.raises(WorkspaceError, match="cannot list its configuration"):
+            workspace_tools(workspace)["write_file"]("a.txt", "x")
+
+
+@git
+def test_what_is_no_repository_is_written_to(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: nowhere")
+    check_free(tmp_path, "a.txt")
 
 
 PATHS = [

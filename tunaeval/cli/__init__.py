@@ -188,6 +188,8 @@ class _Parser(argparse.ArgumentParser):
             python = [_OF_PYTHON[name]] if _OF_PYTHON.get(name) in known else []
             for meant in [*python, *near][:1]:
                 self.error(f"there is no option {option}; did you mean --{meant}?")
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
 
     def error(self, message: str) -> NoReturn:

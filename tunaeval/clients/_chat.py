@@ -159,7 +159,7 @@ class Chat:
         said = "" if words is None else f"; the server says: {words}"
         after = f" (after {tries} tries)" if tries > 1 else ""
         return TransportFailure(
-            f"{self.server.address}: {failed}{said}{after}",
+            f"{self.server.address}: {self.server.hide(str(failed))}{said}{after}",
             kind=failed.kind,
             status=failed.status,
             advice=failed.advice,

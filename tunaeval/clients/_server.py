@@ -14,7 +14,7 @@ import orjson
 
 from tunaeval import records
 from tunaeval.errors import ClientSetupError
-from tunaeval.keys import Secret, SecretBytes
+from tunaeval.keys import Secret, SecretBytes, of_environment, without
 from tunaeval.types import Deadline, JsonObject
 
 from ._answers import (
@@ -78,6 +78,7 @@ class Server:
         self.reached = False
         """Whether it ever answered."""
         self._key = Secret(key) if key else None
+        self._known = of_environment()
         self._attempt_timeout = attempt_timeout
         self._transport = StackTransport() if transport is None else transport
         headers = {
@@ -184,8 +185,10 @@ class Server:
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
 
     def hide(self, words: str) -> str:
-        """`words` without the key, wherever it is in them."""
-        return words.replace(self._key, "(the key)") if self._key else words
+        """`words` without the key, wherever it is in them, nor any other that is known as one."""
+        others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
+        assert isinstance(others, str)  # noqa: S101 - as it was
+        return others
 
     def quote(self, words: str) -> str:
         """A server's words, fit for a message: without the key, cut, on one line."""

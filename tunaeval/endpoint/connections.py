@@ -143,6 +143,7 @@ class _Connection:
                 self._http.receive_data(await self._reader.read(_READ))
             elif isinstance(event, h11.Request):
                 head = event
+                _check_size(head)
                 _check_length(head)
             elif isinstance(event, h11.Data):
                 body += event.data
@@ -224,6 +225,13 @@ def streamed(events: Iterable[bytes]) -> HttpResponse:
 def options(methods: Iterable[str]) -> HttpResponse:
     """The answer to who asks for the methods that there are."""
     return HttpResponse(204, (), allow=", ".join(sorted(methods)))
+
+
+def _check_size(head: h11.Request) -> None:
+    """Raise RemoteProtocolError for headers that are too long: h11 counts what is not whole yet."""
+    size = sum(len(name) + len(value) + len(": \r\n") for name, value in head.headers)
+    if size + len(head.target) > _MAX_HEADERS:
+        raise h11.RemoteProtocolError("its headers are too long", error_status_hint=431)
 
 
 def _check_length(head: h11.Request) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import httpx
 import orjson
@@ -83,7 +83,7 @@ class Upstream:
         if heard.dropped:
             heard = await self._server.hear(path, body, authorization=authorization)
         if heard.failure is None:
-            return _document(heard)
+            return _document(heard, self._server.hide)
         if heard.timed_out:
             words, status = f"gave {heard.failure}", 504
         else:
@@ -92,7 +92,7 @@ class Upstream:
         raise Refused(f"the upstream {self._url.host} {words}", status=status)
 
 
-def _document(heard: Heard) -> JsonObject:
+def _document(heard: Heard, hide: Callable[[str], str]) -> JsonObject:
     document: JsonValue
     try:
         document = orjson.loads(heard.body)
@@ -103,7 +103,7 @@ def _document(heard: Heard) -> JsonObject:
     if isinstance(document, dict) and is_success:
         return document
     words = error_words(document) if isinstance(document, dict) else None
-    words = words or repr(heard.body.decode(errors="replace")[:300])
+    words = hide(words) if words else repr(hide(heard.body.decode(errors="replace"))[:300])
     raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
 
 

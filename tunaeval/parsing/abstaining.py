@@ -30,7 +30,7 @@ _REMARKS = REMARKS | {"later-turn"}
 
 def abstaining_names(abstain: Collection[str]) -> tuple[str, ...]:
     """The names, each once. Raises `UsageError` for one string, and for what is no string."""
-    return tuple(dict.fromkeys(wanted_items(abstain or (), "abstain", str, "names of calls")))
+    return tuple(dict.fromkeys(wanted_items(abstain, "abstain", str, "names of calls")))
 
 
 def names_of(abstain: Collection[str]) -> frozenset[str]:

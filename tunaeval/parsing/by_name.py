@@ -67,7 +67,7 @@ def parse(
         tools = known_tools(tools)
     if type(text) is not str:
         text = known_text(text)
-    if abstain:
+    if abstain or type(abstain) is not tuple:
         from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
 
         return abstaining(parser_for(format), abstain).parse(text, tools=tools, level=level)
@@ -101,7 +101,7 @@ def parse_levels(
     if type(text) is not str:
         text = known_text(text)
     known, parser = known_tools(tools), parser_for(format)
-    if abstain:
+    if abstain or type(abstain) is not tuple:
         from .abstaining import levels_without  # noqa: PLC0415 - as in `parse`
 
         return levels_without(abstain, lambda more: parse_levels(text, parser, more), known)

@@ -74,7 +74,7 @@ class Reader:
         abstain: Collection[str] = (),
     ) -> ParseResult:
         """Read a whole text, as `tunaeval.parse` does."""
-        if abstain:
+        if abstain or type(abstain) is not tuple:
             from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
 
             return abstaining(self, abstain).parse(text, tools=known_tools(tools), level=level)
@@ -132,7 +132,7 @@ class Reader:
         from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
         tools, names = known_tools(tools), frozenset[str]()
-        if abstain:
+        if abstain or type(abstain) is not tuple:
             from .abstaining import names_of  # noqa: PLC0415 - as in `parse`
 
             names = names_of(abstain)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 from tunaeval.errors import WorkspaceError
 
 from .globs import name_fits
-from .repositories import named_by_git
+from .repositories import named_by_git, plain
 
 Parts = tuple[str, ...]
 Commands = tuple[tuple[str, ...], ...]
@@ -103,26 +102,23 @@ def _programs(commands: Commands) -> Iterator[str]:
 
 def check_unread(parts: Parts, commands: Commands, root: Path) -> None:
     """Raise `WorkspaceError` for a file that an allowed command reads as its configuration, or that
-    the configuration of a git repository below `root` names.
+    the configuration of a git repository names.
     """
     check_unlisted(parts, commands)
     if "git" not in _run_by(commands):
         return
-    names = tuple(map(_plain, parts))
-    for depth in range(len(parts)):
-        for named in named_by_git(root, root.joinpath(*parts[:depth])):
-            first = tuple(map(_plain, named))
-            if first[: len(names)] == names[: len(first)]:
-                raise WorkspaceError(
-                    f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: git, "
-                    f"which may run here, finds {'/'.join(named)!r:.80} in its configuration, and "
-                    "may run what is there; leave it as it is"
-                )
+    named = named_by_git(root, parts) if parts else None
+    if named is not None:
+        raise WorkspaceError(
+            f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: git, which may "
+            f"run here, finds {named!r:.80} in its configuration, and may run what is there; leave "
+            "it as it is"
+        )
 
 
 def check_unlisted(parts: Parts, commands: Commands) -> None:
     """Raise `WorkspaceError` for a file that `configurations.toml` lists for an allowed command."""
-    names = list(map(_plain, parts))
+    names = list(map(plain, parts))
     for read in read_by(commands):
         for name in names if read.below else names[-1:]:
             if name_fits(name, read.pattern):
@@ -131,9 +127,3 @@ def check_unlisted(parts: Parts, commands: Commands) -> None:
                     f"{read.program}, which may run here, reads {read.pattern!r} as its "
                     "configuration, and what is in it decides which programs run; leave it as it is"
                 )
-
-
-def _plain(name: str) -> str:
-    """As the file systems compare names that know no case, or pass over invisible characters."""
-    compared = unicodedata.normalize("NFKC", name)
-    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()

@@ -1,55 +1,181 @@
-"""What the configuration of a git repository names: files that it includes, and programs.
+"""What the configuration of git repositories names: files that it includes, and programs.
 
 `git status` runs the program in `core.fsmonitor`, and those of `core.hooksPath`, filters and
 aliases run with other commands. Whoever writes such a file, or one that the configuration includes,
 makes git run anything, as whoever writes the configuration does.
+
+A value may be a line for a shell, in which nobody can say what a file is. So a path is looked for
+in the values, and not the other way round.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import unicodedata
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from tunaeval.errors import WorkspaceError
 
 from .running import run_command
 
+Parts = tuple[str, ...]
+
+MAX_SEARCHED = 50_000
+"""Files that are looked through for repositories, which may be anywhere."""
+MAX_REPOSITORIES = 100
 _LIST = ("git", "config", "--list", "--show-origin", "--includes", "-z")
 _BYTES = 1 << 20
+_SECONDS = 2.0
 _WORD = re.compile(r"""[^\s'"=;:|&<>()$`,!]+""")
-_NAMES_NO_FILE = re.compile(r"user\..*|(?:remote|branch|submodule)\..*\.(?:url|fetch|merge|remote)")
+_QUOTES = str.maketrans("", "", "'\"\\")
+_NAMES_FILES = ("path", "file", "dir")
+_NAMES_NO_FILE = re.compile(
+    r"user\..*|branch\..*|remote\..*\.(?:url|pushurl|fetch|push)|submodule\..*\.url"
+    r"|init\.defaultbranch|core\.worktree|safe\..*"
+)
+_BARE = {"HEAD", "objects", "refs"}
 
 
-def named_by_git(root: Path, folder: Path) -> frozenset[tuple[str, ...]]:
-    """Paths below `root` that are named in the configuration of the repository `folder` is in.
+class _Tree(NamedTuple):
+    """What a walk finds: directories that are repositories or have one in `.git`, and links."""
 
-    They need not exist. Empty without a repository, and without git.
+    tops: list[Path]
+    links: list[Path]
+
+
+def named_by_git(root: Path, parts: Parts) -> str | None:
+    """What the configuration of a repository names that is the path, or is above or below it.
+
+    Those of all repositories below `root` count, and that of the one that `root` is in. Nothing is
+    named without git. Raises `WorkspaceError` where a configuration cannot be read.
     """
-    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
-    if top is None or folder not in {root, top}:
-        return frozenset()  # those above were asked for the directories above
+    tree = _walked(root)
+    above = next((one for one in (root, *root.parents) if (one / ".git").exists()), None)
+    texts: list[str] = []
+    files: set[Path] = set()
+    for top in dict.fromkeys([*([above] if above else []), *tree.tops]):
+        _read(top, texts, files)
+    inside = str(root) + os.sep
+    texts = [plain(text.replace(inside, "./")) for text in texts]
+    found = _in_texts(parts, texts)
+    if found or not parts:
+        return found
+    files |= {one for one in tree.links if _in_texts(one.relative_to(root).parts, texts)}
+    names = tuple(map(plain, parts))
+    for file in map(Path, map(os.path.realpath, files)):
+        if file == root or root in file.parents:
+            named = file.relative_to(root)
+            first = tuple(map(plain, named.parts))
+            if first[: len(names)] == names[: len(first)]:
+                return str(named)
+    return None
+
+
+def plain(name: str) -> str:
+    """As the file systems compare names that know no case, or pass over invisible characters."""
+    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as of git's output
+    compared = unicodedata.normalize("NFKC", read)
+    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()
+
+
+def _in_texts(parts: Parts, texts: list[str]) -> str | None:
+    """The path, a directory above it or a name of these that is in a text as a whole."""
+    whole = ("/".join(parts[: end + 1]) for end in range(len(parts)))
+    names = {one for name in (*whole, *parts) for one in (name, name.translate(_QUOTES)) if one}
+    by_plain = {plain(name): name for name in sorted(names)}
+    either = "|".join(map(re.escape, sorted(by_plain, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w.-])(?:{either})(?![\w.-])")
+    found = next(filter(None, map(pattern.search, texts)), None) if names else None
+    return by_plain[found[0]] if found else None
+
+
+def _walked(root: Path) -> _Tree:
+    """The repositories and links below a directory, the highest first."""
+    tree = _Tree([], [])
+    waiting, count = deque([root]), 0
+    while waiting:
+        folder = waiting.popleft()
+        with suppress(OSError):  # git cannot look into it either
+            with os.scandir(folder) as found:
+                entries = list(found)
+            count += len(entries)
+            if count > MAX_SEARCHED:
+                raise WorkspaceError(
+                    f"there are over {MAX_SEARCHED} files here, too many to look for git "
+                    "repositories whose configuration may name the path; allow no git here"
+                )
+            names = {entry.name for entry in entries}
+            if ".git" in names or names >= _BARE:
+                tree.tops.append(folder)
+            tree.links.extend(Path(entry) for entry in entries if entry.is_symlink())
+            waiting.extend(
+                Path(entry)
+                for entry in entries
+                if entry.name != ".git" and entry.is_dir(follow_symlinks=False)
+            )
+    if len(tree.tops) > MAX_REPOSITORIES:
+        raise WorkspaceError(
+            f"there are over {MAX_REPOSITORIES} git repositories here, too many to look for the "
+            "path in their configurations; allow no git here"
+        )
+    return tree
+
+
+def _read(top: Path, texts: list[str], files: set[Path]) -> None:
+    """Add the values of a repository's configuration that may name files, and those that surely are
+    named.
+    """
+    own = _directory(top)
+    if own.parent != top or own.is_symlink():
+        files.add(own)
+    folders = {own, own / "hooks"}
+    for origin, key, value in _listed(top, own):
+        file = top / origin.removeprefix("file:")
+        files.add(file)
+        if _NAMES_NO_FILE.fullmatch(key):
+            continue
+        unquoted = value.translate(_QUOTES)
+        is_command = len(value.split()) > 1 or value.startswith("!")
+        if is_command or key.endswith(_NAMES_FILES) or "/" in unquoted or "." in unquoted:
+            texts += [value, unquoted]
+            words = {value, unquoted, *_WORD.findall(unquoted)}
+            paths = {str(base / word) for base in (top, file.parent) for word in words}
+            files |= {Path(one) for one in paths if os.path.realpath(one) != os.path.normpath(one)}
+            if key == "core.hookspath":
+                folders.add(top / value)
+                files.add(top / value)
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as found:
+            files |= {Path(entry) for entry in found if entry.is_symlink()}
+
+
+def _directory(top: Path) -> Path:
+    """Where git keeps the repository: `.git`, what a file of this name says, or all of it."""
+    own = top / ".git"
+    if own.is_file():
+        with suppress(OSError):
+            return top / own.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
+    return own if os.path.lexists(own) else top
+
+
+def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
+    """Where each value of the configuration is, its key and the value itself."""
     try:
-        said = run_command(_LIST, top, output_bytes=_BYTES)
+        said = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS)
     except WorkspaceError:
-        return frozenset()
-    if said.code != 0:
-        return frozenset()
-    paths = {str(base / word) for base in (top, top / ".git") for word in _words(said.output)}
-    paths |= set(map(os.path.realpath, paths))
-    inside = (Path(os.path.normpath(path)) for path in paths)
-    return frozenset(path.relative_to(root).parts for path in inside if root in path.parents)
-
-
-def _words(listed: str) -> Iterator[str]:
-    """The files that a configuration is in, and what in its values may be the name of a file."""
-    fields = listed.split("\0")
+        return  # there is no git
+    if said.code is None or said.cut or (said.code and os.path.lexists(own / "config")):
+        raise WorkspaceError(
+            "nothing is written, moved or deleted by tools: git, which may run here, cannot list "
+            f"its configuration in {top.name!r:.80}, so the files that it names are not known; "
+            "repair the configuration, or allow no git here"
+        )
+    fields = said.output.split("\0") if not said.code else []
     for origin, entry in zip(fields[::2], fields[1::2], strict=False):
-        yield origin.removeprefix("file:")
         key, _, value = entry.partition("\n")
-        command = len(value.split()) > 1 or value.startswith("!") or key.endswith("path")
-        if not _NAMES_NO_FILE.fullmatch(key):
-            for word in _WORD.findall(value):
-                if command or "/" in word or "." in word:
-                    yield word
+        yield origin, key, value
