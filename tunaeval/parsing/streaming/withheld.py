@@ -25,6 +25,8 @@ class Withheld:
         self._begun: dict[int, int] = {}
         """Where each call begins of which something was heard, by its number in the text."""
         self._waiting: list[Event] = []
+        self._numbers: dict[int, int] = {}
+        """What each call's number is without those, by its number in the text."""
 
     def passed(self, events: Iterable[Event]) -> list[Event]:
         """What is reported of these events."""
@@ -41,7 +43,7 @@ class Withheld:
         if heard.kind == "reclassified":
             self._begun = {at: start for at, start in begun.items() if start < heard.span.start}
             self._waiting = []
-        if index is not None and index > 0 and index - 1 not in begun:
+        if index is not None and index > 0 and not begun.keys() & {index, index - 1}:
             self._waiting.append(heard)
             return
         yield heard
@@ -66,8 +68,9 @@ class Withheld:
         else:
             if found.kind == "call_started":
                 self._out.pop(index, None)
-            before = sum(one < index for one in self._out)
-            yield replace(found, index=index - before)
+            if found.kind == "call_started" or index not in self._numbers:
+                self._numbers[index] = index - sum(one < index for one in self._out)
+            yield replace(found, index=self._numbers[index])
 
     def _withheld(self, found: Event, index: int) -> Iterator[Event]:
         self._out[index] = found.span.end
