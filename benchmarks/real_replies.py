@@ -215,8 +215,10 @@ def each_format(given: argparse.Namespace, folder: Folder) -> None:
         columns=["format", *OF_FORMATS],
         rows=[*rows, [f"all {len(counts)}", *(total[c] for c in OF_FORMATS)]],
         document={"formats": counts},
-        aims=[Aim(f"{what}: at most {most}", str(total[what]), total[what] <= most)
-              for what, most in (("silent loss", 0), ("false call", 0), ("auto reads less", 10))],
+        aims=[Aim(f"{what}: {most} replies at most", str(count), count <= most)
+              for what, most in (("silent loss", 0), ("false call", 0), ("auto reads less", 10))
+              for count in (len({reply.place for name, each in found.items()
+                                 if name.startswith(what) for reply, _ in each}),)],
     )  # fmt: skip
     if not given.json:
         for what, examples in found.items():
