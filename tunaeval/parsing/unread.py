@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tunaeval.limits import CALL_AHEAD, LOST_TRIES, NAMED_TRIES, SHOWN_NAME
+from tunaeval.limits import CALL_AHEAD, KEPT, LOST_TRIES, NAMED_TRIES, SHOWN_NAME
 from tunaeval.types import Tools
 
 from .collect import Collector
@@ -122,8 +122,13 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
 
 
 def _opens(text: str, start: int, stop: int) -> re.Match[str] | None:
-    """Match up to the bracket behind a name; as an item, the name has to be quoted."""
+    """Match up to the bracket behind a name; as an item, the name has to be quoted.
+
+    What a tool's definition has behind its name are no arguments.
+    """
     found = _OPENS.match(text, stop)
+    if found and "," in found[0] and "properties" in text[found.end() : found.end() + KEPT]:
+        return None
     if found and text[start - 1 : start] not in _QUOTES and ("," in found[0] or _is_key(found)):
         return None if "," in found[0] or found[1] == "(" else found
     return found
