@@ -47,8 +47,9 @@ _INTERRUPTED = (130, "interrupted")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code. Only an error nobody foresaw has a traceback, and
-    never exit code 1, which is a verdict.
+    """Run one command and return its exit code.
+
+    Only an error that nobody foresaw has a traceback. Its exit code is never 1, which is a verdict.
     """
     output = Output(sys.stdout, sys.stderr)
     with redirect_stderr(output.err), exits_raised():
@@ -93,7 +94,7 @@ def _ended(argv: list[str], output: Output) -> int:
 
 
 def _unforeseen(error: BaseException, output: Output) -> int:
-    """What the interpreter says of an error that nobody caught, but for its exit code."""
+    """Print the traceback as the interpreter does, and return an exit code that is no verdict."""
     import traceback  # noqa: PLC0415 - most commands end otherwise
 
     for line in "".join(traceback.format_exception(error)).rstrip().split("\n"):
@@ -175,7 +176,7 @@ class _Parser(argparse.ArgumentParser):
             self.register("action", name, Once)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse what nobody knows here, where the options are that it may have meant."""
+        """Refuse unknown arguments here, as this command's own options are the hint to give."""
         found, unknown = super().parse_known_args(args, namespace)
         named = self._option_string_actions
         words = [word.partition("=")[0] if word[:2] == "--" else word[:2] for word in args or ()]

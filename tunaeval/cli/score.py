@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What was asked for, as parameters of `tunaeval.score`."""
+    """Return the parameters of `tunaeval.score` that the arguments ask for."""
     from tunaeval.scoring import ScoreSettings  # noqa: PLC0415 - as in `run`
 
     from .tools import read_tools  # noqa: PLC0415 - as in `run`

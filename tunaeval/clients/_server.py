@@ -49,7 +49,7 @@ _SETUP_ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Whatever a server answered, judged by nobody; `failure` says why something is missing."""
+    """An answer of a server, good or bad; `failure` says why a part of it is missing."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -142,7 +142,7 @@ def _own_failure(error: Exception) -> Refused:
 
 
 def _check_local(headers: Mapping[str, str]) -> None:
-    """Refuse what a web page sends, from elsewhere or under a name that was bent to this machine.
+    """Refuse what a web page sends from another origin, or by a name that is not this machine's.
 
     Whoever opens a page while an endpoint is served would let it spend the key and see the answers.
     A page of another port of this machine is from elsewhere, too: any program may have served it.

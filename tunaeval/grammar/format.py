@@ -110,15 +110,12 @@ class Format:
         return last if isinstance(last, Literal) else None
 
     def of_tool(self, name: str) -> Format:
-        """The same for one tool, of a format with `by_tool`: its calls have an opener."""
-        opener, _, end, *inside, closer, _, last = self.words
-        texts = (opener, end, closer, last)
-        first, behind, before, behind_last = (w.text for w in texts if isinstance(w, Literal))
-        words = (
-            Literal(f"{first}{name}{behind}"),
-            *inside,
-            Literal(f"{before}{name}{behind_last}"),
-        )
+        """Return the format of one tool's elements, which a fixed tag opens and closes.
+
+        It is for formats with `by_tool`, of which only one row of words is accepted: the name is
+        the second word of it, and the last but one.
+        """
+        words = (Literal(f"<{name}>"), *self.words[3:-3], Literal(f"</{name}>"))
         return shipped_like(self, words=words, by_tool=False, tool=name)
 
     def parse(

@@ -160,7 +160,7 @@ def read_info(path: Path) -> RunInfo:
 
 
 def _no_run(path: Path) -> str:
-    """What there is in place of a run, and where runs are."""
+    """Say what is at a path that is no run, and where runs are."""
     if not path.is_dir():
         if is_there(path):
             kind = kind_of(path.stat().st_mode) or "a file"

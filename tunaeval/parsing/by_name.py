@@ -9,7 +9,7 @@ from tunaeval.formats import AUTO, CHAIN, FORMATS, SETS
 from tunaeval.grammar import Format
 from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
-from .given import AnyTools, known_text, known_tools
+from .given import AnyTools, known_text, known_tools, may_abstain
 from .reader import Reader, reader_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def parse(
         tools = known_tools(tools)
     if type(text) is not str:
         text = known_text(text)
-    if abstain or type(abstain) is not tuple:
+    if may_abstain(abstain):
         from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
 
         return abstaining(parser_for(format), abstain).parse(text, tools=tools, level=level)
@@ -101,7 +101,7 @@ def parse_levels(
     if type(text) is not str:
         text = known_text(text)
     known, parser = known_tools(tools), parser_for(format)
-    if abstain or type(abstain) is not tuple:
+    if may_abstain(abstain):
         from .abstaining import levels_without  # noqa: PLC0415 - as in `parse`
 
         return levels_without(abstain, lambda more: parse_levels(text, parser, more), known)

@@ -1,4 +1,4 @@
-"""What callers give, as the parser takes it: a text and tools."""
+"""What callers give, as the parser takes it: a text, tools, and names that mean no call."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def _advice(thing: object) -> str:
     if isinstance(thing, Mapping):
         return "; messages are read by parse_message"
     return "; many texts are read by parse_many" if isinstance(thing, Iterable) else ""
+
+
+def may_abstain(abstain: object) -> bool:
+    """Whether names may be given that mean no call; the empty tuple of most callers has none.
+
+    Anything else is looked at, so that an empty string is refused as any string is.
+    """
+    return bool(abstain) or type(abstain) is not tuple
 
 
 def known_tools(tools: AnyTools) -> Tools | None:

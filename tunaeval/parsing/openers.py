@@ -33,10 +33,12 @@ _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.
 A string in there may have some.
 """
 
-_FENCE_LINE = re.compile(r"```(?:[ \t]?[A-Za-z0-9_+-]{0,24}(?=\s))?\s{0,64}+")
+_LANGUAGE = r"[ \t]?[A-Za-z0-9_+-]{0,24}"
+
+_FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
 """A fence with its language and the white space behind it."""
 
-_FENCE_CUT = re.compile(r"```[ \t]?[A-Za-z0-9_+-]{0,24}\Z")
+_FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 """A fence whose language may go on in what follows."""
 
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
@@ -81,23 +83,18 @@ class Blocks(Passage):
     def _fenced(self, token: Token | None = None) -> Reading[None]:
         """A code fence: calls and nothing else, or what its token is the opener of, or code."""
         window, units = self.window, self.finder.units
+        in_vain = self._fenced_vain > MAX_FENCES_IN_VAIN
         while True:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
             near = not window.final and (
                 len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
             )
-            begins = (
-                False
-                if self._fenced_vain > MAX_FENCES_IN_VAIN
-                else None
-                if near
-                else begins_unit(units, window, body, self.tools, fenced=True)
-            )
-            if begins is not None:
+            begins = None if near else begins_unit(units, window, body, self.tools, fenced=True)
+            if begins is not None or in_vain:
                 break
             yield
-        if begins:
+        if begins and not in_vain:
             window.pos, size = body, body - window.pos
             closing = _CLOSING_LINE if "\n" in window.text[body - size : body] else _CLOSING
             yield from gather(window, closing)

@@ -16,7 +16,7 @@ from tunaeval.types import LEVELS, Level, ParseResult, Tools
 
 from .alone import TextReader, nothing, text_reader
 from .finder import Finder, finder_of
-from .given import AnyTools, known_text, known_tools
+from .given import AnyTools, known_text, known_tools, may_abstain
 
 if TYPE_CHECKING:
     from .known import Objects
@@ -74,7 +74,7 @@ class Reader:
         abstain: Collection[str] = (),
     ) -> ParseResult:
         """Read a whole text, as `tunaeval.parse` does."""
-        if abstain or type(abstain) is not tuple:
+        if may_abstain(abstain):
             from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
 
             return abstaining(self, abstain).parse(text, tools=known_tools(tools), level=level)
@@ -132,7 +132,7 @@ class Reader:
         from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
 
         tools, names = known_tools(tools), frozenset[str]()
-        if abstain or type(abstain) is not tuple:
+        if may_abstain(abstain):
             from .abstaining import names_of  # noqa: PLC0415 - as in `parse`
 
             names = names_of(abstain)

@@ -1,4 +1,4 @@
-"""Tools that a text names with a bracket behind, where no call was read: an attempt, or a mention.
+"""Tools that a text names as calls name them, where no call was read: an attempt, or a mention.
 
 Asked of a whole text that was read, where tools are given: a model that meant to call must not look
 like one that chose not to. An *attempt* is a line, an item of a list, or what is in a fence or in
@@ -73,7 +73,7 @@ def report_unread(collector: Collector, finder: Finder, text: str, tools: Tools 
             return
     if mention and not said:
         name = text[slice(*mention)][:SHOWN_NAME]
-        message = f"{name!r} with a bracket behind it is named here, and not called"
+        message = f"{name!r} is named here as in a call, and is not called"
         collector.diagnose("mention", message, *mention)
 
 
@@ -105,7 +105,7 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
 
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
-    """Where tools are named with a bracket behind, in order; so many at the most."""
+    """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
     found = []
     for name in filter(None, tools):
         at = text.find(name)

@@ -99,7 +99,9 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         for subject in subjects:
             for model in NULL_MODELS:
                 results = list(_answers(model, suite, subject))
-                passed = sum(result.ok for result in results) / max(1, len(results))
+                if not results:
+                    continue  # the subject's formats mark no call, so nothing decides this model
+                passed = sum(result.ok for result in results) / len(results)
                 scores[model.name] = round(max(passed, scores.get(model.name, 0.0)), 4)
                 faults += _above(model, suite, subject, results)
     figures: JsonObject = {

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from tunaeval.errors import WorkspaceError
 
-from .globs import name_fits
-from .repositories import named_by_git, plain
+from .globs import name_fits, plain
+from .repositories import named_by_git
 
 Parts = tuple[str, ...]
 Commands = tuple[tuple[str, ...], ...]

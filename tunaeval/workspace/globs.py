@@ -6,6 +6,7 @@ than its length times the path's.
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 
 from tunaeval.errors import WorkspaceError
@@ -75,3 +76,12 @@ def name_fits(name: str, pattern: str) -> bool:
                 met[index] and want in {"?", character} for index, character in enumerate(name)
             ]
     return met[-1]
+
+
+def plain(name: str) -> str:
+    """Return a name as those file systems compare it that know no case, or pass over invisible
+    characters.
+    """
+    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as of git's output
+    compared = unicodedata.normalize("NFKC", read)
+    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()

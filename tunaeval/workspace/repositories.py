@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import NamedTuple
 
 from tunaeval.errors import WorkspaceError
 
+from .globs import plain
 from .running import run_command
 
 Parts = tuple[str, ...]
@@ -74,13 +74,6 @@ def named_by_git(root: Path, parts: Parts) -> str | None:
             if first[: len(names)] == names[: len(first)]:
                 return str(named)
     return None
-
-
-def plain(name: str) -> str:
-    """As the file systems compare names that know no case, or pass over invisible characters."""
-    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as of git's output
-    compared = unicodedata.normalize("NFKC", read)
-    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()
 
 
 def _in_texts(parts: Parts, texts: list[str]) -> str | None:

@@ -53,9 +53,10 @@ class TaggedBlock(Words):
             self.closed = yield from closers(words[index + 1 :], window)
             break
         else:
-            if isinstance(words[-1], Many):
+            row_ends = isinstance(words[-1], Many)
+            if row_ends:
                 yield from self._look_for_lost_tags()
-            row_ends = isinstance(words[-1], Many) and self._at_end()
+                row_ends = self._at_end()
             between = window.pos < len(window.text)
             if row_ends and (between or not self._has_all()):
                 where = "inside markup" if between else "before the call does"
