@@ -47,6 +47,8 @@ def report_unread(collector: Collector, finder: Finder, text: str, tools: Tools 
     """
     if not tools or collector.calls or collector.attempts:
         return
+    if any(note.code == "too-many-markers" for note in collector.diagnoses):
+        return  # what is said of it already is that it was not read to its end
     view = Unescaped(text[: collector.answered])
     if not any(name in view.text for name in tools):
         return
