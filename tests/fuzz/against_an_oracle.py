@@ -1,10 +1,13 @@
 """This engine against an older one: the same texts, the same results, or each difference shown.
 
     python tests/fuzz/against_an_oracle.py [--commit C] [--texts N] [--seed S] [--streams]
+    python tests/fuzz/against_an_oracle.py --replies FOLDER [--commit C] [--texts N] [--streams]
 
 The library of the older commit is written into a directory of its own and read by a process of its
 own. Texts are fixtures, damaged and hostile texts of every format, and mixes of several formats,
 loops and prose; each is read by name or by `auto`, at one level, with tools or without. With
+`--replies` they are what real models wrote, in a folder as `benchmarks/published.py` describes it,
+each with the tools of its prompt, by `auto` and by one other format, at one level of three. With
 `--streams` this engine reads them in random chunks. Prints the first differences and how many there
 were, by format and field; exit code 1 if there was one.
 """
@@ -12,6 +15,7 @@ were, by format and field; exit code 1 if there was one.
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import json
 import os
@@ -21,6 +25,7 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -33,11 +38,14 @@ _SHOWN = 20
 
 
 class Question(NamedTuple):
-    """One text and how it is read; `cuts` are the lengths of chunks, none for a whole text."""
+    """One text and how it is read; `cuts` are the lengths of chunks, none for a whole text.
+
+    `tools` are those of its prompt, or say whether those of the made-up texts are given.
+    """
 
     format: str
     text: str
-    tools: bool
+    tools: bool | list[Any]
     level: str
     cuts: tuple[int, ...] = ()
 
@@ -45,7 +53,7 @@ class Question(NamedTuple):
 def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str, Any]:
     """What the library that is imported here makes of it, as values that any version has."""
     reader = readers[question.format]
-    known = tools if question.tools else None
+    known = tools if question.tools is True else _tools_of(question.tools or None)
     if question.cuts:
         stream, at = reader.stream(tools=known, level=question.level), 0
         for size in question.cuts:
@@ -66,6 +74,20 @@ def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str,
         "truncated": result.truncated,
         "outcome": result.outcome,
     }
+
+
+def _tools_of(functions: list[Any] | None) -> Any:
+    from tunaeval.parsing import known_tools
+
+    key = json.dumps(functions)
+    if key not in _KNOWN_TOOLS:
+        if len(_KNOWN_TOOLS) > 500:
+            _KNOWN_TOOLS.clear()
+        _KNOWN_TOOLS[key] = known_tools(functions)
+    return _KNOWN_TOOLS[key]
+
+
+_KNOWN_TOOLS: dict[str, Any] = {}
 
 
 def _repairs(call: Any) -> list[tuple[Any, ...]]:
@@ -118,9 +140,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     differences: Counter[tuple[str, str]] = Counter()
     with TemporaryDirectory() as folder:
         process = _oracle(arguments.commit, Path(folder))
-        made, done = _questions(chance, arguments.seed, streams=arguments.streams), 0
-        while done < arguments.texts:
-            questions = [next(made) for _ in range(min(_BATCH, arguments.texts - done))]
+        if arguments.replies:
+            made = _replies(chance, arguments.replies, streams=arguments.streams)
+        else:
+            made = _questions(chance, arguments.seed, streams=arguments.streams)
+        done = 0
+        while questions := list(islice(made, min(_BATCH, arguments.texts - done))):
             done += len(questions)
             whole = [tuple(q._replace(cuts=())) for q in questions]
             assert process.stdin is not None
@@ -230,6 +255,28 @@ def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Q
         yield Question(name, text, chance.random() < 0.5, level, cuts)
 
 
+def _replies(chance: random.Random, folder: Path, *, streams: bool) -> Iterator[Question]:
+    """What real models wrote, in random order: by `auto`, and a third of it by another format."""
+    from tunaeval.formats import FORMATS
+    from tunaeval.types import LEVELS
+
+    prompts = {(one["category"], one["index"]): one for one in _rows(folder / "prompts.jsonl.gz")}
+    replies = list(_rows(folder / "replies.jsonl.gz"))
+    chance.shuffle(replies)
+    for reply in replies:
+        text, tools = reply["text"], prompts[reply["category"], reply["index"]]["functions"]
+        if not any(one["name"] in text for one in tools):  # the model was shown other names
+            tools = [{**one, "name": one["name"].replace(".", "_")} for one in tools]
+        level = chance.choice(("standard", *LEVELS))
+        for name in ("auto", *([chance.choice([*FORMATS])] if chance.random() < 0.3 else [])):
+            yield Question(name, text, tools, level, _cuts(chance, len(text)) if streams else ())
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
 def _mix(chance: random.Random, makers: Sequence[Any]) -> str:
     pieces = []
     for maker in makers:
@@ -254,6 +301,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--commit", default=COMMIT, help=f"the older one ({COMMIT})")
     parser.add_argument("--texts", type=int, default=10_000, help="so many (10,000)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same texts (0)")
+    parser.add_argument("--replies", type=Path, help="a folder of published replies to read")
     parser.add_argument("--streams", action="store_true", help="read here in random chunks")
     return parser.parse_args(argv)
 
