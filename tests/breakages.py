@@ -63,7 +63,7 @@ BREAKAGES = (
     Breakage(
         "the fast path takes floats that were integers", "repair",
         "float(2**63)", 'float("inf")',
-        ("tests/parsing/test_fast.py", MISSION),
+        ("tests/parsing/test_alike.py", MISSION),
     ),
     Breakage(
         "a level allows only repairs below it", "parsing",

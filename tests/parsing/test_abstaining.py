@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.parsing.test_fast import TOOLS as MANY
-from tests.parsing.test_fast import texts
+from tests.parsing.test_alike import TOOLS as MANY
+from tests.parsing.test_alike import texts
 from tunaeval import ToolCall, parse, parse_levels, parse_many, parse_message
 from tunaeval.errors import UsageError
 from tunaeval.formats import AUTO, FORMATS

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parsing.test_fast import (
+from tests.parsing.test_alike import (
     SOME_LEVELS,
     SOME_TOOLS,
     TOOLS,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.parsing.test_fast import READERS, TOOLS, texts
+from tests.parsing.test_alike import READERS, TOOLS, texts
 from tunaeval import parse, parse_levels
 from tunaeval.errors import UsageError
 from tunaeval.formats import FORMATS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parsing.test_fast import KEYS, TOOLS, calls
+from tests.parsing.test_alike import KEYS, TOOLS, calls
 from tunaeval import parse, parse_message
 from tunaeval.parsing import message
 from tunaeval.parsing.message import _judged, _placeless, _sound

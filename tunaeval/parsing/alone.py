@@ -1,16 +1,25 @@
-"""The one shortcut: a text that is exactly one sound block of a format, decoded at once."""
+"""The one shortcut: a text that is exactly one sound block of a format, decoded at once.
+
+The white space in the block is that of the `Space` words, and no argument holds others. What is
+between its fixed ends is decoded, and if it is one sound object, it ends where any reader would see
+it end. What `judge.sound_call` asks of a call is written out here for this one shape, because each
+function called for it would cost a tenth of the decoding of a short call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tunaeval.grammar import Format
-from tunaeval.limits import MAX_FAST
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+import orjson
 
-from .fast.made import result_of
-from .fast.whole import Refused, decoder, ends_of
+from tunaeval.grammar import Format, Literal, Space, Word
+from tunaeval.limits import MAX_DIGITS, MAX_FAST
+from tunaeval.repair import ATOMS, nothing_hidden
+from tunaeval.types import JsonObject, Level, ParseResult, ToolCall, Tools
+
+from .fitting import fits
+from .made import call_of, result_of
 
 if TYPE_CHECKING:
     from .known import Objects
@@ -19,12 +28,20 @@ TextReader: TypeAlias = "Callable[[str, Tools | None, Level, Objects], ParseResu
 """Reads a whole text, or answers None."""
 
 
+class Ends(NamedTuple):
+    """What such a block begins with, up to the first brace, and ends with, from the last."""
+
+    beginning: str
+    ending: str
+
+
 def text_reader(form: Format) -> TextReader:
     """Make the reader of texts that are one sound block of a format, and nothing else."""
-    ends, decode = ends_of(form), decoder(form)
-    if ends is None or decode is None:
+    ends = _ends_of(form)
+    if ends is None:
         return nothing
     (beginning, ending), first, behind = ends, len(ends.beginning) - 1, len(ends.ending) - 1
+    decode = _decoder(form)
 
     def read(text: str, tools: Tools | None, _: Level, __: Objects) -> ParseResult | None:
         if not text.startswith(beginning) or not text.endswith(ending):
@@ -32,14 +49,63 @@ def text_reader(form: Format) -> TextReader:
         last = text.find(ending, first) + 1
         if last + behind != len(text) or last - first > MAX_FAST:
             return None
-        try:
-            call = decode(text, first, last, tools)
-        except Refused:
-            return None
-        return result_of((call,), "", None, (), "calls") if type(call) is ToolCall else None
+        call = decode(text, first, last, tools)
+        return result_of((call,), "", None) if call else None
 
     return read
 
 
 def nothing(*_: object) -> None:
     """Answer None, as no text is one block of such a format."""
+
+
+def _ends_of(form: Format) -> Ends | None:
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
+        return None
+    at = form.words.index(word)
+    before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
+    return None if before is None or after is None else Ends(before + "{", "}" + after)
+
+
+def _written(words: tuple[Word, ...]) -> str | None:
+    """These words as they are written; None if there is anything but fixed text and space."""
+    fixed = [word for word in words if isinstance(word, Literal | Space)]
+    return "".join(word.text for word in fixed) if len(fixed) == len(words) else None
+
+
+def _decoder(form: Format) -> Callable[[str, int, int, Tools | None], ToolCall | None]:
+    """Make what decodes the object between two offsets: a call with nothing unusual about it.
+
+    It returns None for anything else, even if nothing may be wrong with that.
+    """
+    word, format_name = form.call, form.name
+    assert word is not None  # noqa: S101 - a format without it has no ends
+    name_key, arguments_key = word.name, word.arguments
+
+    def decode(text: str, first: int, last: int, tools: Tools | None) -> ToolCall | None:
+        piece = text[first:last]
+        try:
+            value: JsonObject = orjson.loads(piece)
+            name, arguments = value[name_key], value[arguments_key]
+            unseen = piece.count('"') - 6 - 2 * len(arguments)
+            for each in arguments.values():
+                if type(each) is str:
+                    unseen -= 2 + each.count('"')
+                elif type(each) not in ATOMS:
+                    unseen = -1
+                    break
+        except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
+            return None
+        odd = "\\" in piece and piece.rfind("\\u00") >= 0  # a quote or a NUL, perhaps
+        if (
+            len(value) != 2 or type(name) is not str or not name or "properties" in arguments
+            or ((unseen or odd or last - first > MAX_DIGITS)
+                and not nothing_hidden(arguments, piece, (name_key, arguments_key, name)))
+        ):  # fmt: skip
+            return None
+        if tools is not None and not fits(name, arguments, tools):
+            return None
+        return call_of(name, arguments, format_name, (first, last), None)
+
+    return decode

@@ -6,7 +6,7 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -15,8 +15,8 @@ from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
 from tunaeval.window import Reading
 
-from .fast.made import result_of
 from .judge import Verdict
+from .made import result_of
 from .streaming.events import Event, event
 from .streaming.live import LiveCall
 from .streaming.live_objects import LiveObject
@@ -155,31 +155,6 @@ class Collector:
             live = self._started.pop(index, None) or LiveCall(self.events, index, span.start, None)
             live.finish(call)
         self.calls.append(call)
-
-    def block(self, start: int, end: int, calls: Sequence[ToolCall]) -> None:
-        """The calls of a block, and the markup around them."""
-        if self.events is not None:
-            for call in calls:
-                self.piece("markup", start, call.span.start if call.span else start)
-                self.call(call)
-                start = self.end
-            self.piece("markup", start, end)
-            return
-        if self._blank:
-            self.settle_blank("markup")
-        kinds, ends = self.pieces.kinds, self.pieces.ends
-        for call in calls:
-            begins, stops = call.span or (start, start)
-            if begins > start:
-                kinds.append("markup")
-                ends.append(begins)
-            kinds.append("call")
-            ends.append(stops)
-            start = stops
-        if end > start:
-            kinds.append("markup")
-            ends.append(end)
-        self.calls += calls
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
         """What there is to say of an object, and whether it tried to be a call and is none."""

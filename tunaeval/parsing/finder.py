@@ -17,9 +17,9 @@ from tunaeval.grammar import ANY_NAME, ANY_SPACE, Format, Literal
 from tunaeval.limits import KEPT_BEGINNING, KEPT_BEGINNINGS, NEAR_SPACE, SHORTEST_CUT, WORTH_A_LOOK
 
 from .end_tokens import END_TOKENS
-from .fast import FENCE
 from .later_turns import TURNS
 from .prompted import Prompted, prompted_of
+from .quoting import FENCE
 from .tokens import Token
 
 if TYPE_CHECKING:

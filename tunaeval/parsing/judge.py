@@ -25,8 +25,8 @@ from tunaeval.types import (
     Tools,
 )
 
-from .fast.made import call_of
 from .fitting import bent, fits, misplaced, undeclared, unwrapped
+from .made import call_of
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
@@ -100,6 +100,26 @@ def judge(
         repairs, notes = (*repairs, *fitting), (*notes, *more)
     call = call_of(claim.name, arguments, form.name, span, _id(claim), repairs=repairs)
     return _new_tuple(Verdict, (call, notes, True, claim.truncated))
+
+
+def sound_call(
+    name: JsonValue,
+    arguments: JsonValue,
+    format_name: str,
+    where: tuple[int, int] | None,
+    tools: Tools | None,
+    *,
+    id_: str | None = None,
+) -> ToolCall | None:
+    """Return the call that `judge` would return without a word; None if anything is unusual.
+
+    Arguments with a key "properties" may be the echo of a schema.
+    """
+    if type(name) is not str or not name or type(arguments) is not dict:
+        return None
+    if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
+        return None
+    return call_of(name, arguments, format_name, where, id_)
 
 
 def _fitted(

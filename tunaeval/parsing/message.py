@@ -38,9 +38,8 @@ from tunaeval.types import (
 )
 
 from .abstaining import widened, without_abstaining
-from .fast.claims import sound_call
-from .fast.made import result_of
-from .judge import Verdict, judge
+from .judge import Verdict, judge, sound_call
+from .made import result_of
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))

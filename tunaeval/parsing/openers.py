@@ -1,8 +1,4 @@
-"""Openers: the block behind one is read, fast or step by step, or the opener is only mentioned.
-
-The fast reader of a format answers only where it is certain; where it is not, the recovering reader
-reads that block, and no more.
-"""
+"""Openers: the block behind one is read, or the opener is only mentioned."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import re
 
 from tunaeval.grammar import Format
 from tunaeval.limits import MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN
-from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
 from .blocks.closers import another
@@ -18,12 +13,10 @@ from .blocks.objects import Block
 from .blocks.python import PythonBlock
 from .blocks.recovering import Setting
 from .blocks.tagged import TaggedBlock
-from .fast import FENCE
-from .fast.made import moved
 from .finder import closers_of
 from .mention import Mention
 from .passage import Passage
-from .quoting import LINE_START, in_program, in_sentence, in_ticks, quote_before
+from .quoting import FENCE, LINE_START, in_program, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided
 from .units import begins_unit, gather, read_unit
 
@@ -206,10 +199,7 @@ class Blocks(Passage):
         start = window.pos
         if self._mention:
             self._mention.interrupted(self.collector, token, window)
-        window.pos = body = start + len(token.text)
-        at_once = self._fast and window.final and not quoted
-        if at_once and self._at_once(start, body, token, choice, doubtful=doubtful):
-            return None
+        window.pos = start + len(token.text)
         return self._read(token, choice.form, window.base + start, quoted=quoted, doubtful=doubtful)
 
     def _is_doubtful(self, choice: Choice) -> bool:
@@ -223,31 +213,6 @@ class Blocks(Passage):
             return not LINE_START.search(self._line)
         return _IN_A_SENTENCE.search(self._line) is not None
 
-    def _at_once(
-        self, start: int, body: int, token: Token, choice: Choice, *, doubtful: bool
-    ) -> bool:
-        """Read a block whose text is all there, unless its recovering reader has to."""
-        window = self.window
-        calls: list[ToolCall] = []
-        end = choice.fast(window.text, start, body, self.tools, calls)
-        if end < 0:
-            return False
-        if not calls:
-            return self._passed_over(start, end, token, choice)
-        if doubtful and not calls[0].arguments:
-            return False
-        return self._taken(start, end, calls, bare=choice.bare)
-
-    def _taken(self, start: int, end: int, found: list[ToolCall], *, bare: bool) -> bool:
-        """Hand on the calls of a block from `start` to `end`, unless there are too many."""
-        window, collector = self.window, self.collector
-        if len(collector.calls) + len(found) > MAX_CALLS:
-            return False
-        base = window.base
-        collector.block(base + start, base + end, found if not base else moved(found, base))
-        self._pass(end, bare=bare)
-        return True
-
     def _pass(self, end: int, *, bare: bool) -> None:
         """Go on behind a block that ends there."""
         window = self.window
@@ -255,23 +220,6 @@ class Blocks(Passage):
         self.announced = self._refused = self._left_open = None
         self._line_at = window.base + end
         self.collector.bare = bare
-
-    def _passed_over(self, start: int, end: int, token: Token, choice: Choice) -> bool:
-        """A block without a call is content, where the fast reader says what it is."""
-        window, collector, fence = self.window, self.collector, token.text == FENCE
-        if not (choice.form.marked or token.kind == "bare" or fence):
-            return False  # a mention, or an object that is no call: only the other reader knows
-        collector.piece("content", window.base + start, window.base + end)
-        self._pass(end, bare=choice.bare)
-        if fence:
-            self._in_code = True
-        elif token.kind == "open":
-            calls, inline = len(collector.calls), in_sentence(window, start)
-            self._mention = Mention(
-                window.base + start, token, choice.form, calls,
-                inline=inline, quote=quote_before(window, start),
-            )  # fmt: skip
-        return True
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None

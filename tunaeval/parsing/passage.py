@@ -38,7 +38,7 @@ class Passage:
     """
 
     __slots__ = (
-        "_after_reasoning", "_code_thinks", "_fast", "_fenced_vain", "_in_code", "_inside",
+        "_after_reasoning", "_code_thinks", "_fenced_vain", "_in_code", "_inside",
         "_left_open", "_line_at", "_mention", "_objects", "_over", "_quote_open", "_refused",
         "_setting", "_thought_at", "_thought_marker", "_vain", "announced", "channel",
         "collector", "finder", "level", "region", "tools", "window",
@@ -52,7 +52,6 @@ class Passage:
         *,
         tools: Tools | None,
         level: Level,
-        fast: bool = True,
         objects: Objects | None = None,
     ) -> None:
         self.finder = finder
@@ -63,7 +62,6 @@ class Passage:
         self.channel: Channel | None = None
         self.announced: int | None = None
         self.region: Region | None = None
-        self._fast = fast
         self._objects = objects
         self._setting: Setting | None = None
         self._mention: Mention | None = None

@@ -21,14 +21,13 @@ def read_whole(
     tools: Tools | None,
     level: Level,
     *,
-    fast: bool = True,
     objects: Objects | None = None,
 ) -> tuple[ParseResult, Tiling]:
-    """A text that is all there, and what each stretch of it is. Without `fast`, step by step.
+    """A text that is all there, and what each stretch of it is.
 
     `objects` keeps what recovering readers have read, for another level.
     """
-    collector = collected(finder, text, tools, level, fast=fast, objects=objects)
+    collector = collected(finder, text, tools, level, objects=objects)
     report_lost_calls(collector, finder, text, tools)
     report_unread(collector, finder, text, tools)
     return collector.result(text), collector.pieces
@@ -40,7 +39,6 @@ def collected(
     tools: Tools | None,
     level: Level,
     *,
-    fast: bool = True,
     objects: Objects | None = None,
 ) -> Collector:
     """All that one pass over a text finds."""
@@ -51,7 +49,6 @@ def collected(
         collector,
         tools=tools,
         level=level,
-        fast=fast,
         objects=objects,
     )
     for _ in scanner.run():  # pragma: no cover - a final window is never waited for

@@ -8,6 +8,9 @@ from tunaeval.limits import KEPT, LIST_BEFORE
 from tunaeval.types import Tools
 from tunaeval.window import Window
 
+FENCE = "```"
+"""Of Markdown: what is in it may be code."""
+
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 """What comes next begins its line, but for white space."""
 

@@ -12,13 +12,10 @@ from typing import NamedTuple
 
 from tunaeval.grammar import Format, Route
 from tunaeval.limits import HEADER_AHEAD, NEAR_SPACE
-from tunaeval.types import ToolCall, Tools
 from tunaeval.window import Reading, Window
 
 from .chains import start_of
 from .collect import Collector
-from .fast.blocks import addressed_reader
-from .fast.made import call_of
 from .finder import Finder
 from .patterns import headers
 from .quoting import LINE_START
@@ -65,13 +62,6 @@ def header_in(text: str, start: int, token: Token) -> tuple[Header | None, bool]
         return fitting[0], True
     proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length, end)]
     return next(iter(proven or fitting), None), bool(proven)
-
-
-def addressed_call(text: str, start: int, header: Header, tools: Tools | None) -> ToolCall | None:
-    """The call behind a header that begins at `start` and has its tool's name, if it is sound."""
-    name = header.name or ""
-    found = header.reader.fast(text, start + header.length, name, tools)
-    return found and call_of(name, found[0], header.form.name, (start, found[1]), None)
 
 
 def is_cut(window: Window, collector: Collector, token: Token, line: str) -> bool:
@@ -171,7 +161,7 @@ def _reader_of(form: Format) -> HeaderReader:
         for route, pattern in zip(envelope.routes, patterns, strict=True)
     )  # fmt: skip
     follows = {route: re.compile(_behind(form, route)).match for route in envelope.routes}
-    return HeaderReader(form, routes, follows, addressed_reader(form))
+    return HeaderReader(form, routes, follows)
 
 
 def _behind(form: Format, route: Route) -> str:

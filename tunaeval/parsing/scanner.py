@@ -17,15 +17,14 @@ from tunaeval.window import Reading, Window
 
 from .collect import Collector
 from .end_tokens import before_end_tokens
-from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .later_turns import LINES, begins_turn
 from .lost_openers import ends_call, ends_in_tool
 from .openers import Blocks
 from .prompted import Prompted
-from .quoting import LINE_START, in_ticks
-from .routing import Header, addressed_call, header_at, is_cut, think, unclosed
+from .quoting import FENCE, LINE_START, in_ticks
+from .routing import Header, header_at, is_cut, think, unclosed
 from .tokens import Token
 from .units import begins_unit, gather
 
@@ -266,10 +265,6 @@ class Scanner(Blocks):
         window = self.window
         start = window.pos
         window.pos = start + header.length
-        if self._fast and window.final:
-            call = addressed_call(window.text, start, header, self.tools)
-            if call and call.span and self._taken(start, call.span.end, [call], bare=False):
-                return None
         return self._read(token, header.form, window.base + start, name=header.name)
 
     def _end_message(self, token: Token) -> None:
@@ -328,7 +323,6 @@ class Scanner(Blocks):
             collector,
             tools=self.tools,
             level=self.level,
-            fast=self._fast,
             objects=self._objects,
         )
         inner._inside = True

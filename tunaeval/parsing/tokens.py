@@ -16,7 +16,6 @@ from .chains import beginning_of, start_of
 if TYPE_CHECKING:
     from tunaeval.window import Window
 
-    from .fast import AddressedReader, BlockReader
     from .lost_openers import Ending
 
 TokenKind: TypeAlias = OneOf[
@@ -42,20 +41,18 @@ _word = re.compile(rf"{NEAR_SPACE}\w").match
 
 class HeaderReader(NamedTuple):
     """The headers of one format: its routes in order, with what matches each, whether that has the
-    tool's name, and whether it ends in the opener of a call; what has to follow each; and the fast
-    reader of calls behind a header.
+    tool's name, and whether it ends in the opener of a call; and what has to follow each.
     """
 
     form: Format
     routes: tuple[tuple[Route, Match, bool, bool], ...]
     follows: Mapping[Route, Match]
-    fast: AddressedReader
 
 
 class Choice(NamedTuple):
-    """A format whose opener a token may be: what has to follow it, and its fast reader.
+    """A format whose opener a token may be, and what has to follow it.
 
-    `bare`: it has no opener. `excludes`: its calls may be in some messages only. `wordy`: other
+    `excludes`: its calls may be in some messages only. `wordy`: other
     formats begin with the token too, which says that a name follows; that may be any word.
     `alone`: a name without anything else may be between its markers; in a sentence, any word.
     `named`: the name is right behind the opener.
@@ -63,8 +60,6 @@ class Choice(NamedTuple):
 
     form: Format
     follows: Match
-    fast: BlockReader
-    bare: bool
     excludes: bool
     wordy: bool
     alone: bool
@@ -105,13 +100,10 @@ class Token:
 def choices_of(token: Token) -> tuple[Choice, ...]:
     """The formats that begin with this token, in order; made when first asked for."""
     if not token.choices:
-        from .fast.blocks import block_reader  # noqa: PLC0415 - imported when a block is met
-
         bare = token.kind == "bare"
         token.choices = tuple(
             Choice(form, re.compile("" if bare else start_of(form)).match,
-                   block_reader(form),
-                   form.opener is None, form.envelope is not None,
+                   form.envelope is not None,
                    len(token.formats) > 1 and _names_first(form), _names_alone(form),
                    _inner(form)[:1] == [Name])
             for form in token.formats

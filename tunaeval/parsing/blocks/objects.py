@@ -16,10 +16,10 @@ from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer, stops_of
-from ..fast import FENCE
 from ..judge import Verdict, judge, may_have_ended_early, unreadable
 from ..known import object_at
 from ..patterns import twice
+from ..quoting import FENCE
 from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space

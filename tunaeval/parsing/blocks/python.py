@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tunaeval.grammar import Format
-from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, MAX_CALLS
+from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, MAX_CALLS, NEAR_SPACE
 from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
 from ..closings import missing_closer
-from ..fast.made import call_of
-from ..fast.python import HEAD_NEAR, NAME, ends_line, in_code, python_stops
-from ..fast.sound import holds
-from ..judge import judge_named
+from ..judge import judge_named, sound_call
+from ..quoting import IN_PROGRAM_STRING
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, stands
 
@@ -41,6 +39,20 @@ class _Found:
 
 _TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+")
 """Signs behind a list that begins its line: of a sentence, or of a call of what it returns."""
+
+NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
+
+_HEAD_NEAR = re.compile(rf"({NAME.pattern}){NEAR_SPACE}")
+"""In a row that nothing closes, what is before the parenthesis of another call; else it is text."""
+
+_CODE_BEFORE = re.compile(
+    r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
+    + IN_PROGRAM_STRING
+    + r")\Z"
+)
+"""What is before a list in a program: a name, an assignment, an argument, a string's quotes."""
+
+_IN_CALL = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 
 QUOTING = ("'", '"', "`")
 _QUOTE = re.compile("['\"`]?+")
@@ -59,7 +71,7 @@ class PythonBlock(Begun):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        self._stops = python_stops(form)
+        self._stops = _stops_of(form)
         self._held: list[_Found] = []
         self._likely = not self._bare
         self._known = False
@@ -99,7 +111,7 @@ class PythonBlock(Begun):
     def _read_bare(self) -> Reading[None]:
         """A list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
-        code = in_code(window.text, window.pos)
+        code = _in_code(window.text, window.pos)
         window.pos += 1
         if not code:
             ended = yield from self._row(listed=True)
@@ -168,7 +180,7 @@ class PythonBlock(Begun):
             if window.final or not near or len(ahead) == LIST_AHEAD:
                 break
             yield
-        alone = ends_line(window.text, window.pos)
+        alone = _ends_line(window.text, window.pos)
         if self._in_line and not alone:
             found = _TRAIL.match(window.text, window.pos, window.pos + LIST_AHEAD)
             alone = found is not None and window.text[found.end() : found.end() + 1] in (
@@ -219,7 +231,7 @@ class PythonBlock(Begun):
         if self._bare or self._form.closer is not None:
             return False
         window, start = self._window, self._window.offset
-        yield from bounded(window, HEAD_NEAR)
+        yield from bounded(window, _HEAD_NEAR)
         is_text = not window.text.startswith("(", window.pos)
         window.pos = start - window.base
         return is_text
@@ -304,8 +316,10 @@ class PythonBlock(Begun):
         collector, ledger, span = self._setting.collector, self._ledger, found.span
         frame = (*self.frame, *found.frame)
         odd = frame or read.repairs or read.notes or read.truncated
-        if not odd and holds(read.value, found.name, self._setting.tools):
-            ledger.accept(call_of(found.name, read.value, self._form.name, span, None))
+        tools, form = self._setting.tools, self._form
+        sound = None if odd else sound_call(found.name, read.value, form.name, span, tools)
+        if sound:
+            ledger.accept(sound)
             return
         verdict = judge_named(
             found.name,
@@ -364,6 +378,24 @@ def _begins_name(char: str) -> bool:
 def _joints(count: int, *, listed: bool) -> tuple[str, ...]:
     """What may begin something between two calls of a row, but a comma."""
     return () if listed else ("#", ";") if count else ("#",)
+
+
+def _stops_of(form: Format) -> tuple[str, ...]:
+    """The texts behind calls, which no call goes beyond; none that begins as something in one."""
+    closers = (form.closer, (form.around or (None, None))[1])
+    texts = (text for word in closers for text in (word.spellings if word else ()) if text)
+    return tuple(text for text in texts if not _IN_CALL(text))
+
+
+def _in_code(text: str, start: int) -> bool:
+    """Whether a list that begins there is part of a program."""
+    return _CODE_BEFORE.search(text, max(0, start - LIST_BEFORE), start) is not None
+
+
+def _ends_line(text: str, end: int) -> bool:
+    """Whether nothing is behind a list in its line, as far as the text goes."""
+    rest = text[end : end + LIST_AHEAD].lstrip(" \t")
+    return not rest or rest.startswith(("\r", "\n", "<|"))
 
 
 @lru_cache(maxsize=64)

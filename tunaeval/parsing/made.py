@@ -67,15 +67,6 @@ def call_of(
     return call  # type: ignore[no-any-return]  # its class is ToolCall by now
 
 
-def moved(calls: list[ToolCall], offset: int) -> list[ToolCall]:
-    """The calls, without repairs, `offset` characters further on."""
-    spans = [call.span or (0, 0) for call in calls]
-    return [
-        call_of(call.name, call.arguments, call.format or "", (a + offset, b + offset), call.id)
-        for call, (a, b) in zip(calls, spans, strict=True)
-    ]
-
-
 def result_of(
     calls: tuple[ToolCall, ...],
     content: str,

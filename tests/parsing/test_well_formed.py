@@ -1,4 +1,4 @@
-"""Every format has a fast reader, which is used where a call is well-formed, and says no other."""
+"""Well-formed calls of every format, alone and in prose, are read alike in all ways."""
 
 from __future__ import annotations
 
@@ -9,41 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.parsing.samples import tagged
-from tests.parsing.test_fast import TOOLS, calls, check_alike, damaged
+from tests.parsing.test_alike import TOOLS, calls, check_alike, damaged
 from tunaeval.formats import FORMATS
 from tunaeval.parsing import reader_of, render, render_calls
-from tunaeval.parsing.fast.blocks import block_reader
 from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools
 
-_SLOW = {
-    "loose-json",
-    "functionary-v3.2",
-    "k2-horizon-xml",
-    "minimax-m3",
-    "name-json",
-    "python-calls",
-    "tool-calls",
-    "tool-elements",
-}
-"""Formats whose calls are repaired by their nature, or whose words no fast reader knows."""
-
-_FAST = [name for name, form in FORMATS.items() if name not in _SLOW and not form.addressed]
 CALL = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})
-
-
-@pytest.mark.parametrize("name", _FAST)
-@pytest.mark.parametrize("tools", [None, TOOLS], ids=["any", "known"])
-def test_every_format_has_a_fast_reader(name: str, tools: Tools | None) -> None:
-    form, text = FORMATS[name], render([CALL], name)
-    opener = form.opener.text if form.opener else ""
-    if form.python and not opener:
-        text = text[text.index("[") :]
-    start, calls = text.index(opener), list[ToolCall]()
-    if form.around and opener and opener == form.around[0].text:
-        start = text.index(opener, start + 1)
-    end = block_reader(form)(text, start, start + len(opener), tools, calls)
-    assert end > start, text
-    assert [(call.name, call.arguments) for call in calls] == [(CALL.name, CALL.arguments)]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -64,7 +35,7 @@ def test_no_more_calls_are_read_than_may_be(count: int) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=settings().max_examples // 4)
 @given(data=st.data(), tools=st.sampled_from([None, TOOLS]), level=st.sampled_from(LEVELS))
-def test_without_them_a_call_alone_is_read_alike(
+def test_a_call_alone_is_read_alike(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
     """One call, and what its format writes around it; at most one thing in it is damaged."""
@@ -75,7 +46,7 @@ def test_without_them_a_call_alone_is_read_alike(
     check_alike(name, text, tools, level)
 
 
-def test_results_of_fast_readers_are_frozen_and_equal() -> None:
+def test_results_of_the_shortcut_are_frozen_and_equal() -> None:
     result = reader_of(FORMATS["hermes"]).parse(tagged('{"name": "f", "arguments": {}}'))
     assert type(result) is ParseResult
     assert repr(result.calls[0]).startswith("ToolCall(name='f'")

@@ -1,4 +1,4 @@
-"""Without fast readers nothing changes."""
+"""A text is read alike by the shortcut for one block, by the scanner, and as a stream."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def damaged(draw: st.DrawFn, text: str, form: Format) -> str:
 
 
 def check_alike(name: str, text: str, tools: Tools | None, level: Level) -> None:
-    """The same in every field: as it is read, step by step, and as a stream."""
+    """The same in every field: by the shortcut where it reads, by the scanner, as a stream."""
     reader = READERS[name]
     found = reader.parse(text, tools=tools, level=level)
-    slow = read_whole(FINDERS[name], text, tools, level, fast=False)[0]
+    slow = read_whole(FINDERS[name], text, tools, level)[0]
     stream = reader.stream(tools=tools, level=level)
     stream.feed(text)
     assert found == slow
@@ -141,7 +141,7 @@ def test_a_backslash_before_zeros_is_no_nul() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data(), tools=SOME_TOOLS, level=SOME_LEVELS)
-def test_without_fast_readers_nothing_changes(
+def test_the_shortcut_and_streams_change_nothing(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
     check_alike(name, data.draw(texts(FORMATS[name])), tools, level)
@@ -149,7 +149,7 @@ def test_without_fast_readers_nothing_changes(
 
 @pytest.mark.parametrize("name", ["all", "qwen25", "mistral", "dots", "k2-horizon"])
 @given(data=st.data(), tools=SOME_TOOLS, level=SOME_LEVELS)
-def test_without_them_nothing_changes_in_sets_of_formats(
+def test_they_change_nothing_in_sets_of_formats(
     name: str, data: st.DataObject, tools: Tools | None, level: Level
 ) -> None:
     forms = st.sampled_from(READERS[name].formats)
@@ -270,7 +270,6 @@ _BEHIND = (
 @pytest.mark.parametrize("piece", REPEATED)
 @pytest.mark.parametrize("behind", _BEHIND)
 def test_what_is_met_again_is_read_alike(piece: str, behind: str) -> None:
-    """The fast way remembers what came of a text that was refused."""
     for text in (piece * 50 + behind, f"{piece * 40}\n{behind}\n{piece * 40}"):
         for level in LEVELS:
             check_alike("all", text, TOOLS, level)
