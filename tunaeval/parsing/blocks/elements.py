@@ -61,6 +61,7 @@ class ElementsReader:
         self._window = window
         self._ends = ends
         self._word = word
+        self._begins = re.compile(rf"{re.escape(word.prefix)}(?=</?[^\W\d])")
         self._root = schema
         self._open = [_Open("", schema)]
         self._repairs: list[Repair] = []
@@ -75,7 +76,7 @@ class ElementsReader:
             if (yield from self._is_raw(top)):
                 text = yield from self._raw(top.tag)
             else:
-                text = yield from self._until(mark)
+                text = yield from self._until()
             if isinstance(text, Unreadable):
                 return text
             if text is None:
@@ -96,19 +97,19 @@ class ElementsReader:
                 return fault
             window.pos += len(prefix) + len(tag[0])
 
-    def _until(self, prefix: str) -> Generator[None, None, str | None]:
-        """The text up to the next prefix; None if the text ends before it."""
-        window, pieces = self._window, []
-        while (end := window.text.find(prefix, window.pos)) < 0:
+    def _until(self) -> Generator[None, None, str | None]:
+        """The text up to what begins like a tag; None if the text ends before it."""
+        window, pieces, held = self._window, list[str](), len(self._word.prefix) + 2
+        while (found := self._begins.search(window.text, window.pos)) is None:
             if window.final:
                 window.pos = len(window.text)
                 return None
-            end = max(window.pos, len(window.text) - len(prefix) + 1)
+            end = max(window.pos, len(window.text) - held)
             pieces.append(window.text[window.pos : end])
             window.pos = end
             yield
-        pieces.append(window.text[window.pos : end])
-        window.pos = end
+        pieces.append(window.text[window.pos : found.start()])
+        window.pos = found.start()
         return "".join(pieces)
 
     def _tag(self) -> Generator[None, None, re.Match[str] | None]:
