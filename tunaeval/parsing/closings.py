@@ -5,15 +5,27 @@ grammar for that, and what is reported where a closer is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tunaeval.grammar import Elements, Format, Literal, Many, Space, Value, Word
+from tunaeval.grammar import (
+    Attribute,
+    Elements,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Space,
+    Value,
+    Word,
+    starts_with_space,
+)
 from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
 
 from .chains import chain, start_of
 from .marks import Marks
-from .patterns import row
+from .patterns import SPACE, any_of, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,54 @@ def closing_of(form: Format, word: Word, after: tuple[Word, ...]) -> Closing:
     return known[2]
 
 
+class Plain(NamedTuple):
+    """How an argument is read at once whose value holds nothing that markup begins with.
+
+    `match` finds all of it, up to the next one. Its groups are the key, the attribute if the format
+    has one, and the value's text. Whatever it finds would be found word by word.
+    """
+
+    match: Callable[[str, int], re.Match[str] | None]
+    key: Key
+    attribute: Attribute | None
+    value: Value
+
+
+def plain_of(form: Format, many: Many, after: tuple[Word, ...]) -> Plain | None:
+    """How arguments of `form` are read at once; None if one of their words has no pattern."""
+    key = id(form), id(many), len(after)
+    if key not in _plain:
+        if len(_plain) >= KEPT_CLOSINGS:
+            _plain.clear()
+        _plain[key] = (form, many, _made_plain(form, many, after))
+    return _plain[key][2]
+
+
+_plain: dict[tuple[int, int, int], tuple[Format, Many, Plain | None]] = {}
+
+
+def _made_plain(form: Format, many: Many, after: tuple[Word, ...]) -> Plain | None:
+    words, at = many.words, _value_at(many)
+    first, value, closer, rest = words[0], words[at], words[at + 1], words[at + 2 :]
+    head, tail = row(words[:at]), row(rest, space=WIDE_SPACE)
+    inner = [each for word in words[:at] for each in getattr(word, "words", (word,))]
+    attribute = next((word for word in inner if isinstance(word, Attribute)), None)
+    key = next(word for word in words if isinstance(word, Key))
+    if head is None or tail is None or starts_with_space(many):
+        return None
+    assert isinstance(first, Literal)  # noqa: S101 - a format without it is refused when built
+    assert isinstance(value, Value)  # noqa: S101 - as above
+    assert isinstance(closer, Literal)  # noqa: S101 - as above
+    closing = closing_of(form, value, (*words[at + 1 :], many, *after))
+    marks = (first, closer, form.closer or closer)
+    begins = "".join(sorted({text[0] for word in marks for text in word.spellings}))
+    quoted = f"(?!{re.escape(value.quotes[0])})" if value.quotes[0] else ""
+    text = f"{quoted}([^{re.escape(begins)}]*+)(?={closing.follow.pattern})"
+    made = re.compile(f"{SPACE}{head}{text}{any_of(closer)}{tail}")
+    groups = 2 + (attribute is not None)
+    return Plain(made.match, key, attribute, value) if made.groups == groups else None
+
+
 def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
     closer, last = after[0], form.closer
     assert isinstance(closer, Literal)  # noqa: S101 - a format without it is refused when built
@@ -81,6 +141,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         incomplete = "|".join(_incomplete(ends, onward)) or "(?!)"
         follow += f"|{_spelled(closer)}{WIDE_SPACE}(?:{incomplete})"
     around = _spelled(form.around[1]) if form.around and form.around[1].text else ""
+    sibling = _sibling(many)
     optional, behind = "".join(f"(?:{end})?+" for end in ends[:-1]), _ignored(form)
     return Closing(
         closer.spellings,
@@ -92,7 +153,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         re.compile(rf"{optional}\Z"),
         re.compile(rf"{optional}{ends[-1]}(?:(?:{behind}){WIDE_SPACE})*+\Z" if last else "(?!)"),
         re.compile("|".join(filter(None, ("".join(ends) if last else "", around))) or "(?!)"),
-        re.compile(sibling) if (sibling := _sibling(many)) else None,
+        re.compile(sibling) if sibling else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
         value.quotes if isinstance(value, Value) else ("", ""),
         Marks(form, many, closer.text),
@@ -135,8 +196,11 @@ def _ignored(form: Format) -> str:
 
 
 def _sibling(many: Many) -> str | None:
-    at = next((i for i, word in enumerate(many.words) if isinstance(word, Value)), 0)
-    return row(many.words[:at])
+    return row(many.words[: _value_at(many)])
+
+
+def _value_at(many: Many) -> int:
+    return next((at for at, word in enumerate(many.words) if isinstance(word, Value)), 0)
 
 
 def _spelled(word: Literal) -> str:

@@ -26,7 +26,8 @@ from tunaeval.limits import VALUE_AHEAD
 from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 
-from ..closings import Closing, closing_of, stops_of
+from ..closings import Closing, Plain, closing_of, plain_of, stops_of
+from ..known import object_at
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
 from ..swallowed import note_of, with_marks
@@ -84,7 +85,7 @@ class Words(Begun):
     def _begin(self, name: str) -> None:
         """The name stands, and what has to follow it."""
         setting = self._setting
-        if not self._quoted:
+        if not self._quoted and setting.collector.events is not None:
             waiting = self._ledger.count
             self._live = setting.collector.begin(waiting, self._start, setting.tools)
         if self._live:
@@ -120,8 +121,10 @@ class Words(Begun):
     def _many(
         self, word: Many, after: tuple[Word, ...]
     ) -> Generator[None, None, bool | Unreadable]:
-        first = word.words[0]
+        first, plain = word.words[0], plain_of(self._form, word, after)
         while True:
+            if plain and self._window.final:
+                self._plain_arguments(plain)
             if not starts_with_space(word):
                 yield from skip_space(self._window)
             if not (isinstance(first, Literal) and (yield from self._literal(first))):
@@ -135,6 +138,18 @@ class Words(Begun):
                 return Unreadable("invalid-arguments", "an argument that is not whole")
             if self._lost_closer:
                 return True
+
+    def _plain_arguments(self, plain: Plain) -> None:
+        """Read the arguments here that hold no markup, each at once; their text is all there."""
+        window, root = self._window, self._setting.parameters(self._name) or None
+        while found := plain.match(window.text, window.pos):
+            key, *kind, text = found.groups()
+            self._key = unescaped(key) if plain.key.escaped else key
+            self._raw = _kind_of(kind[0], plain.attribute) if plain.attribute else None
+            if self._name and self._live is None:
+                self._begin(self._name)
+            self._argument(Piece(self._key, self._raw, text), plain.value, root, told=False)
+            window.pos = found.end()
 
     def _row(
         self, words: tuple[Word, ...], after: tuple[Word, ...]
@@ -165,6 +180,9 @@ class Words(Begun):
         if self._live:
             live = LiveObject(self._live, reader.draft.pieces, depth=1)
             read = yield from self._setting.collector.follow(live, reader)
+        elif window.final and not word.mark:
+            known = self._setting.known
+            read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
         else:
             read = yield from reader.read()
         if isinstance(read, Unreadable):
@@ -179,8 +197,7 @@ class Words(Begun):
         return bool(self._key)
 
     def _attribute(self, word: Attribute, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        said = yield from bounded(self._window, _ATTRIBUTE)
-        self._raw = "text" if said in word.text else "json" if said in word.json else None
+        self._raw = _kind_of((yield from bounded(self._window, _ATTRIBUTE)), word)
         return True
 
     def _value(
@@ -247,6 +264,11 @@ class Words(Begun):
         self._repairs += tree.repairs
         self._notes += tree.notes
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
+
+
+def _kind_of(written: str | None, word: Attribute) -> str | None:
+    """Return what an attribute says of a value: "text", "json", or None."""
+    return "text" if written in word.text else "json" if written in word.json else None
 
 
 _Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
