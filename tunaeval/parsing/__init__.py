@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         qwen25,
         sole_parser_for,
     )
+    from .collect import Kind
     from .fitting import fits
     from .given import AnyTools, known_tools
     from .leaked import structured_only
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .streaming.events import TILES, Event
     from .streaming.live import arguments_text
     from .streaming.stream import Stream
-    from .tiling import Kind
     from .uses import (
         format_named,
         instructions,

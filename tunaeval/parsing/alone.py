@@ -22,7 +22,7 @@ from .fitting import fits
 from .made import call_of, result_of
 
 if TYPE_CHECKING:
-    from .known import Objects
+    from .judge import Objects
 
 TextReader: TypeAlias = "Callable[[str, Tools | None, Level, Objects], ParseResult | None]"
 """Reads a whole text, or answers None."""

@@ -15,7 +15,7 @@ from .reader import Reader, reader_of
 if TYPE_CHECKING:
     from tunaeval.types.roles import Parser
 
-    from .known import Objects
+    from .judge import Objects
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and

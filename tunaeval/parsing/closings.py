@@ -23,9 +23,8 @@ from tunaeval.grammar import (
 )
 from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
 
-from .chains import chain, start_of
 from .marks import Marks
-from .patterns import SPACE, any_of, row
+from .patterns import SPACE, any_of, chain, row, start_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,17 +204,6 @@ def _value_at(many: Many) -> int:
 
 def _spelled(word: Literal) -> str:
     return f"(?:{'|'.join(map(re.escape, word.spellings))})"
-
-
-def missing_closer(text: str, at: int, closer: Literal) -> tuple[str, int]:
-    """What is said where a closer is missing behind calls, and where the block ends then.
-
-    The beginning of the closer in which the text ends belongs to the block.
-    """
-    rest = text[at : at + max(map(len, closer.spellings))]
-    where = "other text follows" if rest else "the text ends"
-    cut = any(spelling.startswith(rest) for spelling in closer.spellings)
-    return f"{where} before {closer.text!r}", at + len(rest) if cut else at
 
 
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match

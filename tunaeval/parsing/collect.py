@@ -6,9 +6,11 @@ Pieces are offsets into the whole text, so nothing is copied until the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
@@ -20,7 +22,6 @@ from .made import result_of
 from .streaming.events import Event, event
 from .streaming.live import LiveCall
 from .streaming.live_objects import LiveObject
-from .tiling import Kind, Tiling
 
 JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
@@ -298,3 +299,61 @@ def _call_moved(call: ToolCall, place: Callable[[int], int]) -> ToolCall:
 
 def _moved(span: Span, place: Callable[[int], int]) -> Span:
     return Span(place(span.start), place(span.end))
+
+
+Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
+
+
+class Tiling:
+    """The tiles so far: `kinds`, and where each ends."""
+
+    __slots__ = ("ends", "kinds")
+
+    def __init__(self) -> None:
+        self.kinds: list[Kind] = []
+        self.ends = array("q")
+
+    def __iter__(self) -> Iterator[tuple[Kind, int, int]]:
+        """Each tile's kind, start and end."""
+        start, last = 0, len(self.kinds) - 1
+        for at, (kind, end) in enumerate(zip(self.kinds, self.ends, strict=True)):
+            if kind == "call" or at == last or self.kinds[at + 1] != kind:
+                yield kind, start, end
+                start = end
+
+    def text_of(self, kind: Kind, text: str) -> str:
+        """All of `text` that is of this kind."""
+        if len(self.kinds) == 1:
+            return text if self.kinds[0] == kind else ""
+        ends = self.ends
+        found = [
+            text[ends[at - 1] if at else 0 : ends[at]]
+            for at, each in enumerate(self.kinds)
+            if each == kind
+        ]
+        return found[0] if len(found) == 1 else "".join(found)
+
+    @property
+    def end(self) -> int:
+        """Up to where the text is covered."""
+        return self.ends[-1] if self.ends else 0
+
+    @property
+    def begins(self) -> int:
+        """Where the last tile begins."""
+        return self.ends[-2] if len(self.ends) > 1 else 0
+
+    @property
+    def last(self) -> Kind | None:
+        """What the last tile is."""
+        return self.kinds[-1] if self.kinds else None
+
+    def cut(self, start: int) -> None:
+        """Take back all that was covered behind `start`."""
+        kind = self.last
+        while self.end > start:
+            kind = self.kinds.pop()
+            self.ends.pop()
+        if kind and self.end < start:
+            self.kinds.append(kind)
+            self.ends.append(start)

@@ -5,12 +5,26 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import QUOTES, REPAIRS, Note, Read, Unreadable, fit, read_json, repair_of
+from tunaeval.limits import KEPT_OBJECTS
+from tunaeval.repair import (
+    QUOTES,
+    REPAIRS,
+    JsonReader,
+    Note,
+    Read,
+    Unreadable,
+    begins_soundly,
+    fit,
+    has_long_number,
+    read_json,
+    repair_of,
+    scan,
+)
 from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
@@ -24,6 +38,7 @@ from tunaeval.types import (
     ToolCall,
     Tools,
 )
+from tunaeval.window import Window
 
 from .fitting import bent, fits, misplaced, undeclared, unwrapped
 from .made import call_of
@@ -84,12 +99,18 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return Verdict(None, (found,), form.marked)
+    if len(value) == 2 and word.name in value and not (read[1] or read[2] or read[3] or frame):
+        name, arguments = value[word.name], value.get(word.arguments)
+        call = sound_call(name, arguments, form.name, span, tools)
+        if call:
+            return _new_tuple(Verdict, (call, (), True, False))
     claim = _claim(value, word, span, truncated=read.truncated)
-    attempt, fault = _refusal(claim, read, tools, marked=form.marked)
+    attempt, fault = _claim_fault(claim, read, tools, marked=form.marked)
     arguments = fault or _arguments(claim, tools, span)
     repairs = (*frame, *read.repairs, *claim.repairs)
     if repairs and not isinstance(arguments, Note):
-        arguments = _forbidden(repairs, level) or arguments
+        forbidden = first_forbidden(repairs, level)
+        arguments = refusal(forbidden) if forbidden else arguments
     if isinstance(arguments, Note):
         return _new_tuple(Verdict, (None, (arguments,), attempt, claim.truncated))
     notes = (*read.notes, *claim.notes)
@@ -261,7 +282,7 @@ def _key(
     return None
 
 
-def _refusal(
+def _claim_fault(
     claim: _Claim, read: Read, tools: Tools | None, *, marked: bool
 ) -> tuple[bool, Note | None]:
     """Whether the claim is an attempt, and why it is no call before its arguments are read."""
@@ -330,16 +351,17 @@ def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
     return "properties" not in properties
 
 
-def _forbidden(repairs: tuple[Repair, ...], level: Level) -> Note | None:
-    """The first repair that this level does not allow, as the reason for refusing the call."""
+def first_forbidden(repairs: Iterable[Repair], level: Level) -> Repair | None:
+    """The first repair that this level does not allow; None if it allows all of them."""
     allowed = _RANK[level]
-    for repair in repairs:
-        if _RANK[repair.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
-            reason = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
-            if repair.code in REPAIRS or repair.code in _REFUSED_AS:
-                return Note(_REFUSED_AS.get(repair.code, "invalid-json"), reason)
-            return Note("mended", reason)
-    return None
+    return next((each for each in repairs if _RANK[each.level] > allowed), None)  # type: ignore[index]  # a Repair's level is one of LEVELS
+
+
+def refusal(repair: Repair) -> Note:
+    """Why a call is refused whose repair the level does not allow."""
+    reason = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
+    own = "invalid-json" if repair.code in REPAIRS else "mended"
+    return Note(_REFUSED_AS.get(repair.code, own), reason)
 
 
 _REFUSED_AS = {
@@ -356,3 +378,37 @@ _new_tuple = tuple.__new__
 def _kind(value: object) -> str:
     names = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
     return "nothing" if value is None else names.get(type(value), "a number")
+
+
+Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
+"""By the offset of an object and the texts that may end it: what was read there, and its end."""
+
+
+def object_at(
+    text: str, at: int, base: int, stops: tuple[str, ...], known: Objects | None
+) -> tuple[Read | Unreadable, int]:
+    """Read the object at index `at` of a text that is all there; return it and its end.
+
+    `base` is the offset of the text's first character in the whole. Sound JSON is decoded, as
+    nothing around it can change where it ends; anything else is read with repairs.
+    """
+    key = base + at, stops
+    if known is not None and (before := known.get(key)):
+        return before[0], before[1] - base
+    sound = scan(text, at) if begins_soundly(text, at) else None
+    if isinstance(sound, tuple) and not has_long_number(text, at, sound[1]):
+        read: Read | Unreadable = _new_tuple(Read, (sound[0], (), sound[2], False))
+        end = sound[1]
+    else:
+        window = Window(text, final=True)
+        window.pos, window.base = at, base
+        found = JsonReader(window, stops).advance()
+        if found is None:
+            raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")
+        read, end = found, window.pos
+    if known is not None and len(known) < KEPT_OBJECTS:
+        known[key] = read, base + end
+    return read, end
+
+
+_new_tuple = tuple.__new__

@@ -23,7 +23,7 @@ from tunaeval.grammar import (
 from tunaeval.limits import KEPT
 from tunaeval.types import Tools
 
-from .tokens import Token
+from .finder import Token
 
 _WORDS = re.compile(r"[\w.-]++")
 _IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")

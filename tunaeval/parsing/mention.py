@@ -10,7 +10,7 @@ from tunaeval.limits import WIDEST_GAP
 from tunaeval.window import Window
 
 from .collect import Collector
-from .tokens import Token
+from .finder import Token
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
 

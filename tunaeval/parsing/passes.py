@@ -6,12 +6,11 @@ from tunaeval.limits import MAX_TEXT
 from tunaeval.types import Level, ParseResult, Tools
 from tunaeval.window import Window
 
-from .collect import Collector
+from .collect import Collector, Tiling
 from .finder import Finder
-from .known import Objects
+from .judge import Objects
 from .lost_calls import report_lost_calls
 from .scanner import Scanner
-from .tiling import Tiling
 from .unread import report_unread
 
 

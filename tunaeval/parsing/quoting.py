@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from tunaeval.limits import KEPT, LIST_BEFORE
-from tunaeval.types import Tools
+from tunaeval.types import Diagnosis, Span, Tools
 from tunaeval.window import Window
+
+from .collect import Collector
+
+if TYPE_CHECKING:
+    from tunaeval.window import Window
+
 
 FENCE = "```"
 """Of Markdown: what is in it may be code."""
@@ -96,3 +103,130 @@ def in_ticks(line: str) -> bool:
     start = line.rfind("\n")
     known = start >= 0 or len(line) < KEPT
     return known and len(_TICK.findall(line, start + 1)) % 2 == 1
+
+
+END_TOKENS = (
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_turn|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<｜end▁of▁sentence｜>",
+    "<end_of_turn>",
+    "<eos>",
+    "</s>",
+)
+"""Of chat templates: what a model ends its turn with, and servers mostly leave out."""
+
+_ENDS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s{{0,40}}+){{1,8}}+")
+
+
+def ends_text(window: Window) -> int | None:
+    """How many characters end the text from the token here on; 0: more follows; None to wait."""
+    found = _ENDS.match(window.text, window.pos)
+    end = found.end() if found else window.pos
+    rest = window.text[end : end + max(map(len, END_TOKENS))]
+    if not rest and window.final:
+        return end - window.pos
+    waits = not window.final and any(token.startswith(rest) for token in END_TOKENS)
+    return None if waits else 0
+
+
+def before_end_tokens(text: str) -> int:
+    """Where the tokens begin that the text ends with, few of them; its length if there are none."""
+    end = len(text)
+    for _ in range(8):
+        bare = text[:end].rstrip()
+        token = next((token for token in END_TOKENS if bare.endswith(token)), "")
+        if not token:
+            break
+        end = len(bare) - len(token)
+    return end
+
+
+LINES = (
+    "### Instruction",
+    "### Input",
+    "### User",
+    "### Human",
+    "### Question",
+    "### Response",
+    "### Assistant",
+    "User:",
+    "Human:",
+    "Assistant:",
+    "Question:",
+    "Output:",
+    "Observation:",
+    '"""',
+    "'''",
+)
+"""They begin a later turn at the beginning of a line, as anybody writes a dialogue.
+
+An answer of the model's own is one, too: it has answered already. So is the end of a string that
+nothing began: the model goes on with a program that has the answer in a string.
+"""
+
+TOKENS = (
+    "<|im_start|>user",
+    "<|im_start|>tool",
+    "<|start_header_id|>user",
+    "<|start_header_id|>ipython",
+    "<|start_header_id|>tool",
+    "<|start|>user",
+    "<|start|>functions.",
+    "<|user|>",
+    "<|observation|>",
+    "<|USER|>",
+    "<|User|>",
+    "<｜User｜>",
+    "<start_of_turn>user",
+    "[INST]",
+    "[TOOL_RESULTS]",
+    "<tool_response>",
+)
+"""Of chat templates: what a user's or a tool's turn begins with."""
+
+TURNS = frozenset((*LINES, *TOKENS))
+
+_LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
+begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
+"""Search the first later turn."""
+
+
+ELLIPSES = ("...", "…")
+
+
+def tell_end(
+    collector: Collector,
+    end: int,
+    *,
+    cut: str,
+    announced: int | None,
+    in_code: bool,
+    trails_off: bool,
+) -> None:
+    """Diagnose a cut at `end`: in code, behind an announcement, or in an ellipsis.
+
+    `cut` is the beginning of an opener that the text ends in, `announced` where calls were
+    announced and have not come yet.
+    """
+    if in_code:
+        collector.truncated = True
+        collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
+    elif announced is not None and collector.last == "markup":
+        collector.diagnose("truncated", "calls were announced and none came", announced, end)
+        collector.attempt(announced, cut=True)
+    elif cut:
+        collector.diagnose("truncated", f"the text ends inside {cut!r}", end - len(cut), end)
+        collector.attempt(end - len(cut), cut=True)
+    elif trails_off:
+        collector.truncated = True
+        collector.note(trailing_ellipsis(end))
+
+
+def trailing_ellipsis(end: int) -> Diagnosis:
+    """What there is to say of a text that ends in dots at `end`."""
+    return Diagnosis("trailing-ellipsis", "the text ends in an ellipsis", Span(end, end))

@@ -19,9 +19,9 @@ from .finder import Finder, finder_of
 from .given import AnyTools, known_text, known_tools, may_abstain
 
 if TYPE_CHECKING:
-    from .known import Objects
+    from .collect import Tiling
+    from .judge import Objects
     from .streaming.stream import Stream
-    from .tiling import Tiling
 
 _compiling = RLock()
 """Held while a reader is compiled, so that several threads make its finder once."""

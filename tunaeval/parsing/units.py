@@ -19,12 +19,11 @@ from tunaeval.repair import repair_of
 from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window, read_all
 
-from .blocks.objects import Block
-from .blocks.python import PythonBlock
-from .blocks.recovering import Setting
-from .blocks.tagged import TaggedBlock
-from .collect import Collector
-from .tiling import Tiling
+from .block import Setting
+from .collect import Collector, Tiling
+from .objects import Block
+from .python_calls import PythonBlock
+from .tagged import TaggedBlock
 
 ESCAPED = "\\_"
 

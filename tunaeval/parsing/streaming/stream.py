@@ -13,11 +13,10 @@ from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
 from ..abstaining import widened, without_abstaining
-from ..collect import Collector
+from ..collect import Collector, Kind
 from ..finder import Finder
 from ..lost_calls import report_lost_calls
 from ..scanner import Scanner
-from ..tiling import Kind
 from ..unread import report_unread
 from .deltas import Deltas
 from .events import TEXTS, Event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tunaeval.grammar import Elements
 from tunaeval.types import JsonObject, JsonValue
 
-from ..blocks.elements import TAG
+from ..elements import TAG
 from ..typing import as_json, typed
 
 

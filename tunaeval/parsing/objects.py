@@ -15,14 +15,12 @@ from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
 
-from ..closings import missing_closer, stops_of
-from ..judge import Verdict, judge, may_have_ended_early, unreadable
-from ..known import object_at
-from ..patterns import twice
-from ..quoting import FENCE
-from ..streaming.live_objects import LiveObject
-from .recovering import Begun, Setting
-from .steps import bounded, literal, next_char, skip_space
+from .block import Begun, Setting, bounded, literal, next_char
+from .closings import stops_of
+from .judge import Verdict, judge, may_have_ended_early, object_at, unreadable
+from .patterns import twice
+from .quoting import FENCE
+from .streaming.live_objects import LiveObject
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
 _LIST = re.compile(r"\[[ \t\r\n]{0,24}.?", re.DOTALL)
@@ -57,9 +55,9 @@ class Block(Begun):
             if closed:
                 yield from self._between(words[at + 1 : -1])
             yield from self._after(closer, closed=closed)
-        elif closed and self._ledger.waiting and not call.inside:
+        elif closed and self._waiting and not call.inside:
             yield from self._extra_bracket()
-        self._ledger.close(self._window.offset)
+        self._close_at(self._window.offset)
 
     # --- the frame ---------------------------------------------------------------------------
 
@@ -74,13 +72,13 @@ class Block(Begun):
             elif isinstance(word, Markup):
                 yield from bounded(window, re.compile(word.pattern))
             elif isinstance(word, Space):
-                yield from skip_space(window)
+                yield from next_char(window)
         char = yield from next_char(window)
         char, last = yield from self._openers(char)
         if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
             yield from bounded(window, _LANGUAGE)
             self._fenced = True
-            repair = self._ledger.repair_here("fence", "a code fence around the call")
+            repair = self._repair_here("fence", "a code fence around the call")
             self.frame = (*self.frame, repair)
             char = yield from next_char(window)
         if char == "" and self._form.marked and not self._is_a_word():
@@ -118,7 +116,7 @@ class Block(Begun):
             if not (yield from literal(window, again)):
                 break
             self._doubled, last = self._doubled + 1, here
-            self.frame = (self._ledger.repair_here("doubled-tag", "the opener is there twice"),)
+            self.frame = (self._repair_here("doubled-tag", "the opener is there twice"),)
             char = yield from next_char(window)
         return char, last
 
@@ -135,7 +133,7 @@ class Block(Begun):
         """The words between the calls and the closer; what is missing shows at the closer."""
         for word in words:
             if isinstance(word, Literal):
-                yield from skip_space(self._window)
+                yield from next_char(self._window)
                 yield from literal(self._window, word.spellings)
 
     def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
@@ -145,18 +143,10 @@ class Block(Begun):
             yield from literal(window, (FENCE,))
         if not closed:
             return
-        yield from next_char(window)
-        self.closed = yield from literal(window, closer.spellings)
-        if self.closed:
-            for _ in range(self._doubled):
-                yield from next_char(window)
-                yield from literal(window, closer.spellings)
-            return
-        self.closed = window.pos == len(window.text)
-        message, end = missing_closer(window.text, window.pos, closer)
-        self._ledger.repair("unclosed", message)
-        if window.final:
-            window.pos = end
+        yield from self._pass_closer(closer)
+        for _ in range(self._doubled if self.closed else 0):
+            yield from next_char(window)
+            yield from literal(window, closer.spellings)
 
     # --- the calls ---------------------------------------------------------------------------
 
@@ -168,9 +158,7 @@ class Block(Begun):
         if char == "[":
             self._window.pos += 1
             if not word.array:
-                repair = self._ledger.repair_here(
-                    "several-calls", "an array where one object belongs"
-                )
+                repair = self._repair_here("several-calls", "an array where one object belongs")
                 self.frame = (*self.frame, repair)
         return (yield from self._row(word, stops, listed=char == "["))
 
@@ -210,12 +198,12 @@ class Block(Begun):
     def _several(self) -> None:
         """A repair of the first call and of all that follow it."""
         message = "several calls in one pair of markers"
-        self._ledger.repair("several-calls", message)
-        self.frame = (*self.frame, self._ledger.repair_here("several-calls", message))
+        self._repair_last("several-calls", message)
+        self.frame = (*self.frame, self._repair_here("several-calls", message))
 
     def _is_full(self) -> bool:
         collector = self._setting.collector
-        collector.full = len(collector.calls) + self._ledger.count >= MAX_CALLS
+        collector.full = len(collector.calls) + self._count >= MAX_CALLS
         return collector.full
 
     def _extra_bracket(self) -> Reading[None]:
@@ -233,15 +221,15 @@ class Block(Begun):
         if self._extra <= MAX_REPAIRS:
             message = "a bracket too many after a complete call"
             level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
-            self._ledger.repair("extra-closer", message, level)
+            self._repair_last("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """Something else than an object follows; whether the calls so far stand."""
         if listed and count:
-            self._ledger.repair("unclosed", "an array of calls that was never closed")
+            self._repair_last("unclosed", "an array of calls that was never closed")
         elif char and (comma or char in QUOTES):
             message = "the call was closed before all of it was written"
-            self._ledger.repair("early-closer", message, "lenient")
+            self._repair_last("early-closer", message, "lenient")
         if count:
             return True
         self.failed = True
@@ -250,13 +238,13 @@ class Block(Begun):
                 self._cut("the text ends before a call")
             else:
                 span = Span(self._start, self._window.offset)
-                self._ledger.refuse("invalid-json", f"{char!r} where a call was expected", span)
+                self._refuse("invalid-json", f"{char!r} where a call was expected", span)
         return False
 
     def _object(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
         """One object: a call, or content. False when what follows cannot be a call of this row."""
-        window, ledger = self._window, self._ledger
-        ledger.settle()
+        window = self._window
+        self._settle()
         start = window.offset
         if window.final and self._setting.collector.events is None:
             known = self._setting.known
@@ -284,7 +272,7 @@ class Block(Begun):
     ) -> Generator[None, None, Read | Unreadable]:
         """Read an object, and tell of it while it grows."""
         collector, setting = self._setting.collector, self._setting
-        call = None if self._quoted else collector.begin(self._ledger.count, start, setting.tools)
+        call = None if self._quoted else collector.begin(self._count, start, setting.tools)
         if call is None:
             return (yield from reader.read())
         keys = None if word.keyed else (word.name, word.arguments)
@@ -293,33 +281,28 @@ class Block(Begun):
 
     def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:
         """Hand on what was judged; whether more of its kind may follow."""
-        collector, ledger = self._setting.collector, self._ledger
-        collector.truncated = collector.truncated or verdict.truncated or read.truncated
-        if self._quoted:
-            collector.diagnose("quoted", "a call in inline code is only quoted", *span)
-        else:
-            collector.verdict(verdict, span)
-            if verdict.call:
-                ledger.accept(verdict.call)
-                return True
-            collector.drop(ledger.count)
-            codes = [diagnosis.code for diagnosis in verdict.diagnoses(span)]
-            if read.truncated and "truncated" not in codes:
-                collector.diagnose("truncated", "the text ends inside an object", *span)
-        ledger.content(span.end)
+        collector = self._setting.collector
+        collector.truncated = collector.truncated or read.truncated
+        self._take(verdict, span)
+        if self._waiting:
+            return True
+        codes = [note.code for note in verdict.notes if verdict.attempt]
+        if read.truncated and not self._quoted and "truncated" not in codes:
+            collector.diagnose("truncated", "the text ends inside an object", *span)
+        self._content_to(span.end)
         return verdict.attempt or self._form.marked
 
     def _unreadable(self, read: Unreadable, span: Span) -> None:
         self.failed = True
-        self._setting.collector.drop(self._ledger.count)
+        self._setting.collector.drop(self._count)
         verdict = unreadable(read, self._form)
         if not self._quoted:
             self._setting.collector.verdict(verdict, span)
-        self._ledger.content(span.end)
+        self._content_to(span.end)
 
     def _cut(self, message: str) -> None:
         """The text ends before there was anything to read."""
         end = self._window.offset
         if not self._quoted:
-            self._ledger.refuse("truncated", message, Span(self._start, end), cut=True)
-        self._ledger.content(end)
+            self._refuse("truncated", message, Span(self._start, end), cut=True)
+        self._content_to(end)

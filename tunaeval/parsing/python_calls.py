@@ -20,11 +20,9 @@ from tunaeval.repair import PythonReader, Read, Unreadable
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
-from ..closings import missing_closer
-from ..judge import judge_named, sound_call
-from ..quoting import IN_PROGRAM_STRING
-from .recovering import Begun, Setting
-from .steps import bounded, literal, next_char, stands
+from .block import Begun, Setting, bounded, next_char, stands
+from .judge import judge_named
+from .quoting import IN_PROGRAM_STRING
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class PythonBlock(Begun):
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
         self._stops = _stops_of(form)
-        self._held: list[_Found] = []
+        self._found: list[_Found] = []
         self._likely = not self._bare
         self._known = False
         self._alone = begins_line or quoted or not self._bare
@@ -106,7 +104,7 @@ class PythonBlock(Begun):
         self.failed = not ended
         if ended and not self._setting.collector.full:
             yield from self._after()
-        self._ledger.close(window.offset)
+        self._close_at(window.offset)
 
     def _read_bare(self) -> Reading[None]:
         """A list without markers: all of it is calls, or all of it is text."""
@@ -118,8 +116,8 @@ class PythonBlock(Begun):
             if ended and self._convinces() and (yield from self._stands_alone()):
                 self._hand_on()
             elif self._broken:
-                self._refuse(self._held[-1])
-        self._ledger.close(window.offset)
+                self._refuse_found(self._found[-1])
+        self._close_at(window.offset)
 
     def _read_unit(self) -> Reading[None]:
         """All of the text as calls, one of which names a tool; without a body if it is not."""
@@ -132,8 +130,8 @@ class PythonBlock(Begun):
         self._hand_on()
         if depth:
             code, what = ("unclosed", "never closed") if depth > 0 else ("extra-closer", "no list")
-            self._ledger.repair(code, f"a bracket around calls: {what}")
-        self._ledger.close(window.offset)
+            self._repair_last(code, f"a bracket around calls: {what}")
+        self._close_at(window.offset)
 
     def _loose_row(self) -> Generator[None, None, int | None]:
         """Hold all calls; return how many lists are open at the end, or None at anything else."""
@@ -144,7 +142,7 @@ class PythonBlock(Begun):
             if window.pos == len(window.text):
                 break
             quote = joint[-1:] if joint[-1:] in QUOTING else ""
-            at, before, start = window.offset, len(self._held), window.pos
+            at, before, start = window.offset, len(self._found), window.pos
             if self._is_full():
                 break
             if not _begins_name(window.text[window.pos]):
@@ -152,21 +150,21 @@ class PythonBlock(Begun):
             whole = yield from self._call()
             if joint.isspace() and "\n" not in joint and "(" not in window.text[start:]:
                 return None  # a word behind calls
-            if quote and len(self._held) > before:
-                note = self._ledger.repair_here("quoted-call", "a call in quotes")
+            if quote and len(self._found) > before:
+                note = self._repair_here("quoted-call", "a call in quotes")
                 note = replace(note, span=Span(at - 1, at))
-                self._held[-1] = replace(self._held[-1], frame=(note,))
+                self._found[-1] = replace(self._found[-1], frame=(note,))
             if not whole:
-                last = self._held[-1].read if len(self._held) > before else None
+                last = self._found[-1].read if len(self._found) > before else None
                 if not (isinstance(last, Unreadable) and last.cut):
                     return None
                 window.pos = len(window.text)
                 break
-        return depth if self._held else None
+        return depth if self._found else None
 
     def _convinces(self) -> bool:
         """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
-        reads = [found.read for found in self._held]
+        reads = [found.read for found in self._found]
         sound = all(isinstance(read, Read) and not read.repairs for read in reads)
         return self._likely or (self._alone and sound)
 
@@ -207,7 +205,7 @@ class PythonBlock(Begun):
                 if self._is_full() or (count and not listed and (yield from self._is_text())):
                     return True
                 if listed and not comma:
-                    self._ledger.repair("missing-comma", "no comma between two calls")
+                    self._repair_last("missing-comma", "no comma between two calls")
                 if not (yield from self._call()):
                     return False
                 count, comma = count + 1, not listed
@@ -246,7 +244,7 @@ class PythonBlock(Begun):
             return False
         if listed:
             self._hand_on()
-            self._ledger.repair("unclosed", "a list of calls that was never closed")
+            self._repair_last("unclosed", "a list of calls that was never closed")
         return True
 
     def _call(self) -> Generator[None, None, bool]:
@@ -266,7 +264,7 @@ class PythonBlock(Begun):
         tools = self._setting.tools
         self._known = self._known or (tools is not None and name in tools)
         self._likely = self._likely or self._known or (reader.named and self._alone)
-        self._held.append(_Found(name, Span(start, window.offset), read))
+        self._found.append(_Found(name, Span(start, window.offset), read))
         if not self._bare:
             self._hand_on()
         self._broken = isinstance(read, Unreadable) and not reader.whole
@@ -279,14 +277,14 @@ class PythonBlock(Begun):
         if self.had_body:
             message = f"the text ends behind {name[:60]!r}" if cut else f"{char!r} behind a name"
             why = Unreadable("truncated" if cut else "invalid-json", message, cut=cut)
-            self._held.append(_Found(name, Span(start, self._window.offset), why))
+            self._found.append(_Found(name, Span(start, self._window.offset), why))
             if not self._bare:
                 self._hand_on()
         return cut
 
     def _is_full(self) -> bool:
         collector = self._setting.collector
-        known = len(collector.calls) + self._ledger.count + len(self._held)
+        known = len(collector.calls) + self._count + len(self._found)
         collector.full = known >= MAX_CALLS
         return collector.full
 
@@ -300,27 +298,19 @@ class PythonBlock(Begun):
 
     def _hand_on(self) -> None:
         """Judge what was held, in order."""
-        found, self._held = self._held, []
+        found, self._found = self._found, []
         for each in found:
-            self._ledger.settle()
+            self._settle()
             if self._quoted:
-                message = "a call in inline code is only quoted"
-                self._setting.collector.diagnose("quoted", message, *each.span)
-                self._ledger.content(each.span.end)
+                self._refuse_quoted(each.span)
+                self._content_to(each.span.end)
             elif isinstance(each.read, Unreadable):
-                self._refuse(each)
+                self._refuse_found(each)
             else:
                 self._judge(each, each.read)
 
     def _judge(self, found: _Found, read: Read) -> None:
-        collector, ledger, span = self._setting.collector, self._ledger, found.span
-        frame = (*self.frame, *found.frame)
-        odd = frame or read.repairs or read.notes or read.truncated
-        tools, form = self._setting.tools, self._form
-        sound = None if odd else sound_call(found.name, read.value, form.name, span, tools)
-        if sound:
-            ledger.accept(sound)
-            return
+        span = found.span
         verdict = judge_named(
             found.name,
             read,
@@ -328,47 +318,34 @@ class PythonBlock(Begun):
             span=span,
             tools=self._setting.tools,
             level=self._setting.level,
-            frame=frame,
+            frame=(*self.frame, *found.frame),
         )
         if verdict.call or self._likely:
-            collector.truncated = collector.truncated or read.truncated
-            for note in verdict.notes:
-                collector.diagnose(note.code, note.message, *span)
-        if verdict.call:
-            ledger.accept(verdict.call)
-            return
-        if self._likely:
-            collector.attempt(span.start, cut=read.truncated)
-        ledger.content(span.end)
+            self._take(verdict, span)
+        if not verdict.call:
+            self._content_to(span.end)
 
-    def _refuse(self, found: _Found) -> None:
+    def _refuse_found(self, found: _Found) -> None:
         """A call that could not be read; without markers only if it looked like one."""
         why = found.read
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
-            self._ledger.refuse(why.code, why.message, found.span, cut=why.cut)
-        self._ledger.content(found.span.end)
+            self._refuse(why.code, why.message, found.span, cut=why.cut)
+        self._content_to(found.span.end)
 
     def _refuse_here(self, code: str, message: str, *, cut: bool = False) -> bool:
         """There is no call at all; between markers that is an attempt."""
         end = self._window.offset
         if self._likely and not self._quoted:
-            self._ledger.refuse(code, message, Span(self._start, end), cut=cut)
-        self._ledger.content(end)
+            self._refuse(code, message, Span(self._start, end), cut=cut)
+        self._content_to(end)
         return False
 
     def _after(self) -> Reading[None]:
         """The closer; one that is missing is a repair of the last call."""
-        window, closer = self._window, self._form.closer
-        yield from next_char(window)
-        if closer is None:
-            return
-        self.closed = yield from literal(window, closer.spellings)
-        if self.closed:
-            return
-        message, end = missing_closer(window.text, window.pos, closer)
-        self._ledger.repair("unclosed", message)
-        if window.final:
-            window.pos = end
+        if self._form.closer:
+            yield from self._pass_closer(self._form.closer)
+        else:
+            yield from next_char(self._window)
 
 
 def _begins_name(char: str) -> bool:

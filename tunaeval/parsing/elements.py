@@ -17,9 +17,9 @@ from tunaeval.repair import ANY, Note, Unreadable, admitted, member, member_or_i
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
-from ..swallowed import in_element, note_of
-from ..typing import typed
-from .steps import next_char
+from .block import next_char
+from .swallowed import in_element, note_of
+from .typing import typed
 
 _ARGUMENT = 2
 """How many elements are open in an argument: the call, and it."""

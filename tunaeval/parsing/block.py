@@ -1,0 +1,252 @@
+"""A block that has begun: what every kind of block is read with, and how its calls are handed on.
+
+A call waits until what follows it is known, because a missing or doubled closer is a repair of it
+that the level may not allow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tunaeval.grammar import Format, Literal, Name, Space
+from tunaeval.limits import WIDE_SPACE
+from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
+from tunaeval.window import Reading, Window
+
+from .collect import Collector
+from .judge import Objects, Verdict, first_forbidden, refusal
+
+# --- small readings: white space, fixed texts, bounded patterns -----------------------------------
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_NEAR_SPACE = re.compile(WIDE_SPACE)
+
+
+def next_char(window: Window) -> Generator[None, None, str]:
+    """The next character that is no white space; "" at the end of the text."""
+    while True:
+        text = window.text
+        pos = window.pos
+        if text[pos : pos + 1] in (" ", "\t", "\r", "\n"):
+            window.pos = pos = _SPACE.match(text, pos).end()  # type: ignore[union-attr]  # it matches nothing, too
+        if pos < len(text) or window.final:
+            return text[pos : pos + 1]
+        yield
+
+
+def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
+    """What a bounded pattern matches here, passed over."""
+    while True:
+        found = pattern.match(window.text, window.pos)
+        end = found.end() if found else window.pos
+        if end < len(window.text) or window.final:
+            text = window.text[window.pos : end]
+            window.pos = end
+            return text
+        yield
+
+
+def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
+    """Whether one of the texts is here; it is not passed over."""
+    start = window.offset
+    found = bool(spellings) and (yield from literal(window, spellings))
+    window.pos = start - window.base  # where it stands now: the window may have moved
+    return found
+
+
+def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
+    """Whether one of the texts is here, the longest of them; if so it is passed over."""
+    while True:
+        here = [text for text in spellings if window.text.startswith(text, window.pos)]
+        if window.final or not _may_grow(window, spellings):
+            window.pos += len(max(here, key=len)) if here else 0
+            return bool(here)
+        yield
+
+
+def _may_grow(window: Window, spellings: tuple[str, ...]) -> bool:
+    """Whether more text could make one of the texts of what is here."""
+    rest = window.text[window.pos : window.pos + max(map(len, spellings))]
+    return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for every block of a text. `known` is for texts that are read more than once."""
+
+    window: Window
+    collector: Collector
+    tools: Tools | None
+    level: Level
+    known: Objects | None = None
+
+    def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
+        """The schema of a tool's arguments; an empty one where the tools say nothing."""
+        if self.tools is None or name is None or name not in self.tools:
+            return {}
+        return self.tools[name].parameters
+
+
+class Begun:
+    """A block of `form` that begins at offset `start`; used once.
+
+    `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
+    is where the block ended. `had_body` tells whether anything like a call was there at all,
+    `failed` that an object could not be read, so that what follows is the inside of it, `closed`
+    that the closer was read, or that the text ended before it. `doubtful`: a name alone is no call.
+    """
+
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        self.had_body = self.failed = self.closed = self.doubtful = False
+        self.frame: tuple[Repair, ...] = ()
+        """Repairs of what is around the calls, which count for each of them."""
+        self._setting = setting
+        self._window = setting.window
+        self._form = form
+        self._start = start
+        self._quoted = quoted
+        self._done = start
+        """Up to where the characters of the block are accounted for."""
+        self._accepted = 0
+        self._waiting: ToolCall | None = None
+        self._held: list[ToolCall] = []
+
+    def read(self) -> Reading[None]:
+        """Read it. Without a body nothing is handed on but what was cut off."""
+        raise NotImplementedError
+
+    @property
+    def _count(self) -> int:
+        """Calls that have not been handed on."""
+        return len(self._held) + (self._waiting is not None)
+
+    def _markup_to(self, end: int) -> None:
+        """What has not been accounted for up to `end` frames calls."""
+        self._setting.collector.piece("markup", self._done, end)
+        self._done = end
+
+    def _content_to(self, end: int) -> None:
+        """What has not been accounted for up to `end` is text like any other."""
+        self._release()
+        self._setting.collector.piece("content", self._done, end)
+        self._done = end
+
+    def _repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
+        """A repair at the window's position."""
+        at = self._window.offset
+        return Repair(code, message, Span(at, at + 1), level)
+
+    def _repair_last(self, code: str, message: str, level: Level = "standard") -> None:
+        """Add a repair of what is around the calls here to the call that waits."""
+        if self._waiting:
+            repairs = (*self._waiting.repairs, self._repair_here(code, message, level))
+            self._waiting = replace(self._waiting, repairs=repairs)
+
+    def _settle(self) -> None:
+        """Nothing behind it can change the call that waits any more.
+
+        At level "strict" it is held all the same: all calls of a block stand, or none.
+        """
+        if self._waiting:
+            self._held.append(self._waiting)
+            self._waiting = None
+        if self._held and self._setting.level != "strict":
+            self._release()
+
+    def _release(self) -> None:
+        """Hand on the calls that are held, or refuse all of them for one repair of one of them."""
+        calls, self._held = self._held, []
+        made = [repair for call in calls for repair in call.repairs]
+        forbidden = first_forbidden(made, self._setting.level) if made else None
+        for call in calls:
+            span = call.span or Span(self._done, self._done)
+            if forbidden:
+                self._setting.collector.drop()
+                self._refuse(*refusal(forbidden), span)
+                self._setting.collector.piece("content", self._done, span.end)
+            else:
+                self._markup_to(span.start)
+                self._accepted += 1
+                self._setting.collector.call(call)
+            self._done = span.end
+
+    def _refuse(self, code: str, message: str, span: Span, *, cut: bool = False) -> None:
+        """An attempt that gives no call, and why."""
+        self._setting.collector.diagnose(code, message, *span)
+        self._setting.collector.attempt(span.start, cut=cut)
+
+    def _take(self, verdict: Verdict, span: Span) -> None:
+        """Take what was judged: a call waits for what follows it, anything else is diagnosed."""
+        collector = self._setting.collector
+        collector.truncated = collector.truncated or verdict.truncated
+        if self._quoted:
+            self._refuse_quoted(span)
+            return
+        collector.verdict(verdict, span)
+        self._waiting = verdict.call
+        if verdict.call is None:
+            collector.drop(self._count)
+
+    def _refuse_quoted(self, span: Span) -> None:
+        self._setting.collector.diagnose("quoted", "a call in inline code is only quoted", *span)
+
+    def _close_at(self, end: int, stray: Span | None = None) -> None:
+        """The block ends: its rest is markup if there were calls in it, else content.
+
+        `stray` is text in there that is content all the same.
+        """
+        self._settle()
+        self._release()
+        self._setting.collector.drop()
+        if self._accepted and stray:
+            self._markup_to(stray.start)
+            self._content_to(stray.end)
+        (self._markup_to if self._accepted else self._content_to)(end)
+
+    def _pass_closer(self, closer: Literal) -> Reading[None]:
+        """Pass over the closer here; one that is missing is a repair of the last call.
+
+        The beginning of the closer in which the text ends belongs to the block.
+        """
+        window = self._window
+        yield from next_char(window)
+        self.closed = yield from literal(window, closer.spellings)
+        if self.closed:
+            return
+        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
+        where = "other text follows" if rest else "the text ends"
+        self._repair_last("unclosed", f"{where} before {closer.text!r}")
+        if window.final and any(text.startswith(rest) for text in closer.spellings):
+            window.pos += len(rest)
+        self.closed = not rest
+
+
+def another(form: Format, window: Window) -> Generator[None, None, bool]:
+    """Whether another call follows in a block that was not closed, by what is before its name.
+
+    That is in the name's word, or a fixed text of its own behind the opener.
+    """
+    before = next((word.before for word in form.words if isinstance(word, Name)), "")
+    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
+    texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
+    return bool(form.opener) and (yield from stands(window, texts))
+
+
+def closers_here(words: Sequence[object], window: Window) -> Generator[None, None, bool]:
+    """Read the closers behind a missing one, as far as they are here; whether the last one is."""
+    closed = False
+    for word in words:
+        if not isinstance(word, Literal):
+            continue
+        start = window.offset
+        yield from bounded(window, _NEAR_SPACE)
+        closed = yield from literal(window, word.spellings)
+        if not closed:
+            window.pos = start - window.base
+            break
+    return closed
