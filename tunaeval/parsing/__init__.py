@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnyTools": "given",
     "Event": "streaming.events",
-    "Kind": "tiling",
+    "Kind": "collect",
     "Reader": "reader",
     "Stream": "streaming.stream",
     "TILES": "streaming.events",
