@@ -374,13 +374,15 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known.formats[:1] == (form,) and not longer
 
-    def next_in(self, window: Window, *, called: bool = False) -> tuple[re.Match[str] | None, int]:
-        """The next token of a text that may go on, and where it begins; `called`: behind a call.
+    def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
+        """The next token that a search of this finder finds, and where it begins.
 
         Where there is none that is certain, from where on one may begin when more comes.
         """
-        text, start = window.text, window.pos
-        hit = (self.search_on if called else self.search).search(text, start)
+        text = window.text
+        hit = search.search(text, window.pos)
+        if window.final:
+            return hit, len(text) if hit is None else hit.start()
         if hit is not None and hit.start() < len(text) - self._longest:
             return hit, hit.start()
         held = self.held(window)

@@ -89,11 +89,7 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
     start = window.offset
     collector.has_reasoning = True
     while True:
-        if window.final:
-            hit = finder.search.search(window.text, window.pos)
-            end = hit.start() if hit else len(window.text)
-        else:
-            hit, end = finder.next_in(window)
+        hit, end = finder.next_in(window, finder.search)
         _reason(window, collector, end)
         if hit is None:
             if window.final:
