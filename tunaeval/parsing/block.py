@@ -59,10 +59,13 @@ def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, 
 def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
     """Whether one of the texts is here, the longest of them; if so it is passed over."""
     while True:
-        here = [text for text in spellings if window.text.startswith(text, window.pos)]
+        found = ""
+        for text in spellings:
+            if len(text) > len(found) and window.text.startswith(text, window.pos):
+                found = text
         if window.final or not _may_grow(window, spellings):
-            window.pos += len(max(here, key=len)) if here else 0
-            return bool(here)
+            window.pos += len(found)
+            return bool(found)
         yield
 
 
@@ -160,6 +163,8 @@ class Begun:
 
     def _release(self) -> None:
         """Hand on the calls that are held, or refuse all of them for one repair of one of them."""
+        if not self._held:
+            return
         calls, self._held = self._held, []
         made = [repair for call in calls for repair in call.repairs]
         forbidden = first_forbidden(made, self._setting.level) if made else None
@@ -183,6 +188,9 @@ class Begun:
     def _take(self, verdict: Verdict, span: Span) -> None:
         """Take what was judged: a call waits for what follows it, anything else is diagnosed."""
         collector = self._setting.collector
+        if verdict.call and not (verdict.notes or verdict.truncated or self._quoted):
+            self._waiting = verdict.call
+            return
         collector.truncated = collector.truncated or verdict.truncated
         if self._quoted:
             self._refuse_quoted(span)

@@ -1,13 +1,15 @@
-"""One block of a format: from behind its opener to behind its closer.
+"""One block whose calls are whole objects: from behind its opener to behind its closer.
 
-A block holds one call object, or several; each is read, judged, and handed on at its own span.
-What was refused becomes content again, what frames the calls is markup.
+Each object is read, judged, and handed on at its own span. What was refused becomes content again,
+what frames the calls is markup.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from functools import lru_cache
+from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
 from tunaeval.limits import MARGIN, MAX_CALLS, MAX_REPAIRS
@@ -28,6 +30,28 @@ _MAY_BE_LISTED = frozenset("{[]}, \t\r\n#/\"'")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
 
+class _Words(NamedTuple):
+    """A format's word for calls, what is before it and behind it, and what ends an object."""
+
+    before: tuple[Word, ...]
+    call: CallObject
+    between: tuple[Literal, ...]
+    stops: tuple[str, ...]
+    again: tuple[str, ...]
+    """What the opener looks like where it is there again."""
+
+
+@lru_cache(maxsize=256)
+def _words_of(form: Format) -> _Words:
+    words, call = form.words, form.call
+    if call is None:
+        raise ValueError(f"format {form.name!r} has its names outside; see `tagged`")
+    at = words.index(call)
+    between = tuple(word for word in words[at + 1 : -1] if isinstance(word, Literal))
+    again = twice(form.opener) if form.marked else ()
+    return _Words(words[1:at], call, between, stops_of(form, words[-1:]), again)
+
+
 class Block(Begun):
     """Reads a block whose calls are whole objects."""
 
@@ -40,60 +64,67 @@ class Block(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
-        words, call = self._form.words, self._form.call
-        if call is None:
-            raise ValueError(f"format {self._form.name!r} has its names outside; see `tagged`")
-        at, closer = words.index(call), self._form.closer
-        before = words[1:at]
-        if not (yield from self._before(before)):
+        words, closer, window = _words_of(self._form), self._form.closer, self._window
+        if not (yield from self._before(words)):
             return
         self.had_body = True
-        spellings = stops_of(self._form, words[-1:])
-        stops = (*spellings, FENCE) if self._fenced else spellings
-        closed = yield from self._calls(call, stops)
+        stops = (*words.stops, FENCE) if self._fenced else words.stops
+        closed = yield from self._calls(words.call, stops)
         if closer:
+            for word in words.between if closed else ():
+                yield from next_char(window)
+                yield from literal(window, word.spellings)
+            if self._fenced and (yield from next_char(window)) == "`":
+                yield from literal(window, (FENCE,))
             if closed:
-                yield from self._between(words[at + 1 : -1])
-            yield from self._after(closer, closed=closed)
-        elif closed and self._waiting and not call.inside:
-            yield from self._extra_bracket()
-        self._close_at(self._window.offset)
+                yield from self._pass_closer(closer)
+                for _ in range(self._doubled if self.closed else 0):
+                    yield from next_char(window)
+                    yield from literal(window, closer.spellings)
+        elif closed and self._waiting and not words.call.inside:
+            while window.pos >= len(window.text) and not window.final:
+                yield
+            if window.text.startswith("}", window.pos):  # right behind a bare call
+                self._extra_closer()
+                window.pos += 1
+        self._close_at(window.offset)
 
-    # --- the frame ---------------------------------------------------------------------------
+    # --- what is before the calls ----------------------------------------------------------------
 
-    def _before(self, words: tuple[Word, ...]) -> Generator[None, None, bool]:
-        """The words between the opener and the calls; whether a call may follow."""
+    def _before(self, words: _Words) -> Generator[None, None, bool]:
+        """Pass over what is between the opener and the calls; whether a call may follow."""
         window = self._window
-        for word in words:
-            if isinstance(word, Literal):
-                if not (yield from literal(window, word.spellings)):
-                    self._cut_in(word)
-                    return False
-            elif isinstance(word, Markup):
+        for word in words.before:
+            if isinstance(word, Markup):
                 yield from bounded(window, re.compile(word.pattern))
             elif isinstance(word, Space):
                 yield from next_char(window)
+            elif isinstance(word, Literal) and not (yield from literal(window, word.spellings)):
+                rest = window.text[window.pos :]
+                if rest and any(text.startswith(rest) for text in word.spellings):
+                    self._cut("the text ends inside the opener")
+                return False
         char = yield from next_char(window)
-        char, last = yield from self._openers(char)
-        if char == "`" and self._form.marked and (yield from literal(window, (FENCE,))):
+        return char == "{" or (yield from self._oddly_begins(char, words.again))
+
+    def _oddly_begins(self, char: str, again: tuple[str, ...]) -> Generator[None, None, bool]:
+        """Whether a call may follow where something else than an object does."""
+        window, marked, opener = self._window, self._form.marked, self._form.opener
+        char, last = yield from self._openers(char, again)
+        if char == "`" and marked and (yield from literal(window, (FENCE,))):
             yield from bounded(window, _LANGUAGE)
             self._fenced = True
             repair = self._repair_here("fence", "a code fence around the call")
             self.frame = (*self.frame, repair)
             char = yield from next_char(window)
-        if char == "" and self._form.marked and not self._is_a_word():
+        is_word = opener is not None and opener.text.isalpha()  # which may as well end a sentence
+        if char == "" and marked and not is_word:
             self._cut("the text ends behind the opener")
         elif self._doubled and not self._fenced:
             return (yield from self._body_follows(last))
-        elif char == "[" and not self._form.marked:
+        elif char == "[" and not marked:
             return (yield from self._list_follows())
         return char in ("{", "[")
-
-    def _cut_in(self, word: Literal) -> None:
-        """Say so if the text ends inside a fixed text that did not fit."""
-        rest = self._window.text[self._window.pos :]
-        if rest and any(text.startswith(rest) for text in word.spellings):
-            self._cut("the text ends inside the opener")
 
     def _list_follows(self) -> Generator[None, None, bool]:
         """Whether a bracket opens a list of objects; in a fence, markers of others may begin so."""
@@ -102,16 +133,11 @@ class Block(Begun):
         window.pos = start - window.base
         return begun[-1:] in _MAY_BE_LISTED
 
-    def _is_a_word(self) -> bool:
-        """Whether the opener is a word, which may as well end a sentence."""
-        opener = self._form.opener
-        return opener is not None and opener.text.isalpha()
-
-    def _openers(self, char: str) -> Generator[None, None, tuple[str, int]]:
+    def _openers(self, char: str, again: tuple[str, ...]) -> Generator[None, None, tuple[str, int]]:
         """Pass over the opener where it is there again; what follows, and where the last one is."""
-        window, again = self._window, twice(self._form.opener)
-        last, marked = window.offset, self._form.marked
-        while marked and again and char == again[0][0]:
+        window = self._window
+        last = window.offset
+        while again and char == again[0][0]:
             here = window.offset
             if not (yield from literal(window, again)):
                 break
@@ -129,34 +155,23 @@ class Block(Begun):
         window.pos = (last if near and not fits else start) - window.base
         return fits
 
-    def _between(self, words: tuple[Word, ...]) -> Reading[None]:
-        """The words between the calls and the closer; what is missing shows at the closer."""
-        for word in words:
-            if isinstance(word, Literal):
-                yield from next_char(self._window)
-                yield from literal(self._window, word.spellings)
+    def _cut(self, message: str) -> None:
+        """The text ends before there was anything to read."""
+        end = self._window.offset
+        if not self._quoted:
+            self._refuse("truncated", message, Span(self._start, end), cut=True)
+        self._content_to(end)
 
-    def _after(self, closer: Literal, *, closed: bool) -> Reading[None]:
-        """The words behind the calls; a missing closer is a repair of the last call."""
-        window = self._window
-        if self._fenced and (yield from next_char(window)) == "`":
-            yield from literal(window, (FENCE,))
-        if not closed:
-            return
-        yield from self._pass_closer(closer)
-        for _ in range(self._doubled if self.closed else 0):
-            yield from next_char(window)
-            yield from literal(window, closer.spellings)
-
-    # --- the calls ---------------------------------------------------------------------------
+    # --- the calls -------------------------------------------------------------------------------
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
         """The call objects up to the closer; false when they could not be read so far."""
-        char = yield from next_char(self._window)
+        window = self._window
+        char = yield from next_char(window)
         if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
             return (yield from self._object(word, stops))
         if char == "[":
-            self._window.pos += 1
+            window.pos += 1
             if not word.array:
                 repair = self._repair_here("several-calls", "an array where one object belongs")
                 self.frame = (*self.frame, repair)
@@ -166,12 +181,8 @@ class Block(Begun):
         self, word: CallObject, stops: tuple[str, ...], *, listed: bool
     ) -> Generator[None, None, bool]:
         """Objects one after the other, in a list or not."""
-        window, count, comma, single = (
-            self._window,
-            0,
-            False,
-            not (listed or word.array or word.joined),
-        )
+        window, single = self._window, not (listed or word.array or word.joined)
+        count, comma = 0, False
         while True:
             char = yield from next_char(window)
             if char == "{":
@@ -206,15 +217,6 @@ class Block(Begun):
         collector.full = len(collector.calls) + self._count >= MAX_CALLS
         return collector.full
 
-    def _extra_bracket(self) -> Reading[None]:
-        """A bracket too many right behind a bare call."""
-        window = self._window
-        while window.pos >= len(window.text) and not window.final:
-            yield
-        if window.text.startswith("}", window.pos):
-            self._extra_closer()
-            window.pos += 1
-
     def _extra_closer(self) -> None:
         """A repair of the call before it; of many, so many are listed as of any value."""
         self._extra += 1
@@ -243,34 +245,33 @@ class Block(Begun):
 
     def _object(self, word: CallObject, stops: tuple[str, ...]) -> Generator[None, None, bool]:
         """One object: a call, or content. False when what follows cannot be a call of this row."""
-        window = self._window
+        window, setting = self._window, self._setting
+        collector = setting.collector
         self._settle()
         start = window.offset
-        if window.final and self._setting.collector.events is None:
-            known = self._setting.known
-            read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
+        if window.final and collector.events is None:
+            read, window.pos = object_at(window.text, window.pos, window.base, stops, setting.known)
         else:
-            read = yield from self._told(JsonReader(window, stops), word, start)
+            read = yield from self._reported(JsonReader(window, stops), word, start)
         span = Span(start, window.offset)
         if isinstance(read, Unreadable):
-            self._unreadable(read, span)
+            self.failed = True
+            collector.drop(self._count)
+            if not self._quoted:
+                collector.verdict(unreadable(read, self._form), span)
+            self._content_to(span.end)
             return False
         self._last, self._extra = read.value, 0
         verdict = judge(
-            read,
-            word=word,
-            form=self._form,
-            span=span,
-            tools=self._setting.tools,
-            level=self._setting.level,
-            frame=self.frame,
-        )
+            read, word=word, form=self._form, span=span,
+            tools=setting.tools, level=setting.level, frame=self.frame,
+        )  # fmt: skip
         return self._judged(verdict, read, span)
 
-    def _told(
+    def _reported(
         self, reader: JsonReader, word: CallObject, start: int
     ) -> Generator[None, None, Read | Unreadable]:
-        """Read an object, and tell of it while it grows."""
+        """Read an object, and report it while it grows, if anybody listens."""
         collector, setting = self._setting.collector, self._setting
         call = None if self._quoted else collector.begin(self._count, start, setting.tools)
         if call is None:
@@ -291,18 +292,3 @@ class Block(Begun):
             collector.diagnose("truncated", "the text ends inside an object", *span)
         self._content_to(span.end)
         return verdict.attempt or self._form.marked
-
-    def _unreadable(self, read: Unreadable, span: Span) -> None:
-        self.failed = True
-        self._setting.collector.drop(self._count)
-        verdict = unreadable(read, self._form)
-        if not self._quoted:
-            self._setting.collector.verdict(verdict, span)
-        self._content_to(span.end)
-
-    def _cut(self, message: str) -> None:
-        """The text ends before there was anything to read."""
-        end = self._window.offset
-        if not self._quoted:
-            self._refuse("truncated", message, Span(self._start, end), cut=True)
-        self._content_to(end)
