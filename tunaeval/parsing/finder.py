@@ -1,9 +1,14 @@
-"""What a set of formats looks for in a text: tokens, and what each may be the beginning of."""
+"""What a set of formats looks for in a text, found in one pass over it.
+
+All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
+with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
+`Token`, which may be the opener of several formats: what follows it tells which.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -19,7 +24,6 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     Reasoning,
-    Route,
     Space,
 )
 from tunaeval.limits import (
@@ -39,47 +43,27 @@ if TYPE_CHECKING:
     from tunaeval.window import Window
 
     from .lost_openers import Ending
+    from .routing import HeaderReader
     from .units import Unit
 
-
 TokenKind: TypeAlias = OneOf[
-    "open",
-    "bare",
-    "close",
-    "around",
-    "reasoning",
-    "end_reasoning",
-    "message",
-    "end",
-    "fence",
-    "turn",
-    "end_of_text",
-]
+    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
+    "fence", "turn", "end_of_text",
+]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 """From a place in a text on, and only up to another: what is behind it may not have arrived."""
 
-
-_word = re.compile(rf"{NEAR_SPACE}\w").match
-
-
-class HeaderReader(NamedTuple):
-    """The headers of one format: its routes in order, with what matches each, whether that has the
-    tool's name, and whether it ends in the opener of a call; and what has to follow each.
-    """
-
-    form: Format
-    routes: tuple[tuple[Route, Match, bool, bool], ...]
-    follows: Mapping[Route, Match]
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 class Choice(NamedTuple):
     """A format whose opener a token may be, and what has to follow it.
 
-    `excludes`: its calls may be in some messages only. `wordy`: other
-    formats begin with the token too, which says that a name follows; that may be any word.
-    `alone`: a name without anything else may be between its markers; in a sentence, any word.
-    `named`: the name is right behind the opener.
+    `excludes`: its calls may be in some messages only. `wordy`: other formats begin with the token
+    too, which says that a name follows; that may be any word. `alone`: a name without anything else
+    may be between its markers; in a sentence, any word. `named`: the name is right behind the
+    opener.
     """
 
     form: Format
@@ -90,14 +74,13 @@ class Choice(NamedTuple):
     named: bool
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Token:
-    """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what
-    is around them, or a bare object's start.
+    """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what is
+    around them, or a bare object's start.
 
-    An opener may be that of several formats; `choices`, made when it is met, tell which.
-    `around` tells that it, or a closer, also is around the calls of some format, `announces`
-    that it does so before the first of them.
+    `around` tells that it, or a closer, also is around the calls of some format, `announces` that
+    it does so before the first of them.
     """
 
     kind: TokenKind
@@ -106,45 +89,32 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
-    addressed: bool = False
-    """Whether the header that begins with it may have a tool's name."""
-    choices: tuple[Choice, ...] = ()
-    begun: tuple[Match, ...] = ()
-    """What each choice's `follows` may become, in a text that goes on; made likewise."""
     headers: tuple[HeaderReader, ...] = ()
+    """What reads the headers that begin with it; made when it is met."""
     ends: tuple[Ending, ...] | None = None
     """How calls end that it closes; made when first asked for."""
 
-    @property
-    def sole(self) -> bool:
-        """Whether it can only be the opener of one format."""
-        return len(self.formats) == 1 and not self.around
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The formats that begin with this token, in order."""
+        return tuple(self._choice(form) for form in self.formats)
 
+    @cached_property
+    def begun(self) -> tuple[Match, ...]:
+        """What `follows` of each choice may become, in a text that goes on."""
+        return tuple(re.compile(beginning_of(form)).match for form in self.formats)
 
-def choices_of(token: Token) -> tuple[Choice, ...]:
-    """The formats that begin with this token, in order; made when first asked for."""
-    if not token.choices:
-        bare = token.kind == "bare"
-        token.choices = tuple(
-            Choice(form, re.compile("" if bare else start_of(form)).match,
-                   form.envelope is not None,
-                   len(token.formats) > 1 and _names_first(form), _names_alone(form),
-                   _inner(form)[:1] == [Name])
-            for form in token.formats
-        )  # fmt: skip
-    return token.choices
-
-
-def _names_first(form: Format) -> bool:
-    """Whether the opener says that a name follows, as in `<function=f>`, and no more."""
-    opener = form.words[0]
-    named = isinstance(opener, Literal) and opener.text.endswith("=")
-    return named and isinstance(form.words[1], Name)
-
-
-def _names_alone(form: Format) -> bool:
-    """Whether a call without arguments is a name and no more, as in `<tool_call>f</tool_call>`."""
-    return isinstance(form.words[0], Literal) and _inner(form) == [Name, Many, Literal]
+    def _choice(self, form: Format) -> Choice:
+        opener, inner = form.words[0], _inner(form)
+        names_first = isinstance(opener, Literal) and opener.text.endswith("=")
+        return Choice(
+            form,
+            re.compile("" if self.kind == "bare" else start_of(form)).match,
+            form.envelope is not None,
+            len(self.formats) > 1 and names_first and isinstance(form.words[1], Name),
+            isinstance(opener, Literal) and inner == [Name, Many, Literal],
+            inner[:1] == [Name],
+        )
 
 
 def _inner(form: Format) -> list[type]:
@@ -154,22 +124,20 @@ def _inner(form: Format) -> list[type]:
 
 def chosen(token: Token, text: str, at: int) -> Choice | None:
     """The first format whose next words follow near `at`; a single one without a look."""
-    choices = token.choices or choices_of(token)
+    choices = token.choices
     if len(choices) == 1 and not token.around:
         return choices[0]
     end = at + OPENER_AHEAD
-    for choice in choices:
-        if choice.follows(text, at, end):
-            return choice
-    return None
+    return next((choice for choice in choices if choice.follows(text, at, end)), None)
+
+
+_word = re.compile(rf"{NEAR_SPACE}\w").match
 
 
 def nearest(token: Token, text: str, at: int) -> Choice:
     """The one that a broken or cut-off block near `at` is read as, where none of them follows."""
-    choices = choices_of(token)
-    if _word(text, at):
-        return next((choice for choice in choices if choice.named), choices[0])
-    return choices[0]
+    named = (choice for choice in token.choices if choice.named)
+    return (next(named, None) if _word(text, at) else None) or token.choices[0]
 
 
 def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
@@ -177,17 +145,17 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
 
     Of a choice it tells otherwise if what follows may become what one before it asks for.
     """
-    at = window.pos + len(token.text)
-    if window.final or token.sole or len(window.text) - at > OPENER_AHEAD:
+    at, choices = window.pos + len(token.text), token.choices
+    sole = len(choices) == 1 and not token.around
+    if window.final or sole or len(window.text) - at > OPENER_AHEAD:
         return False
-    choices = choices_of(token)
     if choice is None or choice is choices[0]:
         return choice is None
-    token.begun = token.begun or tuple(re.compile(beginning_of(c.form)).match for c in choices)
-    return any(
-        begun(window.text, at, len(window.text)) for begun in token.begun[: choices.index(choice)]
-    )
+    begun = token.begun[: choices.index(choice)]
+    return any(match(window.text, at, len(window.text)) for match in begun)
 
+
+# --- the search -----------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -197,6 +165,9 @@ _TAG_NAME = re.compile(rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+")
 
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.:-]{0,127}+", 128)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
+
+_Row: TypeAlias = tuple[str, ...]
+"""What a bare object begins with: fixed texts, and the keys of `_PARTS`."""
 
 
 class Finder:
@@ -217,12 +188,14 @@ class Finder:
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
-        self._rows: tuple[tuple[tuple[str, ...], Format], ...] = tuple(
+        self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form)
             for form in self.formats
             for word in (form.call or form.python,)
             for row in (word.opens if word else ())
         )
+        self._met: dict[str, Token] = {}
+        """Short beginnings of bare objects that were met, with their tokens."""
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """The finder that also finds elements named after tools, of those that are in the text.
@@ -254,10 +227,10 @@ class Finder:
 
         Where letters begin nothing that is looked for, prose is passed over twice as fast.
         """
-        words = self._words
+        words, wordless = self._wordless
         if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
             return self.search
-        return self._wordless
+        return wordless
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
@@ -265,21 +238,10 @@ class Finder:
         return tuple(text for text, token in self.tokens.items() if token.kind != "turn")
 
     @cached_property
-    def begin(self) -> re.Pattern[str]:
-        """The characters that something may begin with."""
-        beginnings = [*((text,) for text in self.tokens), *(row for row, _ in self._rows)]
-        firsts = {
-            _PARTS[row[0]][0] if row[0] in _PARTS else re.escape(row[0][0]) for row in beginnings
-        }
-        return re.compile("|".join(sorted(firsts)) or "(?!)")
-
-    @cached_property
-    def _words(self) -> tuple[str, ...]:
-        return tuple(text for text in self._before_calls if text[:1].isalpha())
-
-    @cached_property
-    def _wordless(self) -> re.Pattern[str]:
-        return _search((text for text in self._before_calls if not text[:1].isalpha()), self._rows)
+    def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
+        """The texts that begin with a letter, and a search for all others."""
+        words = tuple(text for text in self._before_calls if text[:1].isalpha())
+        return words, _search((t for t in self._before_calls if t not in words), self._rows)
 
     @cached_property
     def prompted(self) -> Prompted | None:
@@ -292,11 +254,6 @@ class Finder:
         from .units import unit_of  # noqa: PLC0415 - imports the readers of blocks
 
         return tuple(map(unit_of, self.wholes))
-
-    @cached_property
-    def cut_ends(self) -> frozenset[str]:
-        """The last `SHORTEST_CUT` characters of all that `cut` may find."""
-        return frozenset(text[-SHORTEST_CUT:] for text in _cut_openers(self.formats))
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
@@ -322,39 +279,6 @@ class Finder:
         }
         return _search(filter(None, texts), ())
 
-    @cached_property
-    def _met(self) -> dict[str, Token]:
-        """Short beginnings of bare objects that were met, with their tokens."""
-        return {}
-
-    @cached_property
-    def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
-        made = ((re.compile(_probe(row)), form) for row, form in self._rows)
-        return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
-
-    @cached_property
-    def _partial(self) -> re.Pattern[str]:
-        rows = [row for row, _ in self._rows]
-        return re.compile(rf"(?:{'|'.join(map(_prefixes, rows)) or '(?!)'})\Z")
-
-    @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        """Every beginning of a fixed text that is not the whole of it."""
-        return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
-
-    @cached_property
-    def _longest_text(self) -> int:
-        return max(map(len, self.tokens), default=0)
-
-    @cached_property
-    def _longest(self) -> int:
-        return max([*map(len, self.tokens), *(_length(row) for row, _ in self._rows)], default=0)
-
-    @cached_property
-    def _cut(self) -> re.Pattern[str]:
-        cuts = sorted(map(re.escape, _cut_openers(self.formats)), key=len, reverse=True)
-        return re.compile(rf"(?:{'|'.join(cuts)})\Z" if cuts else r"(?!)")
-
     def token(self, hit: re.Match[str]) -> Token:
         """What was hit."""
         found = hit.group()
@@ -366,13 +290,18 @@ class Finder:
                 self._met[found] = known
         return known
 
+    @cached_property
+    def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
+        made = ((re.compile(_probe(row)), form) for row, form in self._rows)
+        return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
+
     def begins(self, text: str, form: Format) -> bool:
         """Whether this opener is that format's first of all, and no other token begins with it."""
         known = self.tokens.get(text)
-        if known is None:
-            return False
         longer = any(other.startswith(text) and other != text for other in self.tokens)
-        return known.formats[:1] == (form,) and not longer
+        return known is not None and known.formats[:1] == (form,) and not longer
+
+    # --- texts that go on ------------------------------------------------------------------------
 
     def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
         """The next token that a search of this finder finds, and where it begins.
@@ -383,7 +312,7 @@ class Finder:
         hit = search.search(text, window.pos)
         if window.final:
             return hit, len(text) if hit is None else hit.start()
-        if hit is not None and hit.start() < len(text) - self._longest:
+        if hit is not None and hit.start() < len(text) - self._longest[1]:
             return hit, hit.start()
         held = self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
@@ -403,26 +332,52 @@ class Finder:
 
     def _first_partial(self, text: str, start: int) -> int:
         """The first place from `start` on whose rest begins a token; the text's end if none."""
-        beginnings, end = self._beginnings, len(text)
-        fixed = range(max(start, end - self._longest_text + 1), end)
-        first = next((at for at in fixed if text[at:] in beginnings), end)
-        partial = self._partial.search(text, max(start, end - self._longest))
+        end, (longest_text, longest) = len(text), self._longest
+        fixed = range(max(start, end - longest_text + 1), end)
+        first = next((at for at in fixed if text[at:] in self._beginnings), end)
+        partial = self._partial.search(text, max(start, end - longest))
         return min(first, partial.start()) if partial else first
+
+    @cached_property
+    def _partial(self) -> re.Pattern[str]:
+        return re.compile(rf"(?:{'|'.join(_prefixes(r) for r, _ in self._rows) or '(?!)'})\Z")
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        """Every beginning of a fixed text that is not the whole of it."""
+        return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
+
+    @cached_property
+    def _longest(self) -> tuple[int, int]:
+        """The lengths of the longest fixed text, and of the longest beginning of all."""
+        texts = max(map(len, self.tokens), default=0)
+        return texts, max([texts, *(_length(row) for row, _ in self._rows)])
+
+    # --- texts that end in an opener -------------------------------------------------------------
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
-        found = self._cut.search(text)
+        ends, search = self._cut
+        found = search(text) if text[-SHORTEST_CUT:] in ends else None
         return found.group() if found else ""
 
-    def cut_around(self, said: str) -> str:
-        """What was said since calls were announced, if it is less of an opener than `cut` finds."""
-        said = said.strip()
-        begins = 0 < len(said) < SHORTEST_CUT and any(
-            text.startswith(said)
+    @cached_property
+    def _cut(self) -> tuple[frozenset[str], Callable[[str], re.Match[str] | None]]:
+        """The last `SHORTEST_CUT` characters of all that `cut` may find, and what finds it."""
+        openers = _cut_openers(self.formats)
+        cuts = "|".join(sorted(map(re.escape, openers), key=len, reverse=True))
+        search = re.compile(rf"(?:{cuts})\Z" if cuts else r"(?!)").search
+        return frozenset(text[-SHORTEST_CUT:] for text in openers), search
+
+    def cut_around(self, text: str) -> str:
+        """What is behind the announcement of calls, if it is less of an opener than `cut` finds."""
+        text = text.strip()
+        begins = 0 < len(text) < SHORTEST_CUT and any(
+            opener.startswith(text)
             for form in self.formats
-            for text in (form.opener.spellings if form.opener and form.around else ())
+            for opener in (form.opener.spellings if form.opener and form.around else ())
         )
-        return said if begins else ""
+        return text if begins else ""
 
 
 @lru_cache(maxsize=256)
@@ -447,13 +402,6 @@ def _in_tags(tools: Iterable[str], text: str) -> list[str]:
     return found
 
 
-def _search(
-    texts: Iterable[str], rows: Iterable[tuple[tuple[str, ...], Format]]
-) -> re.Pattern[str]:
-    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
-    return re.compile("|".join(branches) or r"(?!)")
-
-
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
     """The texts that end a block of one of the formats."""
     return [text for form in formats if form.closer for text in form.closer.spellings]
@@ -472,37 +420,41 @@ def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
     }
 
 
-def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...] = ()) -> dict[str, Token]:
+def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
     """Every fixed text and what it means; an opener before a closer before what stands around."""
-    tokens: dict[str, Token] = {}
-    for reasoning in (one for form in (*formats, *by_tool) for one in form.reasoning):
-        opener, closer = reasoning.open, reasoning.close
-        tokens.setdefault(opener, Token("reasoning", opener, reasoning=reasoning))
-        tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=reasoning))
+    tokens = _reasoning_tokens((*formats, *by_tool))
+    around = {text for form in formats for text in _around(form) if text}
+    first = {text for form in formats if form.around for text in form.around[0].spellings}
+
+    def add(fresh: Token, *, kind: str = "") -> None:
+        known = tokens.setdefault(fresh.text, fresh)
+        if known is not fresh and kind in ("", known.kind):
+            formats = (*known.formats, *fresh.formats)
+            tokens[fresh.text] = replace(known, formats=formats)
+
     for form in formats:
         for text in _opens(form):
-            message = tokens.get(text, Token("message", text))
-            addressed = message.addressed or form.addressed
-            tokens[text] = replace(message, formats=(*message.formats, form), addressed=addressed)
-    around = {text for form in formats for text in _around(form)}
-    around.discard("")  # markers that are read, and not written
-    first = {text for form in formats if form.around for text in form.around[0].spellings}
-    for form in formats:
-        for text in _openers(form):
-            fresh = Token("open", text, around=text in around, announces=text in first)
-            known = tokens.get(text, fresh)
-            tokens[text] = replace(known, formats=(*known.formats, form))
-    for form in formats:
-        for fresh in _closers(form, around):
-            known = tokens.setdefault(fresh.text, fresh)
-            if known is not fresh and known.kind == "close":
-                tokens[fresh.text] = replace(known, formats=(*known.formats, *fresh.formats))
+            add(Token("message", text, (form,)))
+    for form in formats:  # a block behind a header that has its name does not begin by itself
+        for text in form.opener.spellings if form.opener and not form.addressed else ():
+            add(Token("open", text, (form,), around=text in around, announces=text in first))
+    for fresh in (token for form in formats for token in _closers(form, around)):
+        add(fresh, kind="close")
     for text in around:
         tokens.setdefault(text, Token("around", text, announces=text in first))
     return tokens
 
 
-def _closers(form: Format, around: set[str]) -> Iterable[Token]:
+def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
+    tokens: dict[str, Token] = {}
+    for markers in (one for form in formats for one in form.reasoning):
+        opener, closer = markers.open, markers.close
+        tokens.setdefault(opener, Token("reasoning", opener, reasoning=markers))
+        tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=markers))
+    return tokens
+
+
+def _closers(form: Format, around: set[str]) -> Iterator[Token]:
     """What ends calls, and what ends messages, of which the first of several ends a call."""
     for text in form.closer.spellings if form.closer else ():
         yield Token("close", text, (form,), around=text in around)
@@ -512,21 +464,21 @@ def _closers(form: Format, around: set[str]) -> Iterable[Token]:
         yield Token("end", text, of_calls)
 
 
-def _openers(form: Format) -> tuple[str, ...]:
-    """What may begin a block by itself; a block behind a header that has its name may not."""
-    return form.opener.spellings if form.opener and not form.addressed else ()
-
-
 def _opens(form: Format) -> tuple[str, ...]:
     """What the messages of a format begin with, if it has any."""
     return form.envelope.opens.spellings if form.envelope else ()
 
 
-def _around(form: Format) -> Iterable[str]:
-    """The texts of a format that are markup wherever they stand."""
+def _around(form: Format) -> Iterator[str]:
+    """The texts of a format that are markup wherever they stand; "" is read, and not written."""
     yield from form.dropped
     yield from (text for word in form.around or () for text in word.spellings)
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
+
+
+def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
+    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
+    return re.compile("|".join(branches) or r"(?!)")
 
 
 def _trie(texts: Iterable[str]) -> list[str]:
@@ -538,22 +490,17 @@ def _trie(texts: Iterable[str]) -> list[str]:
     branches = []
     for first, rests in sorted(groups.items()):
         inner = _trie(rests)
-        if not inner:
-            branches.append(re.escape(first))
-        elif "" in rests:
-            branches.append(f"{re.escape(first)}(?:{'|'.join(inner)})?")
-        elif len(inner) == 1:
-            branches.append(re.escape(first) + inner[0])
-        else:
-            branches.append(f"{re.escape(first)}(?:{'|'.join(inner)})")
+        whole = "?" if inner and "" in rests else ""
+        several = f"(?:{'|'.join(inner)}){whole}" if len(inner) > 1 or whole else "".join(inner)
+        branches.append(re.escape(first) + several)
     return branches
 
 
-def _probe(row: tuple[str, ...]) -> str:
+def _probe(row: _Row) -> str:
     return "".join(_PARTS[part][0] if part in _PARTS else re.escape(part) for part in row)
 
 
-def _prefixes(row: tuple[str, ...]) -> str:
+def _prefixes(row: _Row) -> str:
     """A pattern for every beginning of `row` that is not the whole of it."""
     atoms = [
         atom
@@ -566,12 +513,20 @@ def _prefixes(row: tuple[str, ...]) -> str:
     return atoms[0] + pattern if len(atoms) > 1 else "(?!)"
 
 
-def _length(row: tuple[str, ...]) -> int:
+def _length(row: _Row) -> int:
     return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)
 
 
+# --- prompts that end with an opener --------------------------------------------------------------
+
+
 class Prompted(NamedTuple):
-    """What may be at the beginning of a text: a block without its opener, or what is dropped."""
+    r"""What a text may begin with whose prompt ended with a format's opener.
+
+    So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`, or
+    `all\n` and words to the user. `openers`: where the text has one all the same, or what is around
+    calls, no block began before it.
+    """
 
     token: Token
     """An opener of no characters."""
@@ -580,11 +535,6 @@ class Prompted(NamedTuple):
     may_begin: Match
     """The same, where the text may end in it."""
     openers: tuple[str, ...]
-    """Where the text has one all the same, or what is around calls, no block began before it."""
-
-    @property
-    def choice(self) -> Choice:
-        return choices_of(self.token)[0]
 
     def found(self, text: str) -> bool:
         """Whether the text begins behind the opener."""
@@ -609,12 +559,12 @@ def prompted_of(form: Format) -> Prompted | None:
     """How the texts of a format begin whose prompt ends with the opener; None for the others."""
     if not form.prompted or form.opener is None:
         return None
-    opener, begins = form.opener.text, start_of(form)
+    opener = form.opener.text
     dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
     return Prompted(
         Token("open", "", (form,)),
         tuple(filter(None, dropped)),
-        re.compile(begins).match,
+        re.compile(start_of(form)).match,
         re.compile(beginning_of(form)).match,
         (*form.opener.spellings, *(form.around[0].spellings if form.around else ())),
     )

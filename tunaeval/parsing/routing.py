@@ -7,7 +7,7 @@ message that goes elsewhere nothing is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from tunaeval.types import Repair, Span
 from tunaeval.window import Reading, Window
 
 from .collect import Collector, Kind
-from .finder import Finder, HeaderReader, Token
+from .finder import Finder, Match, Token
 from .patterns import headers, start_of
 from .quoting import LINE_START
 
@@ -28,6 +28,16 @@ _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.A
 """What follows a message's opener when the text ends in its header; behind a marker it may end a
 line.
 """
+
+
+class HeaderReader(NamedTuple):
+    """The headers of one format: its routes in order, with what matches each, whether that has the
+    tool's name, and whether it ends in the opener of a call; and what has to follow each.
+    """
+
+    form: Format
+    routes: tuple[tuple[Route, Match, bool, bool], ...]
+    follows: Mapping[Route, Match]
 
 
 class Header(NamedTuple):

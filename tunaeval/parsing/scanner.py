@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import Channel, Format
-from tunaeval.limits import KEPT, MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN, MAX_VAIN, SHORTEST_CUT
+from tunaeval.limits import KEPT, MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN, MAX_VAIN
 from tunaeval.types import Level, Tools
 from tunaeval.window import Reading, Window
 
 from .block import Setting, another
 from .collect import Collector
-from .finder import Choice, Finder, Token, choices_of, chosen, closers_of, nearest, undecided
+from .finder import Choice, Finder, Token, chosen, closers_of, nearest, undecided
 from .judge import Objects
 from .lost_openers import ends_call, ends_in_tool
 from .mention import Mention, Region
@@ -148,7 +148,7 @@ class Scanner:
         if markup := prompted.markup(window.text):
             self._pass_markup(len(markup))
             return
-        yield from self._opened(prompted.token, prompted.choice, quoted=False)
+        yield from self._opened(prompted.token, prompted.token.choices[0], quoted=False)
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; behind too many of them all is content."""
@@ -323,7 +323,7 @@ class Scanner:
                 return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
-            choice = nearest(token, window.text, at) if begins else choices_of(token)[0]
+            choice = nearest(token, window.text, at) if begins else token.choices[0]
         if choice.excludes and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
             return
@@ -705,7 +705,7 @@ class Scanner:
             self._window.offset,
         )
         collector.settle_blank("markup" if collector.last else "content")
-        cut = finder.cut(line) if line[-SHORTEST_CUT:] in finder.cut_ends else ""
+        cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._content_before())
         if self._region and not (self._in_code or cut):

@@ -58,7 +58,6 @@ class Stream:
         self._collector = Collector(listened=True)
         self._finder = finder
         seeking = finder.with_tools(tools)
-        self._begins = seeking.begin.search
         scanner = Scanner(seeking, self._window, self._collector, tools=tools, level=level)
         self._scan = scanner.run()
         self._chunks: list[str] = []
@@ -136,12 +135,6 @@ class Stream:
         collector, length = self._collector, self._length + len(chunk)
         if length > MAX_TEXT or not chunk:
             return None
-        if collector.prose:
-            if self._begins(chunk):
-                return None
-            self._window.pass_over(chunk)
-            self._keep(chunk, length)
-            return [collector.more_content(chunk, length)]
         live, reader = collector.live, collector.reader
         if live is None or reader is None or reader.string is None:
             return None
