@@ -89,7 +89,7 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
-    headers: tuple[HeaderReader, ...] = ()
+    headers: tuple[tuple[HeaderReader, ...], ...] = ()
     """What reads the headers that begin with it; made when it is met."""
     ends: tuple[Ending, ...] | None = None
     """How calls end that it closes; made when first asked for."""

@@ -1,14 +1,19 @@
-"""Reasoning, and messages with headers: where each of them goes, and what may stand in it.
+"""Messages with headers, and reasoning: where each of them goes, and what may be in it.
 
 A header is decided by a bounded look ahead. While no header was met, anything may be a call; in a
 message that goes elsewhere nothing is one.
+
+Calls behind reasoning whose closer never comes are calls where nothing but calls follows the first
+of them to the end of the text; else all of it is reasoning. Only the end can tell, so from the
+first text on that may announce a call nothing is reported of the reasoning before it is closed, or
+over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import NamedTuple
 
 from tunaeval.grammar import Format, Reasoning, Route
@@ -21,6 +26,79 @@ from .finder import Finder, Match, Token
 from .patterns import headers, start_of
 from .quoting import LINE_START
 
+# --- headers --------------------------------------------------------------------------------------
+
+
+class HeaderReader(NamedTuple):
+    """One kind of header of a format: what matches it, and what has to follow it.
+
+    `opens_call`: what the body begins with is the opener of a call's block.
+    """
+
+    form: Format
+    route: Route
+    match: Match
+    follows: Match
+    opens_call: bool
+
+
+class Header(NamedTuple):
+    """A header that was read: its kind, the tool's name if it is in there, and its length with the
+    text that its body begins with.
+    """
+
+    kind: HeaderReader
+    name: str | None
+    length: int
+
+
+def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
+    """The header that begins with this token here, None if there is none; whether that is sure."""
+    text, start = window.text, window.pos
+    behind = start + len(token.text)
+    end = behind + HEADER_AHEAD
+    token.headers = token.headers or tuple(map(_readers_of, token.formats))
+    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
+    if len(fitting) == 1:
+        return fitting[0], True
+    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
+    sure = bool(proven) or window.final or len(text) > end
+    return next(iter(proven or fitting), None), sure
+
+
+def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
+    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
+    for reader in readers:
+        if found := reader.match(text, start, end):
+            return Header(reader, found.groupdict().get("name"), found.end() - start)
+    return None
+
+
+def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
+    """What reads from what opens a message to its body, for each route."""
+    envelope, body = form.envelope, form.opener.text if form.opener else None
+    if envelope is None:
+        return ()
+    return tuple(
+        HeaderReader(
+            form, route, re.compile(header).match, re.compile(_behind(form, route)).match,
+            route.channel == "call" and route.body == body,
+        )
+        for route, header in zip(envelope.routes, headers(envelope), strict=True)
+    )  # fmt: skip
+
+
+def _behind(form: Format, route: Route) -> str:
+    """What has to follow a call's header, to distinguish formats with the same headers."""
+    opener = form.opener
+    if opener is None or route.channel != "call":
+        return ""
+    if opener.text == route.body:
+        return start_of(form)
+    firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
+    return rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts))})"
+
+
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
 _UNFINISHED = re.compile(f"{_HEADER_TEXT}{_CUT_MARKER}", re.ASCII)
@@ -28,50 +106,6 @@ _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.A
 """What follows a message's opener when the text ends in its header; behind a marker it may end a
 line.
 """
-
-
-class HeaderReader(NamedTuple):
-    """The headers of one format: its routes in order, with what matches each, whether that has the
-    tool's name, and whether it ends in the opener of a call; and what has to follow each.
-    """
-
-    form: Format
-    routes: tuple[tuple[Route, Match, bool, bool], ...]
-    follows: Mapping[Route, Match]
-
-
-class Header(NamedTuple):
-    """A header that was read: whose it is, its route, the tool's name if it is in there, and its
-    length with the text that its body begins with.
-    """
-
-    reader: HeaderReader
-    route: Route
-    name: str | None
-    length: int
-    opens_call: bool
-    """Whether what the body begins with is the opener of a call's block."""
-
-    @property
-    def form(self) -> Format:
-        return self.reader.form
-
-
-def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins with this token here, None if there is none; whether that is sure."""
-    found, proven = header_in(window.text, window.pos, token)
-    ahead = len(window.text) - window.pos - len(token.text)
-    return found, proven or window.final or ahead > HEADER_AHEAD
-
-
-def header_in(text: str, start: int, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins here, by what is near; whether more of the text could tell nothing."""
-    end = start + len(token.text) + HEADER_AHEAD
-    fitting = _headers(text, start, end, token)
-    if len(fitting) == 1:
-        return fitting[0], True
-    proven = [h for h in fitting if h.reader.follows[h.route](text, start + h.length, end)]
-    return next(iter(proven or fitting), None), bool(proven)
 
 
 def is_cut(window: Window, collector: Collector, token: Token, line: str) -> bool:
@@ -94,6 +128,9 @@ def is_cut(window: Window, collector: Collector, token: Token, line: str) -> boo
     return True
 
 
+# --- reasoning ------------------------------------------------------------------------------------
+
+
 def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]:
     """Pass over the body of a message that is reasoning, up to its end or a next header."""
     start = window.offset
@@ -108,20 +145,13 @@ def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]
             yield
             continue
         token, size = finder.token(hit), hit.end() - hit.start()
-        if token.kind == "end" or (
-            token.kind == "message" and (yield from _is_header(window, token))
-        ):
+        header, sure = header_at(window, token) if token.kind == "message" else (None, True)
+        while not sure:
+            yield
+            header, sure = header_at(window, token)
+        if token.kind == "end" or header:
             return
         _reason(window, collector, window.pos + size)
-
-
-def _is_header(window: Window, token: Token) -> Generator[None, None, bool]:
-    """Whether a header begins here."""
-    found, sure = header_at(window, token)
-    while not sure:
-        yield
-        found, sure = header_at(window, token)
-    return found is not None
 
 
 def unclosed(window: Window, collector: Collector, message: str, start: int) -> None:
@@ -135,62 +165,11 @@ def _reason(window: Window, collector: Collector, end: int) -> None:
     window.pos = end
 
 
-def _headers(text: str, start: int, end: int, token: Token) -> list[Header]:
-    """For each format the first of its routes that is at `start`, and over before `end`."""
-    headers = []
-    for reader in token.headers or _readers_of(token):
-        for route, match, named, opens_call in reader.routes:
-            if found := match(text, start, end):
-                name, size = found["name"] if named else None, found.end() - start
-                headers.append(_new_tuple(Header, (reader, route, name, size, opens_call)))
-                break
-    return headers
+class Late(NamedTuple):
+    """The end of reasoning that was never closed, from offset `start` on; "" at -1 if none."""
 
-
-_new_tuple = tuple.__new__
-
-
-def _readers_of(token: Token) -> tuple[HeaderReader, ...]:
-    token.headers = tuple(_reader_of(form) for form in token.formats if form.envelope)
-    return token.headers
-
-
-def _reader_of(form: Format) -> HeaderReader:
-    """From what opens the message to its body, for each route; and what has to follow that."""
-    envelope = form.envelope
-    assert envelope is not None  # noqa: S101 - its caller has asked
-    patterns = map(re.compile, headers(envelope))
-    body = form.opener.text if form.opener else None
-    routes = tuple(
-        (route, pattern.match, "name" in pattern.groupindex,
-         route.channel == "call" and route.body == body)
-        for route, pattern in zip(envelope.routes, patterns, strict=True)
-    )  # fmt: skip
-    follows = {route: re.compile(_behind(form, route)).match for route in envelope.routes}
-    return HeaderReader(form, routes, follows)
-
-
-def _behind(form: Format, route: Route) -> str:
-    """What has to follow a call's header, to tell apart formats with the same headers."""
-    opener = form.opener
-    if opener is None or route.channel != "call":
-        return ""
-    if opener.text == route.body:
-        return start_of(form)
-    firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
-    return rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts))})"
-
-
-@dataclass(slots=True)
-class Late:
-    """The end of reasoning that was never closed, from offset `start` on."""
-
-    start: int = -1
-    pieces: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
+    start: int
+    text: str
 
 
 def think_until(
@@ -198,23 +177,23 @@ def think_until(
 ) -> Generator[None, None, Late | None]:
     """Pass over reasoning; None if its closer was found, else what may hold calls."""
     collector.has_reasoning = True
-    late = Late()
+    late, pieces = -1, list[str]()
     while (end := window.text.find(closer, window.pos)) < 0:
         stop = len(window.text) if window.final else _decided(window, finder, closer)
-        hit = finder.announcing.search(window.text, window.pos) if late.start < 0 else None
+        hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
         if hit and hit.start() < stop:  # else it may be the end of a longer one
             _reason(window, collector, hit.start())
-            late.start = window.offset
-        if late.start < 0:
+            late = window.offset
+        if late < 0:
             _reason(window, collector, stop)
         elif stop > window.pos:
-            late.pieces.append(window.text[window.pos : stop])
+            pieces.append(window.text[window.pos : stop])
             window.pos = stop
         if window.final:
-            return late
+            return Late(late, "".join(pieces))
         yield
-    if late.start >= 0:
-        collector.piece("reasoning", late.start, window.offset)
+    if late >= 0:
+        collector.piece("reasoning", late, window.offset)
     _reason(window, collector, end)
     return None
 
@@ -235,25 +214,26 @@ def only_calls(
     repair: Repair,
 ) -> bool:
     """Collect the calls that `late` ends in, if it ends in calls alone; `read` reads a text."""
-    text, found = late.text, Collector(listened=False)
-    read(_window(text, late.start), found)
-    tail = _tail(found, text, late.start)
+    window, found = Window(late.text, final=True), Collector(listened=False)
+    window.base = late.start
+    read(window, found)
+    tail = _tail(found, late)
     if not tail:
         return False
-    marked = {form.name for form in finder.formats if form.marked and form.opener}
     start = tail[0][1]
+    marked = {form.name for form in finder.formats if form.marked and form.opener}
     calls = [call for call in found.calls if call.span and call.span.start >= start]
-    notes = [note for note in found.diagnoses if note.span and note.span.end > start]
-    before = [note for note in found.diagnoses if note.span and note.span.end <= start]
+    notes = [note for note in found.diagnoses if note.span]
     spans = {call.span for call in calls}
-    sound = all(call.format in marked for call in calls)
-    if not (calls and sound and all(note.span in spans for note in notes)):
+    sound = calls and all(call.format in marked for call in calls)
+    if not sound or any(n.span.end > start and n.span not in spans for n in notes if n.span):
         return False
     if len(collector.calls) + len(calls) > MAX_CALLS:
         return False
     collector.piece("reasoning", late.start, start)
-    for note in before:  # at another level it may be one more call
-        collector.note(note)
+    for note in notes:  # before the first call, too: at another level it may be one more call
+        if note.span and note.span.end <= start:
+            collector.note(note)
     for kind, begins, ends in tail:
         if kind == "call":
             call = calls.pop(0)
@@ -261,35 +241,24 @@ def only_calls(
         else:
             collector.piece("markup", begins, ends)
     for note in notes:
-        collector.note(note)
+        if note.span in spans:
+            collector.note(note)
     collector.truncated = collector.truncated or found.truncated
     return True
 
 
-def _window(text: str, start: int) -> Window:
-    window = Window(text, final=True)
-    window.base = start
-    return window
-
-
-def _tail(found: Collector, text: str, start: int) -> list[tuple[Kind, int, int]]:
+def _tail(found: Collector, late: Late) -> list[tuple[Kind, int, int]]:
     """The tiles at the end that are calls and what is around them."""
     tail: list[tuple[Kind, int, int]] = []
-    for kind, begins, ends in reversed([*_placed(found, start)]):
-        if kind == "reasoning" or (
-            kind == "content" and not text[begins - start : ends - start].isspace()
-        ):
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, late.start)
+        content = late.text[begins - late.start : end - late.start]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
             break
-        tail.append((kind, begins, ends))
+        tail.append((kind, begins, end))
     while tail and tail[-1][0] == "content":
         tail.pop()
     return tail[::-1]
-
-
-def _placed(found: Collector, start: int) -> Iterator[tuple[Kind, int, int]]:
-    """The tiles of a text that begins at an offset."""
-    for kind, begins, ends in found.pieces:
-        yield kind, max(begins, start), ends
 
 
 def repair_of(reasoning: Reasoning | None, start: int) -> Repair:

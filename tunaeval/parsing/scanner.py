@@ -533,10 +533,10 @@ class Scanner:
             return
         self._mention = self._refused = self._region = None
         self._in_code = False
-        self._channel = header.route.channel
-        if header.opens_call:
+        self._channel = header.kind.route.channel
+        if header.kind.opens_call:
             window.pos += header.length
-            yield from self._read(token, header.form, start, name=header.name)
+            yield from self._read(token, header.kind.form, start, name=header.name)
             return
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
