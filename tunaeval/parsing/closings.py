@@ -5,7 +5,7 @@ grammar for that, and what is reported where a closer is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,10 +21,22 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
+from tunaeval.limits import (
+    KEPT_CLOSINGS,
+    QUOTED_AHEAD,
+    SHORTEST_OPENER,
+    VALUE_AHEAD,
+    WIDE_SPACE,
+    WIDEST_GAP,
+    WORDS_AHEAD,
+)
+from tunaeval.repair import Unreadable
+from tunaeval.window import Window
 
+from .block import stands
 from .marks import Marks
 from .patterns import SPACE, any_of, chain, row, start_of
+from .streaming.live import LiveText
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +240,104 @@ def shows_end(words: tuple[Word, ...], index: int) -> bool:
     """Whether this is the first fixed text behind arguments one by one: only it shows their end."""
     many = max(i for i, word in enumerate(words) if isinstance(word, Many | Elements))
     return not any(isinstance(word, Literal) for word in words[many + 1 : index])
+
+
+# --- reading a bare value -------------------------------------------------------------------------
+
+
+class Bare(NamedTuple):
+    """A value's text. If it was not closed, the end of its call follows; `stray` is what is between
+    that and a closer of its own, if there was one.
+    """
+
+    text: str
+    closed: bool = True
+    stray: str = ""
+
+
+def bare_text(
+    window: Window, closing: Closing, key: str, live: LiveText | None
+) -> Generator[None, None, Bare | Unreadable]:
+    """The text of the argument `key`, up to the closer that fits or to its call's end."""
+    pieces: list[str] = []
+    own: str | None = None
+    opener = closing.quotes[0]
+    quoted = bool(opener) and (yield from stands(window, (opener,)))
+    held = closing.longest - 1
+    while True:
+        hit = closing.first.search(window.text, window.pos)
+        if hit is None or not (window.final or hit.start() + held < len(window.text)):
+            end = len(window.text) - (0 if window.final else held)
+            end, waits, ends = max(window.pos, end), True, None
+        else:
+            ends = _ends(window, closing, hit, trusted=own is not None)
+            if ends and quoted:
+                ends = _behind_quotes(window, closing, hit.start()) and ends
+            elif ends is False and own is None and not quoted and hit.group() in closing.closers:
+                own = hit.group()
+            waits = ends is None
+            end = hit.start() + (not (ends or waits))  # the two closers may overlap
+        pieces.append(window.text[window.pos : end])
+        window.pos = end
+        if live:
+            live.grow(pieces[-1])
+        if ends == "call":
+            found = _before(window, "".join(pieces), closing.before_restart)
+            text, _, stray = found.text.partition(own or found.text)
+            return found._replace(text=text, stray=stray) if own else found
+        if ends:
+            return Bare("".join(pieces))
+        if waits and window.final:
+            return _at_end(window, "".join(pieces), closing, key)
+        if waits:
+            yield
+
+
+def _ends(
+    window: Window, closing: Closing, hit: re.Match[str], *, trusted: bool
+) -> bool | str | None:
+    """Whether the value ends at this closer of its own; "call" where its call does instead.
+
+    None if more could tell. `trusted`: a closer of its own was before, in front of text that may be
+    the value's or not.
+    """
+    text, at = window.text, hit.start()
+    ahead = at + VALUE_AHEAD
+    if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
+        return True
+    own = hit.group() in closing.closers
+    if not own and (trusted or closing.restart.match(text, at, ahead)):
+        return "call"
+    return None if not window.final and len(text) <= ahead else False
+
+
+def _behind_quotes(window: Window, closing: Closing, at: int) -> bool | None:
+    """Whether the quotes that the value begins with do not end behind this; None to wait for more.
+
+    They end before others begin, and not far away.
+    """
+    opener, end = closing.quotes
+    if window.text[max(0, at - WIDEST_GAP) : at].rstrip().endswith(end):
+        return True
+    ahead = window.text[at : at + QUOTED_AHEAD]
+    stop, other = ahead.find(end), ahead.find(opener)
+    if stop >= 0 or other >= 0:
+        return stop < 0 or 0 <= other < stop
+    return None if not window.final and len(ahead) < QUOTED_AHEAD else True
+
+
+def _at_end(window: Window, text: str, closing: Closing, key: str) -> Bare | Unreadable:
+    """A value that the whole text ends in."""
+    if closing.lost.search(text, max(0, len(text) - VALUE_AHEAD)):
+        return _before(window, text, closing.lost)
+    if closing.over.search(text):
+        return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
+    return Unreadable("truncated", "the text ends inside an argument", cut=True)
+
+
+def _before(window: Window, text: str, end: re.Pattern[str]) -> Bare:
+    """The value without the end of its call, which is read again."""
+    found = end.search(text, max(0, len(text) - VALUE_AHEAD))
+    size = len(text) - found.start() if found else 0
+    window.pos -= size
+    return Bare(text[: len(text) - size], closed=False)

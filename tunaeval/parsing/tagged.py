@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tunaeval.grammar import (
@@ -23,10 +22,10 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.limits import QUOTED_AHEAD, VALUE_AHEAD, WIDEST_GAP
+from tunaeval.limits import VALUE_AHEAD
 from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
-from tunaeval.window import Reading, Window
+from tunaeval.window import Reading
 
 from .block import (
     Begun,
@@ -38,7 +37,7 @@ from .block import (
     stands,
 )
 from .blocks.siblings import Piece, never_closed, pieces_of, swallowed
-from .closings import Closing, Plain, closing_of, plain_of, shows_end, stops_of
+from .closings import Closing, Plain, bare_text, closing_of, plain_of, shows_end, stops_of
 from .elements import ElementsReader
 from .judge import judge_named, object_at, only_a_word
 from .quoting import ends_sentence, is_named_in_prose
@@ -47,6 +46,7 @@ from .streaming.live_objects import LiveObject
 from .swallowed import note_of, with_marks
 from .typing import stays_text, trimmed, typed, undoubled, unescaped
 
+_BODIES = Arguments | Many | Elements
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 
 
@@ -274,7 +274,7 @@ class TaggedBlock(Begun):
             self._raw = _kind_of(kind[0], plain.attribute) if plain.attribute else None
             if self._name and self._live is None:
                 self._begin(self._name)
-            self._argument(Piece(self._key, self._raw, text), plain.value, root, told=False)
+            self._argument(Piece(self._key, self._raw, text), plain.value, root, reported=False)
             window.pos = found.end()
 
     def _row(
@@ -337,45 +337,41 @@ class TaggedBlock(Begun):
         if plain and self._live and stays_text(schema, self._raw, root):
             live = LiveText(self._live, self._key, word.trim)
         closing, start = closing_of(self._form, word, after), self._window.offset
-        text = yield from bare_text(self._window, closing, live)
-        if isinstance(text, Forgotten):
-            return Unreadable("invalid-arguments", f"{self._key[:60]!r} is never closed")
-        if text is None:
-            return Unreadable("truncated", "the text ends inside an argument", cut=True)
+        bare = yield from bare_text(self._window, closing, self._key, live)
+        if isinstance(bare, Unreadable):
+            return bare
         if live:
             live.end()
-        self._lost_closer = isinstance(text, Unclosed)
-        first = Piece(self._key, self._raw, text.text if isinstance(text, Unclosed) else text)
-        closed = not self._lost_closer
-        if isinstance(text, Unclosed) and text.stray:
-            closed = self._set_aside(text.stray, closing)
+        self._lost_closer, closed = not bare.closed, bare.closed or bool(bare.stray)
+        if bare.stray:
+            self._set_aside(bare.stray, closing)
+        first = Piece(self._key, self._raw, bare.text)
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
             self._repairs.append(never_closed(pieces, start))
         self._notes += swallowed(pieces, closing, closed=closed)
         for piece in pieces:
-            self._argument(piece, word, root, told=bool(live) and piece is pieces[0])
+            self._argument(piece, word, root, reported=bool(live) and piece is pieces[0])
         return True
 
-    def _set_aside(self, stray: str, closing: Closing) -> bool:
-        """Text before the position is in the call and no part of it; the argument was closed."""
+    def _set_aside(self, stray: str, closing: Closing) -> None:
+        """Keep text before the position apart that is in the call and no part of an argument."""
         end = self._window.offset
-        said = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
-        self._repairs.append(Repair("unclosed", "text follows an argument's closer", said))
-        self._stray = said if stray.strip() else None
+        span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
+        self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
+        self._stray = span if stray.strip() else None
         if closing.marks.inside(stray):
             self._notes.append(note_of(self._key))
-        return True
 
-    def _argument(self, piece: Piece, word: Value, root: object, *, told: bool) -> None:
-        """Keep an argument, and tell of it if that was not done while it grew."""
+    def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool) -> None:
+        """Keep an argument, and report it if that was not done while it grew."""
         if piece.key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {piece.key!r}"))
         made = typed(trimmed(piece.text, word), member(root, piece.key, root), piece.said, root)
         self._arguments[piece.key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
-        if self._live and not told:
+        if self._live and not reported:
             self._live.whole(piece.key, made.value)
 
     def _elements(
@@ -415,113 +411,3 @@ _READERS: dict[type, _Reader] = {
     Value: TaggedBlock._value,  # noqa: SLF001 - as above
 }
 """How each word of the grammar is read."""
-
-
-_BODIES = Arguments | Many | Elements
-
-
-class Forgotten:
-    """Instead of a value's text: it was never closed, and its call ended somewhere inside it."""
-
-
-FORGOTTEN = Forgotten()
-
-
-@dataclass(frozen=True, slots=True)
-class Unclosed:
-    """A value's text that was never closed, where the end of its call follows.
-
-    Or it was closed, and `stray` is between that and the end of its call.
-    """
-
-    text: str
-    stray: str = ""
-
-
-def bare_text(
-    window: Window, closing: Closing, live: LiveText | None
-) -> Generator[None, None, str | Unclosed | Forgotten | None]:
-    """The value's text up to the closer that fits, or to its call's end; None if neither comes."""
-    pieces: list[str] = []
-    own: str | None = None
-    opener = closing.quotes[0]
-    quoted = bool(opener) and (yield from stands(window, (opener,)))
-    held = closing.longest - 1
-    while True:
-        hit = closing.first.search(window.text, window.pos)
-        if hit is None or not (window.final or hit.start() + held < len(window.text)):
-            end = len(window.text) - (0 if window.final else held)
-            end, waits, ends = max(window.pos, end), True, None
-        else:
-            ends = _ends(window, closing, hit, trusted=own is not None)
-            if ends and quoted:
-                ends = _behind_quotes(window, closing, hit.start()) and ends
-            elif ends is False and own is None and not quoted and hit.group() in closing.closers:
-                own = hit.group()
-            waits = ends is None
-            end = hit.start() + (not (ends or waits))  # the two closers may overlap
-        pieces.append(window.text[window.pos : end])
-        window.pos = end
-        if live:
-            live.grow(pieces[-1])
-        if ends:
-            text = "".join(pieces)
-            found = _before(window, text, closing.before_restart) if ends is FORGOTTEN else text
-            return _cut(found, own) if own and isinstance(found, Unclosed) else found
-        if waits:
-            if window.final:
-                return _at_end(window, "".join(pieces), closing)
-            yield
-
-
-def _ends(
-    window: Window, closing: Closing, hit: re.Match[str], *, trusted: bool
-) -> Forgotten | bool | None:
-    """Whether the value ends at this closer, its own or the call's; None if more could tell.
-
-    `trusted`: a closer of its own was before, in front of text that may be the value's or not.
-    """
-    text, at = window.text, hit.start()
-    ahead = at + VALUE_AHEAD
-    if closing.follow.match(text, at, ahead) or (window.final and closing.at_end.match(text, at)):
-        return True
-    own = hit.group() in closing.closers
-    if not own and (trusted or closing.restart.match(text, at, ahead)):
-        return FORGOTTEN
-    return None if not window.final and len(text) <= ahead else False
-
-
-def _behind_quotes(window: Window, closing: Closing, at: int) -> bool | None:
-    """Whether the quotes that the value begins with do not end behind this; None to wait for more.
-
-    They end before others begin, and not far away.
-    """
-    opener, end = closing.quotes
-    if window.text[max(0, at - WIDEST_GAP) : at].rstrip().endswith(end):
-        return True
-    ahead = window.text[at : at + QUOTED_AHEAD]
-    stop, other = ahead.find(end), ahead.find(opener)
-    if stop >= 0 or other >= 0:
-        return stop < 0 or 0 <= other < stop
-    return None if not window.final and len(ahead) < QUOTED_AHEAD else True
-
-
-def _at_end(window: Window, text: str, closing: Closing) -> Unclosed | Forgotten | None:
-    """A value that the whole text ends in."""
-    if closing.lost.search(text, max(0, len(text) - VALUE_AHEAD)):
-        return _before(window, text, closing.lost)
-    return FORGOTTEN if closing.over.search(text) else None
-
-
-def _cut(found: Unclosed, own: str) -> Unclosed:
-    """The value up to the first closer of its own."""
-    text, _, stray = found.text.partition(own)
-    return Unclosed(text, stray)
-
-
-def _before(window: Window, text: str, end: re.Pattern[str]) -> Unclosed:
-    """The value without the end of its call, which is read again."""
-    found = end.search(text, max(0, len(text) - VALUE_AHEAD))
-    size = len(text) - found.start() if found else 0
-    window.pos -= size
-    return Unclosed(text[: len(text) - size])
