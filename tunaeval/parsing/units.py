@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tunaeval.grammar import Format
 from tunaeval.limits import KEPT, MAX_CALLS, UNIT_AHEAD
@@ -19,7 +19,7 @@ from tunaeval.repair import repair_of
 from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window, read_all
 
-from .block import Setting
+from .block import Begun, Setting
 from .collect import Collector, Tiling
 from .objects import Block
 from .python_calls import PythonBlock
@@ -33,11 +33,10 @@ _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which other formats read."""
 
 _JOINTS = re.compile(r"[\s,;]*+")
-_ENDS_OBJECT = re.compile(r"\s*+(?P<closer>\}?)[\s;]*+\Z")
+_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """How the units of one format begin.
 
     `begins` matches what has to be at the start, with the name of the first tool if that has to be
@@ -67,12 +66,7 @@ def unit_of(form: Format) -> Unit:
 
 
 def begins_unit(
-    units: tuple[Unit, ...],
-    window: Window,
-    at: int,
-    tools: Tools | None,
-    *,
-    fenced: bool,
+    units: tuple[Unit, ...], window: Window, at: int, tools: Tools | None, *, fenced: bool
 ) -> bool | None:
     """Whether a unit may begin at an index of the window's text; None if more text could tell."""
     text = window.text
@@ -120,83 +114,64 @@ def read_unit(
     Where an underscore is escaped, it is read without escapes, and the collector's offsets are
     those of that text. A backslash before an escape is a string's own, so nothing is taken away.
     """
-    first = text.find(ESCAPED)
-    if first < 0 or "\\" + ESCAPED in text:
-        found = _read(units, text, base, tools, level)
-        return None if found is None else (found, Unescaped(""))
-    message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
-    unescaped = Unescaped(text, base)
-    frame = (repair_of("markdown-escape", message, span),)
-    found = _read(units, unescaped.text, base, tools, level, frame=frame)
-    return None if found is None else (found, unescaped)
-
-
-def _read(
-    units: tuple[Unit, ...],
-    text: str,
-    base: int,
-    tools: Tools | None,
-    level: Level,
-    *,
-    frame: tuple[Repair, ...] = (),
-) -> Collector | None:
-    """What is in a text that is calls alone; `frame` are repairs of all of them."""
+    first, frame, unescaped = text.find(ESCAPED), tuple[Repair, ...](), Unescaped("")
+    if first >= 0 and "\\" + ESCAPED not in text:
+        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
+        unescaped = Unescaped(text, base)
+        text, frame = unescaped.text, (repair_of("markdown-escape", message, span),)
     for unit in units:
         head = unit.begins(text, 0)
         if head is None:
             continue
         collector, window = Collector(listened=False), Window(text, final=True)
         window.base = base
-        if not _is_read(Setting(window, collector, tools, level), unit.form, head, frame):
+        if not _is_read(Setting(window, collector, tools, level), unit.form, head.end(), frame):
             continue
         if not collector.calls:  # nothing in it frames a call
             collector.pieces = Tiling()
             collector.piece("content", base, base + len(text))
-        return collector
+        return collector, unescaped
     return None
 
 
-def _is_read(
-    setting: Setting, form: Format, head: re.Match[str], frame: tuple[Repair, ...]
-) -> bool:
-    """Whether the window's whole text is calls of this format; they are in the collector then."""
-    window = setting.window
+def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
+    """Whether the window's whole text is calls of this format; they are in the collector then.
+
+    What it begins with ends at index `head`, and `frame` are repairs of all calls.
+    """
+    window, collector = setting.window, setting.collector
     if form.call:
-        window.pos = head.end()
-        setting.collector.piece("markup", window.base, window.offset)
+        window.pos = head
+        collector.piece("markup", window.base, window.offset)
         if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
-            return setting.collector.full
+            return collector.full
         end = _ENDS_OBJECT.match(window.text, window.pos)
         window.pos = end.end() if end else window.pos
     elif form.python:
         block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
         whole = _is_block(block, frame) and window.pos == len(window.text)
-        return whole or setting.collector.full
+        return whole or collector.full
     else:
-        while _pass_joints(setting) and not _is_full(setting.collector):
+        while _pass_joints(setting) and not collector.full:
             tagged = TaggedBlock(setting, form, window.offset, quoted=False)
             if not _is_block(tagged, frame):
                 return False
-    setting.collector.piece("markup", setting.collector.end, window.offset)
-    return window.pos == len(window.text) or setting.collector.full
-
-
-def _is_full(collector: Collector) -> bool:
-    """Whether as many calls were read as are read at the most, and another one follows."""
-    collector.full = len(collector.calls) >= MAX_CALLS
-    return collector.full
+    collector.piece("markup", collector.end, window.offset)
+    return window.pos == len(window.text) or collector.full
 
 
 def _pass_joints(setting: Setting) -> bool:
-    """Pass over what is between calls; whether anything follows."""
-    window = setting.window
+    """Pass over what is between calls; whether another one follows, which may be one too many."""
+    window, collector = setting.window, setting.collector
     joint = _JOINTS.match(window.text, window.pos)
     start, window.pos = window.offset, joint.end() if joint else window.pos
-    setting.collector.piece("markup", start, window.offset)
-    return window.pos < len(window.text)
+    collector.piece("markup", start, window.offset)
+    follows = window.pos < len(window.text)
+    collector.full = follows and len(collector.calls) >= MAX_CALLS
+    return follows
 
 
-def _is_block(block: Block | PythonBlock | TaggedBlock, frame: tuple[Repair, ...]) -> bool:
+def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
     block.frame = frame
     read_all("", block.read())
     return block.had_body and not block.failed
@@ -208,20 +183,11 @@ class Unescaped:
     def __init__(self, text: str, base: int = 0) -> None:
         self.text = text.replace(ESCAPED, "_")
         self._base = base
-        self._removed: list[int] = []
-        if len(self.text) != len(text):
-            self._removed = [at - index for index, at in enumerate(_positions(text))]
+        found = re.finditer(re.escape(ESCAPED), text) if len(self.text) != len(text) else ()
+        self._removed = [one.start() - index for index, one in enumerate(found)]
 
     def place(self, offset: int) -> int:
         """Return the offset in the text as it is."""
         if not self._removed:
             return offset
         return offset + bisect_right(self._removed, offset - self._base - 1)
-
-
-def _positions(text: str) -> Iterator[int]:
-    """Where underscores are escaped."""
-    at = text.find(ESCAPED)
-    while at >= 0:
-        yield at
-        at = text.find(ESCAPED, at + 2)
