@@ -158,8 +158,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 _compare(question, ours, old, differences)
         process.stdin.close()  # type: ignore[union-attr]  # a pipe
     print(f"{done} texts, {sum(differences.values())} differences in fields")
-    for (name, field), count in differences.most_common():
-        print(f"{count:6} {name:20} {field}")
+    for (name, kind), count in differences.most_common():
+        print(f"{count:6} {name:20} {kind}")
     return 1 if differences else 0
 
 
@@ -178,8 +178,18 @@ def _compare(
         if sum(differences.values()) < _SHOWN:
             print(f"{question!r:.1500}\n  {field}")
             print(f"    old {wanted!r:.900}\n    new {ours[field]!r:.900}\n")
-        differences[question.format, field] += 1
+        kind = _kind(wanted, ours[field]) if field == "diagnoses" else field
+        differences[question.format, kind] += 1
         return
+
+
+def _kind(old: Sequence[Any], new: Sequence[Any]) -> str:
+    """The class of a difference between diagnoses: which codes went, and which came."""
+    before, after = Counter(one[0] for one in old), Counter(one[0] for one in new)
+    if before == after:
+        return "diagnoses: other words, places or order"
+    went, came = sorted((before - after).elements()), sorted((after - before).elements())
+    return f"diagnoses: {', '.join(went) or 'none'} -> {', '.join(came) or 'none'}"
 
 
 def _words(content: str) -> str:
