@@ -12,7 +12,7 @@ from tunaeval.grammar import Elements, Format, Literal, Many, Space, Value, Word
 from tunaeval.limits import KEPT_CLOSINGS, SHORTEST_OPENER, WIDE_SPACE, WORDS_AHEAD
 
 from .chains import chain, start_of
-from .marks import Marks
+from .markup import Marks
 from .patterns import row
 
 

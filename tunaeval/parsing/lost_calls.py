@@ -19,7 +19,7 @@ from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
 from .finder import Finder
-from .marks import nearly_begins, within
+from .markup import nearly_begins, within
 from .quoting import in_ticks
 
 _WORDS = re.compile(r"[\w.-]++")

@@ -17,7 +17,7 @@ from tunaeval.repair import ANY, Note, Unreadable, admitted, member, member_or_i
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
-from ..swallowed import in_element, note_of
+from ..markup import in_element, note_of
 from ..typing import typed
 from .steps import next_char
 

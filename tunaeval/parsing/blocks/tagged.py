@@ -17,8 +17,8 @@ from tunaeval.window import Reading
 
 from ..closings import shows_end
 from ..judge import judge_named, only_a_word
+from ..markup import note_of
 from ..quoting import ends_sentence, is_named_in_prose
-from ..swallowed import note_of
 from .closers import closers, missing
 from .steps import stands
 from .words import Words

@@ -27,14 +27,13 @@ from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 
 from ..closings import Closing, closing_of, stops_of
+from ..markup import Piece, never_closed, note_of, pieces_of, swallowed, with_marks
 from ..streaming.live import LiveCall, LiveText
 from ..streaming.live_objects import LiveObject
-from ..swallowed import note_of, with_marks
 from ..typing import stays_text, trimmed, typed, undoubled, unescaped
 from .bare import Forgotten, Unclosed, bare_text
 from .elements import ElementsReader
 from .recovering import Begun, Setting
-from .siblings import Piece, never_closed, pieces_of, swallowed
 from .steps import bounded, literal, next_char, nothing, skip_space
 
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")

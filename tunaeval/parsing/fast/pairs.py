@@ -16,7 +16,7 @@ from tunaeval.limits import ARGUMENTS_AT_ONCE, WIDE_SPACE
 from tunaeval.types import JsonObject, ToolCall, Tools
 
 from ..fitting import signature_of
-from ..marks import Marks
+from ..markup import Marks
 from ..patterns import SPACE, Match, matcher, row
 from ..typing import trimmed, undoubled, unescaped
 from .made import call_of

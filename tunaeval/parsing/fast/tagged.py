@@ -22,8 +22,8 @@ from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.window import Window
 
 from ..closings import stops_of
+from ..markup import holds_marks
 from ..patterns import SPACE, matcher, row
-from ..swallowed import holds_marks
 from .claims import scanned
 from .made import call_of
 from .pairs import Pairs, meaning, pairs_of
