@@ -95,7 +95,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         re.compile(sibling) if (sibling := _sibling(many)) else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
         value.quotes if isinstance(value, Value) else ("", ""),
-        Marks(form, many, closer.text),
+        Marks(form, many),
     )
 
 

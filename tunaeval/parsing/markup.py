@@ -126,17 +126,24 @@ _BRACKET = re.compile(r"\W*+")
 class Marks:
     """The tags of a format that has bare values; `first` is the character that all begin with.
 
-    The values are those of `many`, in front of `closer`.
+    A tag that is whole or nearly so is a sign in itself. The tags around a value may be miswritten,
+    too: in capitals, with other signs, shortened, or without the prefix that all tags of the format
+    share. Such a text may as well be a tag of other markup, where closers have openers. So only one
+    without its partner is a sign: a closer in front of another tag or at the value's end, or an
+    opener with all that belongs to it. Where a stretch of text is lost, a closer may go on as an
+    opener: `</paramrameter=key>`.
     """
 
-    __slots__ = ("_halves", "_quotes", "_variants", "first")
-
-    def __init__(self, form: Format, many: Many, closer: str) -> None:
-        self.first = first = closer[:1]
-        self._quotes = next((w.quotes for w in many.words if isinstance(w, Value)), ("", ""))
-        self._variants = Variants(form, many)
+    def __init__(self, form: Format, many: Many) -> None:
+        at = next(at for at, word in enumerate(many.words) if isinstance(word, Value))
+        value, closer = many.words[at : at + 2]
+        self._quotes = value.quotes if isinstance(value, Value) else ("", "")
+        closed_by = closer.text if isinstance(closer, Literal) else ""
+        self.first = first = closed_by[:1]
         parts = (part for text in _texts(form.words) for part in text.split(first)[1:])
         self._halves = halves_of(first + part for part in parts if len(part) + 1 >= SHORTEST_TAG)
+        self._source, self._seeds, self._keyed = _miswritten(form, many.words[:at], closed_by)
+        self._miswritten: re.Pattern[str] | None = None
 
     def inside(self, text: str, *, closed: bool = True) -> bool:
         """Whether the text holds one of the tags, or nearly; `closed`: its own closer was there."""
@@ -145,7 +152,36 @@ class Marks:
         opener, end = self._quotes
         if opener and text.startswith(opener):
             return text.find(end, len(opener)) != len(text) - len(end)
-        return has_nearly(text, self._halves) or self._variants.inside(text, closed=closed)
+        return has_nearly(text, self._halves) or self._is_miswritten(text, closed=closed)
+
+    def _is_miswritten(self, text: str, *, closed: bool) -> bool:
+        """Whether a miswritten tag has lost its partner.
+
+        In a text that is not `closed` itself, any opener without a closer is a sign.
+        """
+        lowered = text.lower()
+        if not any(seed in lowered for seed in self._seeds):
+            return False
+        if self._miswritten is None:  # compiled when a text has one that is near
+            self._miswritten = re.compile(self._source, re.IGNORECASE)
+        openers: list[bool] = []
+        for found in self._miswritten.finditer(text):
+            if found["glued"] is not None:
+                return True
+            if found["closer"] is None:
+                openers.append(not closed or self._is_sure(found))
+            elif openers:
+                openers.pop()
+            elif found["seam"] is not None:
+                return True
+        return any(openers)
+
+    def _is_sure(self, found: re.Match[str]) -> bool:
+        """Whether an opener has its key, inside or in a tag before it, or is a line of its own."""
+        before = found.string[max(0, found.start() - WIDEST_GAP) : found.start()]
+        if found["whole"] is not None:
+            return self._keyed or before.rstrip()[-1:] == ">"
+        return found["line"] is not None and before[-1:] == "\n"
 
 
 def _texts(words: Iterable[Word]) -> Iterator[str]:
@@ -163,79 +199,48 @@ _END = "(?![a-z0-9])"
 _LINE = r"[^\w\s<]?[ \t]{0,40}+(?=\n|\Z)"
 """What follows the name of an opener that lost its key and is a line of its own."""
 
+_NEVER = "(?!)"
 
-class Variants:
-    """The tags around a value as models miswrite them: in capitals, with other signs, shortened.
 
-    Or without the prefix that all tags of the format share. Such a text may as well be a tag of
-    other markup, where closers have openers. So only one without its partner is a sign: a closer in
-    front of another tag or at the value's end, or an opener with all that belongs to it. Where a
-    stretch of text is lost, a closer may go on as an opener: `</paramrameter=key>`.
+def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str, list[str], bool]:
+    """Return the pattern of miswritten tags around a value, texts in small letters of which each
+    of them has one, and whether an opener has its key inside; `before` is what is in front of it.
+
+    Groups: `closer`, with `seam` in front of another tag or the end; `glued`, a closer that goes on
+    as an opener; else it is an opener, `whole` with all that belongs to it, or a `line` of its own.
     """
+    first, slash, seeds = re.escape(closer[:1]), closer[1:2] == "/", []
+    prefix, name, suffix = _parts(closer, form) if slash else ("", _bare(closer[1:]), "")
+    opener, args = _opener(before, closer[:1], name if slash else "")
+    rest = opener[opener.find(name) + len(name) :].removeprefix(suffix)
+    named, glued, own = _NEVER, _NEVER, _loose(prefix)
+    core = max((run[:SHORTENED_NAME] for run in _RUNS.findall(name)), key=len, default="")
+    if len(core) >= SHORTEST_NAME:
+        seeds.append(core.lower())
+        named = f"{_loose(name, shortened=True)}(?:{_loose(suffix)})?+{_END}"
+    if slash and name and args:
+        tail = name[-SHORTEST_TAIL:] + rest
+        seeds.append(tail.lower())
+        glued = rf"/[^<>\s/]{{0,40}}?{re.escape(tail)}{args}"
+    if slash:  # without the prefix of its format, an opener with its key may be any other tag
+        closes = f"{_SIGNS}/(?:{own})?+{_SIGNS}{named}"
+        whole = _NEVER if args is None else f"(?(own)|(?!)){re.escape(rest)}{args}"
+        opens = f"{named}(?:(?P<whole>{whole})|(?P<line>{_LINE}))?"
+    else:
+        closes, opens = named, f"{_loose(_bare(opener[1:]))}{_END}(?P<whole>)(?P<line>)"
+    source = (
+        rf"{first}(?:(?P<glued>{glued})|(?P<closer>{closes}(?P<seam>{_SEAM}(?={first}|\Z))?)"
+        rf"|(?P<own>{own})?+{_SIGNS}{opens if opener else '(?P<whole>)(?P<line>)(?!)'})"
+    )
+    return source, seeds, not slash or args != ""
 
-    def __init__(self, form: Format, many: Many) -> None:
-        at = next(at for at, word in enumerate(many.words) if isinstance(word, Value))
-        texts = [word.text if isinstance(word, Literal) else "" for word in many.words]
-        closer, begin = texts[at + 1], re.escape(texts[at + 1][:1])
-        slash = closer[1:2] == "/"
-        prefix, name, suffix = _parts(closer, form) if slash else ("", _bare(closer[1:]), "")
-        tags = [i for i in range(at) if texts[i][:1] == closer[:1]]
-        own = next((i for i in reversed(tags) if not slash or name in texts[i]), None)
-        opener, args = ("", None) if own is None else (texts[own], row(many.words[own + 1 : at]))
-        rest = opener[opener.find(name) + len(name) :].removeprefix(suffix)
-        core = max((run[:SHORTENED_NAME] for run in _RUNS.findall(name)), key=len, default="")
-        named, glued, loose = "(?!)", "(?!)", _loose(prefix)
-        self._seeds: list[str] = []
-        """Some of these, in small letters, are in each text that holds such a tag."""
-        if len(core) >= SHORTEST_NAME:
-            self._seeds.append(core.lower())
-            named = f"{_loose(name, shortened=True)}(?:{_loose(suffix)})?+{_END}"
-        self._keyed = args != "" or not slash
-        closing = named
-        whole = "(?!)" if args is None else f"(?(own)|(?!)){re.escape(rest)}{args}"
-        if slash:
-            closing = f"{_SIGNS}/(?:{loose})?+{_SIGNS}{named}"
-        else:
-            named, whole = f"{_loose(_bare(opener[1:]))}{_END}", ""
-        if slash and name and args:
-            tail = name[-SHORTEST_TAIL:] + rest
-            self._seeds.append(tail.lower())
-            glued = rf"/[^<>\s/]{{0,40}}?{re.escape(tail)}{args}"
-        opening = f"{named}(?:(?P<whole>{whole})|(?P<line>{_LINE}))?" if opener else "(?!)"
-        self._source = (
-            rf"{begin}(?:(?P<glued>{glued})|(?P<closer>{closing}(?P<seam>{_SEAM}(?={begin}|\Z))?)"
-            rf"|(?P<own>{loose})?+{_SIGNS}{opening})"
-        )
-        self._tags: re.Pattern[str] | None = None
 
-    def inside(self, text: str, *, closed: bool) -> bool:
-        """Whether the text holds a tag that lost its partner.
-
-        In a text that is not `closed` itself, any opener without a closer is a sign.
-        """
-        lowered = text.lower()
-        if not any(seed in lowered for seed in self._seeds):
-            return False
-        if self._tags is None:  # compiled when a text has one that is near
-            self._tags = re.compile(self._source, re.IGNORECASE)
-        openers: list[bool] = []
-        for found in self._tags.finditer(text):
-            if found["glued"] is not None:
-                return True
-            if found["closer"] is None:
-                openers.append(not closed or self._is_sure(found))
-            elif openers:
-                openers.pop()
-            elif found["seam"] is not None:
-                return True
-        return any(openers)
-
-    def _is_sure(self, found: re.Match[str]) -> bool:
-        """Whether an opener has its key, inside or in a tag before it, or is a line of its own."""
-        before = found.string[max(0, found.start() - WIDEST_GAP) : found.start()]
-        if found["whole"] is not None:
-            return self._keyed or before.rstrip()[-1:] == ">"
-        return found["line"] is not None and before[-1:] == "\n"
+def _opener(before: Sequence[Word], first: str, name: str) -> tuple[str, str | None]:
+    """Return the last tag with this name, and the pattern of what is behind it."""
+    for at, word in reversed([*enumerate(before)]):
+        if isinstance(word, Literal) and word.text[:1] == first and name in word.text:
+            return word.text, row(before[at + 1 :])
+    return "", None
 
 
 def _parts(closer: str, form: Format) -> tuple[str, str, str]:

@@ -13,6 +13,7 @@ from tunaeval.limits import MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN
 from tunaeval.types import ToolCall
 from tunaeval.window import Reading
 
+from .audit import Mention
 from .blocks.closers import another
 from .blocks.objects import Block
 from .blocks.python import PythonBlock
@@ -21,7 +22,6 @@ from .blocks.tagged import TaggedBlock
 from .fast import FENCE
 from .fast.made import moved
 from .finder import closers_of
-from .mention import Mention
 from .passage import Passage
 from .quoting import LINE_START, in_program, in_sentence, in_ticks, quote_before
 from .tokens import Choice, Token, choices_of, chosen, nearest, undecided

@@ -10,13 +10,13 @@ from tunaeval.limits import KEPT, SHORTEST_CUT
 from tunaeval.types import Level, Tools
 from tunaeval.window import Reading, Window
 
+from .audit import Mention, Region
 from .blocks.recovering import Setting
 from .collect import Collector
 from .end_tokens import ends_text
 from .ending import ELLIPSES, tell_end
 from .finder import Finder
 from .known import Objects
-from .mention import Mention, Region
 from .quoting import LINE_START, OPENS_FENCE, closes_code, is_quote
 from .tokens import Token
 

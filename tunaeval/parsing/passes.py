@@ -6,13 +6,12 @@ from tunaeval.limits import MAX_TEXT
 from tunaeval.types import Level, ParseResult, Tools
 from tunaeval.window import Window
 
+from .audit import audit
 from .collect import Collector
 from .finder import Finder
 from .known import Objects
-from .lost_calls import report_lost_calls
 from .scanner import Scanner
 from .tiling import Tiling
-from .unread import report_unread
 
 
 def read_whole(
@@ -29,8 +28,7 @@ def read_whole(
     `objects` keeps what recovering readers have read, for another level.
     """
     collector = collected(finder, text, tools, level, fast=fast, objects=objects)
-    report_lost_calls(collector, finder, text, tools)
-    report_unread(collector, finder, text, tools)
+    audit(collector, finder, text, tools)
     return collector.result(text), collector.pieces
 
 

@@ -15,13 +15,13 @@ from typing import TypeAlias
 from tunaeval.limits import MARGIN, MAX_CALLS, MAX_VAIN
 from tunaeval.window import Reading, Window
 
+from .audit import ends_call, ends_in_tool
 from .collect import Collector
 from .end_tokens import before_end_tokens
 from .fast import FENCE
 from .finder import closers_of
 from .late_calls import Late, only_calls, repair_of, think_until
 from .later_turns import LINES, begins_turn
-from .lost_openers import ends_call, ends_in_tool
 from .openers import Blocks
 from .prompted import Prompted
 from .quoting import LINE_START, in_ticks

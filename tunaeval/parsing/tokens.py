@@ -16,8 +16,8 @@ from .chains import beginning_of, start_of
 if TYPE_CHECKING:
     from tunaeval.window import Window
 
+    from .audit import Ending
     from .fast import AddressedReader, BlockReader
-    from .lost_openers import Ending
 
 TokenKind: TypeAlias = OneOf[
     "open",

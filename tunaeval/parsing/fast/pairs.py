@@ -50,7 +50,7 @@ def pairs_of(
     if steps is None:
         return None
     make, groups = _maker(form, steps, before), steps.groups
-    marks = Marks(form, many, steps.closer)
+    marks = Marks(form, many)
     plain = matcher(steps.plain, groups)
     if plain is None:
         return None
