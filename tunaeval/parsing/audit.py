@@ -100,7 +100,9 @@ class Mention:
             return
         kin = {form.name for each in token.formats for form in (each, *each.also)}
         if not kin.isdisjoint(form.name for form in (self.format, *self.format.also)):
-            self._broken(collector, token.text, start)
+            _unreadable(
+                collector, f"between {self.token.text!r} and {token.text!r}", self.start, start
+            )
             self.tagged = False
 
     def closed(self, collector: Collector, closer: str, end: int, *, named: bool = False) -> None:
@@ -110,10 +112,7 @@ class Mention:
         """
         looks = self.body or named or not (self.words or self.inline)
         if looks and self.calls == len(collector.calls):
-            self._broken(collector, closer, end)
-
-    def _broken(self, collector: Collector, until: str, end: int) -> None:
-        _report_unreadable(collector, f"between {self.token.text!r} and {until!r}", self.start, end)
+            _unreadable(collector, f"between {self.token.text!r} and {closer!r}", self.start, end)
 
 
 @dataclass(slots=True)
@@ -149,10 +148,10 @@ class Region:
 
     def _broken(self, collector: Collector, where: str, end: int) -> None:
         if collector.last == "content" and self.empty(collector):
-            _report_unreadable(collector, where, self.start, end)
+            _unreadable(collector, where, self.start, end)
 
 
-def _report_unreadable(collector: Collector, where: str, start: int, end: int) -> None:
+def _unreadable(collector: Collector, where: str, start: int, end: int) -> None:
     collector.diagnose("invalid-json", f"nothing readable {where}", start, end)
     collector.attempt(start)
 
@@ -294,9 +293,8 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
             found = _lost_in(text[start:end], finder, tools)
             if found is not None:
                 at, stop = start + found[0], start + found[1]
-                message = (
-                    f"{text[at:stop][:SHOWN_NAME]!r} has arguments, but nothing begins the call"
-                )
+                name = text[at:stop][:SHOWN_NAME]
+                message = f"{name!r} has arguments, but nothing begins the call"
                 collector.diagnose("missing-opener", message, at, stop)
                 collector.attempt(at)
 
@@ -344,41 +342,37 @@ def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
 
 
 def _behind_opener(before: str, finder: Finder) -> bool:
-    """Whether what is before a name is nearly there; what begins with a word begins its line."""
-    text, bare = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
-    return any(
-        _ends_nearly(text if opener[-1] in _QUOTING else bare, opener)
-        for opener in _before_names(finder)
-    )
-
-
-def _ends_nearly(text: str, opener: str) -> bool:
-    """Whether a text ends with an opener but for a character, or two of a long one."""
-    edits = edits_of(opener)
-    last = text[-len(opener) - edits :]
-    if not any(part in last for part in _parts(opener, 2 * edits + 1)) or not _SIGN(last):
-        return False
-    if opener[0].isalpha():
-        last = text.rpartition("\n")[2].lstrip()
-    near = abs(len(last) - len(opener)) <= edits
-    return near and nearly_begins(last[::-1], opener[::-1], edits)
-
-
-@lru_cache(maxsize=512)
-def _parts(opener: str, count: int) -> tuple[str, ...]:
-    """Cut an opener into so many parts: fewer than half as many edits leave one of them whole."""
-    cuts = [len(opener) * at // count for at in range(count + 1)]
-    return tuple(opener[start:end] for start, end in pairwise(cuts))
+    """Whether what is before names is nearly there; what begins with a word begins its line."""
+    texts = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
+    for opener, parts in _before_names(finder):
+        edits, text = edits_of(opener), texts[opener[-1] not in _QUOTING]
+        last = text[-len(opener) - edits :]
+        if any(part in last for part in parts) and _SIGN(last):
+            if opener[0].isalpha():
+                last = text.rpartition("\n")[2].lstrip()
+            near = abs(len(last) - len(opener)) <= edits
+            if near and nearly_begins(last[::-1], opener[::-1], edits):
+                return True
+    return False
 
 
 @lru_cache(maxsize=64)
-def _before_names(finder: Finder) -> list[str]:
-    """Return the fixed texts right before names of tools, with what these begin with."""
-    found = set(map(_before_name, finder.formats))
-    return [text for text in found if len(text) >= SHORTEST_OPENER]
+def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
+    """Return the fixed texts that are right before names of tools, each with its parts.
+
+    There are more than twice as many parts as a text may have edits, so that one part is whole.
+    """
+    found = []
+    for text in sorted({*map(_before_name, finder.formats)}):
+        count = 2 * edits_of(text) + 1
+        cuts = [len(text) * at // count for at in range(count + 1)]
+        if len(text) >= SHORTEST_OPENER:
+            found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
+    return found
 
 
 def _before_name(form: Format) -> str:
+    """Return the fixed text before the name, with what that begins with, or before Python calls."""
     before = ""
     for word in form.words:
         if isinstance(word, Literal):
@@ -510,7 +504,8 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """Return the stretch around a name that is calls and nothing else, if there is one."""
     low = max(0, start - CALL_AHEAD)
-    begins = max(text.rfind("\n", low, start) + 1, text.rfind("```", low, start) + 3)
+    line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
+    begins = max(line + 1, fence + 3 if fence >= 0 else 0)
     tag = _tag_before(text, start)
     if not _LEADS.match(text[begins : tag.start() if tag else start]):
         return None
