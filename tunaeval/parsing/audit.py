@@ -259,6 +259,11 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
         at = text.find(name, stop)
 
 
+def _is_definition(ahead: str) -> bool:
+    """Whether the definition of a tool goes on behind its name: with a schema, not arguments."""
+    return "properties" in ahead
+
+
 # --- calls that lost their opener ----------------------------------------------------------------
 
 _KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
@@ -328,7 +333,7 @@ def _between_keys(before: str, ahead: str) -> bool:
     """Whether the keys of a call are around a name, or one of them and what is left of another."""
     first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
     second = _KEY_BEHIND(ahead)
-    if first is None or second is None or '"properties"' in ahead:
+    if first is None or second is None or _is_definition(ahead):
         return False
     name, arguments = first[1], second[1]
     if name in NAME_KEYS:
@@ -487,13 +492,12 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     """Match up to the bracket behind a name.
 
     Behind a comma, as an item, the name has to be quoted; in front of a colon, as a key, it has to
-    be quoted or in front of an object, and if it is to be an attempt (`alone`), quoted. What a
-    tool's definition has behind its name are no arguments.
+    be quoted or in front of an object, and if it is to be an attempt (`alone`), quoted.
     """
     found = _OPENS.match(text, stop)
     if found is None:
         return None
-    if "," in found[0] and "properties" in text[found.end() : found.end() + KEPT]:
+    if "," in found[0] and _is_definition(text[found.end() : found.end() + KEPT]):
         return None
     if text[start - 1 : start] in _QUOTES:
         return found

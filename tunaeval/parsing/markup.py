@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from os.path import commonprefix
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -53,8 +52,7 @@ def within(wanted: str, text: str, edits: int) -> bool:
     An edit drops, adds or changes a character, or swaps it with the next. The last character, a
     bracket or the like, may not be dropped or changed.
     """
-    size = min(len(wanted), len(text))
-    at = next((at for at in range(size) if wanted[at] != text[at]), size)
+    at = _alike(wanted, text)
     wanted, text = wanted[at:], text[at:]
     if not wanted:
         return True
@@ -67,6 +65,12 @@ def within(wanted: str, text: str, edits: int) -> bool:
         or within(wanted[1:], text, edits - 1)
         or (wanted[:2] == text[1::-1] and within(wanted[2:], text[2:], edits - 1))
     )
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many first characters two texts share."""
+    size = min(len(one), len(other))
+    return next((at for at in range(size) if one[at] != other[at]), size)
 
 
 def nearly_begins(text: str, mark: str, edits: int) -> bool:
@@ -261,7 +265,8 @@ def _bare(text: str) -> str:
 
 def _shared(texts: list[str]) -> str:
     """Return what all texts begin with, up to its last sign that is no letter."""
-    return commonprefix(texts).rstrip(ascii_letters + digits)  # noqa: RUF071 - these are no paths
+    first, last = min(texts), max(texts)
+    return first[: _alike(first, last)].rstrip(ascii_letters + digits)
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:
