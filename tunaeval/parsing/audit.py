@@ -288,6 +288,7 @@ def ends_like_call(text: str) -> bool:
 
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
+    tries = iter(range(LOST_TRIES))
     noted = sorted(note.span for note in collector.diagnoses if note.span)
     ends = [*accumulate((span.end for span in noted), max)]
     for kind, start, end in collector.pieces:
@@ -295,7 +296,7 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
             continue
         known = bisect_right(noted, (end, len(text)))
         if not known or ends[known - 1] < start:
-            found = _lost_in(text[start:end], finder, tools)
+            found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None:
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][:SHOWN_NAME]
@@ -304,14 +305,19 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
                 collector.attempt(at)
 
 
-def _lost_in(content: str, finder: Finder, tools: Tools) -> tuple[int, int] | None:
-    """Return the place of the first name in the content whose call has lost its opener."""
+def _lost_in(
+    content: str, finder: Finder, tools: Tools, tries: Iterator[int]
+) -> tuple[int, int] | None:
+    """Return the place of the first name in the content whose call has lost its opener.
+
+    `tries` bounds how many names with arguments are looked at in all of a text.
+    """
     named = (
         (at, end, content[max(0, at - KEPT) : at], ahead)
         for at, end in merge(*(_places(content, name) for name in filter(None, tools)))
         if _has_arguments(ahead := content[end : end + KEPT], tools[content[at:end]].parameters)
     )
-    for at, end, before, ahead in islice(named, LOST_TRIES):
+    for (at, end, before, ahead), _ in zip(named, tries, strict=False):
         lost = _between_keys(before, ahead) or _behind_opener(before, finder)
         if lost and not in_ticks(before):
             return at, end
