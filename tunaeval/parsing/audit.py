@@ -186,14 +186,11 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
     The name of a tool alone is a call, too. A closer of signs alone proves nothing.
     """
-    if token.ends is None:
-        closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-        token.ends = tuple(map(_ending, token.formats if closes else ()))
-    body = before.rstrip()
-    likely = (ending.inside for ending in token.ends if body.endswith(ending.texts))
+    endings, body = _endings(token), before.rstrip()
+    likely = (ending.inside for ending in endings if body.endswith(ending.texts))
     if any(_is_in(body, inside, token, tools) for inside in likely):
         return True
-    return bool(token.ends) and ends_in_tool(body, tools)
+    return bool(endings) and ends_in_tool(body, tools)
 
 
 def ends_in_tool(text: str, tools: Tools | None) -> bool:
@@ -222,6 +219,13 @@ def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None
     if f"{element} " not in body and f"{element}>" not in body:
         return True
     return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)
+
+
+@lru_cache(maxsize=512)
+def _endings(token: Token) -> tuple[Ending, ...]:
+    """Return how the calls end that this closer may end."""
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    return tuple(map(_ending, token.formats if closes else ()))
 
 
 def _ending(form: Format) -> Ending:

@@ -16,7 +16,6 @@ from .chains import beginning_of, start_of
 if TYPE_CHECKING:
     from tunaeval.window import Window
 
-    from .audit import Ending
     from .fast import AddressedReader, BlockReader
 
 TokenKind: TypeAlias = OneOf[
@@ -93,8 +92,6 @@ class Token:
     begun: tuple[Match, ...] = ()
     """What each choice's `follows` may become, in a text that goes on; made likewise."""
     headers: tuple[HeaderReader, ...] = ()
-    ends: tuple[Ending, ...] | None = None
-    """How calls end that it closes; made when first asked for."""
 
     @property
     def sole(self) -> bool:
