@@ -34,7 +34,7 @@ from tunaeval.repair import Unreadable
 from tunaeval.window import Window
 
 from .block import stands
-from .marks import Marks
+from .markup import Marks
 from .patterns import SPACE, any_of, chain, row, start_of
 from .streaming.live import LiveText
 
@@ -167,7 +167,7 @@ def _closing(form: Format, value: Word, after: tuple[Word, ...]) -> Closing:
         re.compile(sibling) if sibling else None,
         gap if isinstance(value, Value) and value.trim == "no" else "",
         value.quotes if isinstance(value, Value) else ("", ""),
-        Marks(form, many, closer.text),
+        Marks(form, many),
     )
 
 

@@ -18,7 +18,7 @@ from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
 from .block import next_char
-from .swallowed import in_element, note_of
+from .markup import in_element, note_of
 from .typing import typed
 
 _ARGUMENT = 2

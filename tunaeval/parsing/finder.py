@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from tunaeval.types import Tools
     from tunaeval.window import Window
 
-    from .lost_openers import Ending
     from .routing import HeaderReader
     from .units import Unit
 
@@ -91,8 +90,6 @@ class Token:
     reasoning: Reasoning | None = None
     headers: tuple[tuple[HeaderReader, ...], ...] = ()
     """What reads the headers that begin with it; made when it is met."""
-    ends: tuple[Ending, ...] | None = None
-    """How calls end that it closes; made when first asked for."""
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:

@@ -6,12 +6,11 @@ from tunaeval.limits import MAX_TEXT
 from tunaeval.types import Level, ParseResult, Tools
 from tunaeval.window import Window
 
+from .audit import audit
 from .collect import Collector, Tiling
 from .finder import Finder
 from .judge import Objects
-from .lost_calls import report_lost_calls
 from .scanner import Scanner
-from .unread import report_unread
 
 
 def read_whole(
@@ -27,8 +26,7 @@ def read_whole(
     `objects` keeps what recovering readers have read, for another level.
     """
     collector = collected(finder, text, tools, level, objects=objects)
-    report_lost_calls(collector, finder, text, tools)
-    report_unread(collector, finder, text, tools)
+    audit(collector, finder, text, tools)
     return collector.result(text), collector.pieces
 
 

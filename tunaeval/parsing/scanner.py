@@ -17,12 +17,11 @@ from tunaeval.limits import KEPT, MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN, MAX_VAI
 from tunaeval.types import Level, Tools
 from tunaeval.window import Reading, Window
 
+from .audit import Mention, Region, ends_call, ends_in_tool
 from .block import Setting, another
 from .collect import Collector
 from .finder import Choice, Finder, Token, chosen, closers_of, nearest, undecided
 from .judge import Objects
-from .lost_openers import ends_call, ends_in_tool
-from .mention import Mention, Region
 from .objects import Block
 from .python_calls import PythonBlock
 from .quoting import (

@@ -13,11 +13,10 @@ from tunaeval.wanted import refusal, wanted_name
 from tunaeval.window import Window
 
 from ..abstaining import widened, without_abstaining
+from ..audit import audit
 from ..collect import Collector, Kind
 from ..finder import Finder
-from ..lost_calls import report_lost_calls
 from ..scanner import Scanner
-from ..unread import report_unread
 from .deltas import Deltas
 from .events import TEXTS, Event
 from .withheld import Withheld
@@ -111,8 +110,7 @@ class Stream:
             self._window.final = True
             self._run_out()
             text = "".join(self._chunks)
-            report_lost_calls(self._collector, self._finder, text, self._tools)
-            report_unread(self._collector, self._finder, text, self._tools)
+            audit(self._collector, self._finder, text, self._tools)
             result = without_abstaining(self._collector.result(text), self._abstain)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result

@@ -1,0 +1,567 @@
+"""Text that gave no call: whether something in it was meant to be one.
+
+While a text is read, an opener that nothing like a call follows (`Mention`), markers around calls
+(`Region`) and a closer of nothing (`ends_call`) are judged by what is near, so that a stream
+decides as a whole text does. `audit` goes once more over the content when all was read and tools
+are known: a name with arguments behind it may have lost its opener, and where there was no call at
+all, a name that is written as in a call is an attempt, or a mention of the tool.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import merge
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
+
+from tunaeval.grammar import (
+    Arguments,
+    CallObject,
+    Elements,
+    Format,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Word,
+)
+from tunaeval.limits import (
+    CALL_AHEAD,
+    KEPT,
+    LOST_ENDING,
+    LOST_TRIES,
+    NAMED_TRIES,
+    SHORTEST_OPENER,
+    SHOWN_NAME,
+    WIDEST_GAP,
+)
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Tools
+from tunaeval.window import Window
+
+from .collect import Collector
+from .finder import Finder, Token, everything
+from .markup import edits_of, nearly_begins, within
+from .quoting import in_ticks
+from .units import Unescaped, read_unit
+
+# --- openers, and markers around calls -----------------------------------------------------------
+
+_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
+"""Prose between two tags that it names has none of these."""
+
+_BEGINNINGS = "<{[("
+"""What a call, its tag or a list of calls begins with."""
+
+
+@dataclass(slots=True)
+class Mention:
+    """An opener that nothing like a call followed: content, unless its closer shows otherwise.
+
+    `start` is where it began, and `calls` how many there were then. `tagged`: it begins its line
+    and a tag is right behind it, so it is no part of prose. `inline`: it follows a word in its
+    line; with its closer in that line, too, a sentence names both. `quote` is the sign that it is
+    behind, which then ends a quote of it. `body` and `words` say what was behind it so far:
+    something that calls have, and anything but white space.
+    """
+
+    start: int
+    token: Token
+    format: Format
+    calls: int
+    body: bool = False
+    words: bool = False
+    tagged: bool = False
+    inline: bool = False
+    quote: str = ""
+
+    def hear(self, text: str) -> None:
+        """Take in more of the text behind the opener."""
+        self.inline = self.inline and "\n" not in text
+        if not self.body:
+            self.body = bool(_BODY.search(text.replace(self.quote, "") if self.quote else text))
+            self.words = self.words or not text.isspace()
+
+    def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
+        """Report an attempt if another one of its formats begins here; one right behind itself
+        is the same one twice.
+        """
+        start, between = window.offset, window.offset - self.start - len(self.token.text)
+        if not self.tagged or self.calls != len(collector.calls):
+            return
+        if between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip():
+            return
+        kin = {form.name for each in token.formats for form in (each, *each.also)}
+        if not kin.isdisjoint(form.name for form in (self.format, *self.format.also)):
+            _unreadable(
+                collector, f"between {self.token.text!r} and {token.text!r}", self.start, start
+            )
+            self.tagged = False
+
+    def closed(self, collector: Collector, closer: str, end: int, *, named: bool = False) -> None:
+        """Report an attempt if what its closer ends at `end` looks like one.
+
+        `named`: it is the name of a tool, and no more.
+        """
+        looks = self.body or named or not (self.words or self.inline)
+        if looks and self.calls == len(collector.calls):
+            _unreadable(collector, f"between {self.token.text!r} and {closer!r}", self.start, end)
+
+
+@dataclass(slots=True)
+class Region:
+    """What is around all calls: its opener, where it began, and whether a call may be in there.
+
+    `first` is the first character in there that is no white space.
+    """
+
+    start: int
+    text: str
+    body: bool
+    first: str = ""
+
+    def hear(self, text: str) -> None:
+        """Take in more of the text in there."""
+        self.first = self.first or text.lstrip()[:1]
+        self.body = self.body or bool(_BODY.search(text))
+
+    def closed(self, collector: Collector, closer: str, end: int) -> None:
+        """Report an attempt if its closer ends at `end` and nothing in there could be read."""
+        if self.body:
+            self._broken(collector, f"between {self.text!r} and {closer!r}", end)
+
+    def unclosed(self, collector: Collector, end: int) -> None:
+        """Report an attempt if the text ends there and went on with anything but words."""
+        if self.first and self.first in _BEGINNINGS:
+            self._broken(collector, f"behind {self.text!r}", end)
+
+    def empty(self, collector: Collector) -> bool:
+        """Whether neither a call nor a diagnosis has come since it began."""
+        return not collector.has_said(self.start)
+
+    def _broken(self, collector: Collector, where: str, end: int) -> None:
+        if collector.last == "content" and self.empty(collector):
+            _unreadable(collector, where, self.start, end)
+
+
+def _unreadable(collector: Collector, where: str, start: int, end: int) -> None:
+    collector.diagnose("invalid-json", f"nothing readable {where}", start, end)
+    collector.attempt(start)
+
+
+# --- closers -------------------------------------------------------------------------------------
+
+_WORDS = re.compile(r"[\w.-]++")
+_IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
+_IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Match the name key and the arguments key of a call written as JSON."""
+
+
+class Ending(NamedTuple):
+    """What calls of a format end with before their closer, and what is somewhere before that."""
+
+    texts: tuple[str, ...]
+    inside: re.Pattern[str]
+
+
+_LAST: Mapping[type[Word], Ending] = {
+    CallObject: Ending(("}", "]"), _IN_OBJECT),
+    Arguments: Ending(("}", "]"), _IN_OBJECT),
+    PythonCalls: Ending((")", "]"), _IN_CALL),
+    Elements: Ending((">",), re.compile(r"<\w")),
+}
+"""By the last word in front of the closer; arguments one by one end with their last tag."""
+
+
+def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
+    """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
+
+    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
+    """
+    endings, body = _endings(token), before.rstrip()
+    likely = (ending.inside for ending in endings if body.endswith(ending.texts))
+    if any(_is_in(body, inside, token, tools) for inside in likely):
+        return True
+    return bool(endings) and ends_in_tool(body, tools)
+
+
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
+    """Whether the last word is the name of a tool."""
+    return _any_tool(_WORDS.findall(text)[-1:], tools)
+
+
+def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
+    return tools is not None and any(word in tools for word in words)
+
+
+def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
+    """Whether a call is in there: an object with keys or strings, or tags of arguments.
+
+    Tags may be farther away than can be seen. An object in quotes is none, which shows in its last
+    line; one in an element that has the closer's name is one only if it names a tool or has the
+    keys of a call.
+    """
+    found, whole = inside.search(body) is not None, len(body) < KEPT
+    if inside not in (_IN_OBJECT, _IN_CALL):
+        return found or not whole
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
+        return False
+    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
+    if f"{element} " not in body and f"{element}>" not in body:
+        return True
+    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)
+
+
+@lru_cache(maxsize=512)
+def _endings(token: Token) -> tuple[Ending, ...]:
+    """Return how the calls end that this closer may end."""
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    return tuple(map(_ending, token.formats if closes else ()))
+
+
+def _ending(form: Format) -> Ending:
+    """Return how a call of this format ends: what is right before its closer, and what is in it."""
+    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    last, inside = words[-1], _IN_OBJECT
+    if row := next((word for word in words if isinstance(word, Many)), None):
+        fixed = [word for word in row.words if isinstance(word, Literal)]
+        inside = re.compile(re.escape(fixed[0].text))
+        last = fixed[-1] if last is row else last
+    if isinstance(last, Literal):
+        return Ending(tuple(filter(None, map(str.rstrip, last.spellings))), inside)
+    return _LAST.get(type(last), Ending((), inside))
+
+
+# --- after all of a text -------------------------------------------------------------------------
+
+
+def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
+    """Report what the content of a text says of the tools, when all of the text was read."""
+    if tools:
+        _report_lost(collector, finder, text, tools)
+        if not (collector.calls or collector.attempts):
+            _report_named(collector, finder, text, tools)
+
+
+def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Yield where a name is a word of its own: its start and its end."""
+    at = text.find(name)
+    while at >= 0:
+        stop = at + len(name)
+        around = text[max(0, at - 1) : at], text[stop : stop + 1]
+        if not any(char.isalnum() or char == "_" for char in around):
+            yield at, stop
+        at = text.find(name, stop)
+
+
+def _is_definition(ahead: str) -> bool:
+    """Whether the definition of a tool goes on behind its name: with a schema, not arguments."""
+    return "properties" in ahead
+
+
+# --- calls that lost their opener ----------------------------------------------------------------
+
+_KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
+_KEY_BEHIND = re.compile(r"[^\w{}()]{0,8}(\w{0,20}+)[^\w{}()]{0,6}\{").match
+"""From an object's bracket to a value, and from that to the next object: nothing but one key."""
+
+_BETWEEN, _QUOTING = " \t\r\n[", "\"':"
+"""What may be between an opener and a name: white space, a list's bracket; what ends some."""
+
+_SIGN = re.compile(r"[^\w\s]").search
+_ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
+_NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
+_KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
+
+
+def ends_like_call(text: str) -> bool:
+    """Whether a bracket closes near the end, and no word of letters alone is behind it."""
+    tail = text[-LOST_ENDING:]
+    last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"), tail.rfind(">"))
+    return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
+
+
+def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+    """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
+    tries = iter(range(LOST_TRIES))
+    noted = sorted(note.span for note in collector.diagnoses if note.span)
+    ends = [*accumulate((span.end for span in noted), max)]
+    for kind, start, end in collector.pieces:
+        if kind != "content" or not ends_like_call(text[max(start, end - LOST_ENDING) : end]):
+            continue
+        known = bisect_right(noted, (end, len(text)))
+        if not known or ends[known - 1] < start:
+            found = _lost_in(text[start:end], finder, tools, tries)
+            if found is not None:
+                at, stop = start + found[0], start + found[1]
+                name = text[at:stop][:SHOWN_NAME]
+                message = f"{name!r} has arguments, but nothing begins the call"
+                collector.diagnose("missing-opener", message, at, stop)
+                collector.attempt(at)
+
+
+def _lost_in(
+    content: str, finder: Finder, tools: Tools, tries: Iterator[int]
+) -> tuple[int, int] | None:
+    """Return the place of the first name in the content whose call has lost its opener.
+
+    `tries` bounds how many names with arguments are looked at in all of a text.
+    """
+    named = (
+        (at, end, content[max(0, at - KEPT) : at], ahead)
+        for at, end in merge(*(_places(content, name) for name in filter(None, tools)))
+        if _has_arguments(ahead := content[end : end + KEPT], tools[content[at:end]].parameters)
+    )
+    for (at, end, before, ahead), _ in zip(named, tries, strict=False):
+        lost = _between_keys(before, ahead) or _behind_opener(before, finder)
+        if lost and not in_ticks(before):
+            return at, end
+    return None
+
+
+def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
+    """Whether one of the parameters follows with a sign that assigns, or no argument at all."""
+    declared = parameters.get("properties")
+    if _NOTHING(ahead):
+        return True
+    if not isinstance(declared, Mapping) or not declared:
+        return not declared and _KEY(ahead) is not None
+    places = ((ahead.find(key), len(key)) for key in declared)
+    return any(at >= 0 and _ASSIGNED(ahead, at + size) for at, size in places)
+
+
+def _between_keys(before: str, ahead: str) -> bool:
+    """Whether the keys of a call are around a name, or one of them and what is left of another."""
+    first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
+    second = _KEY_BEHIND(ahead)
+    if first is None or second is None or _is_definition(ahead):
+        return False
+    name, arguments = first[1], second[1]
+    if name in NAME_KEYS:
+        return _is_nearly(arguments, ARGUMENTS_KEYS, 2)
+    return arguments in ARGUMENTS_KEYS and _is_nearly(name, NAME_KEYS, 1)
+
+
+def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
+    """Whether a word is part of one of the keys, or is one but for so many letters."""
+    return any(word in key or within(key, word, edits) for key in keys)
+
+
+def _behind_opener(before: str, finder: Finder) -> bool:
+    """Whether what is before names is nearly there; what begins with a word begins its line."""
+    texts = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
+    for opener, parts in _before_names(finder):
+        edits, text = edits_of(opener), texts[opener[-1] not in _QUOTING]
+        last = text[-len(opener) - edits :]
+        if any(part in last for part in parts) and _SIGN(last):
+            if opener[0].isalpha():
+                last = text.rpartition("\n")[2].lstrip()
+            near = abs(len(last) - len(opener)) <= edits
+            if near and nearly_begins(last[::-1], opener[::-1], edits):
+                return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
+    """Return the fixed texts that are right before names of tools, each with its parts.
+
+    There are more than twice as many parts as a text may have edits, so that one part is whole.
+    """
+    found = []
+    for text in sorted({*map(_before_name, finder.formats)}):
+        count = 2 * edits_of(text) + 1
+        cuts = [len(text) * at // count for at in range(count + 1)]
+        if len(text) >= SHORTEST_OPENER:
+            found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
+    return found
+
+
+def _before_name(form: Format) -> str:
+    """Return the fixed text before the name, with what that begins with, or before Python calls."""
+    before = ""
+    for word in form.words:
+        if isinstance(word, Literal):
+            before = word.text
+        elif isinstance(word, Name | PythonCalls):
+            return before + word.before if isinstance(word, Name) else before
+        elif not isinstance(word, Space | Markup | Maybe):
+            break
+    return ""
+
+
+# --- attempts and mentions in a text without calls -----------------------------------------------
+
+_OPENS = re.compile(
+    r"""["'`*\\\s:,]{0,12}+(?:\d{1,4}(?=\{))?(?:\w{1,24}["'\\]{1,3}\s?:[\s"'\\]{0,6})?"""
+    r"""(?:(?<=```)\w{1,12}\s{1,4})?([({])"""
+)
+"""From a name to the bracket of its arguments: quotes, an index, the key of the arguments, or a
+code fence may be between.
+"""
+_LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
+"""From the start of a line to a call in it: a list's mark, brackets, quotes."""
+
+_TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
+"""What is before the name in a tag: a namespace, perhaps."""
+
+_ENDS_TAG = re.compile(r"\s{0,8}/>")
+_TOKENS = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[(){}\[\]]""", re.DOTALL)
+_TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
+_NEXT = re.compile(r"""[\s\])}"'`,;\[({]*+[^\W\d][\w.-]*+["'`\\\s:,]{0,12}+([({])""")
+_QUOTES = ("'", '"', "`")
+_CLOSES = {"(": ")", "{": "}", "[": "]"}
+
+
+def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+    """Report what a text without calls names as calls are named.
+
+    A model that meant to call must not look like one that chose not to. An attempt is a line, an
+    item of a list, or what is in a fence or in ticks, that is calls and nothing else; where another
+    format reads it, the diagnosis `reads-as` has that format's name. What is part of a sentence, a
+    definition or a program is a mention. Other formats read at level "standard", so that all levels
+    have the same diagnosis.
+    """
+    if any(note.code == "too-many-markers" for note in collector.diagnoses):
+        return  # the diagnosis says already that the text was not read to its end
+    view = Unescaped(text[: collector.answered])
+    if not any(name in view.text for name in tools):
+        return
+    if finder is not everything() and (other := _other(text, finder, tools)):
+        _report_attempt(collector, text, *other)
+        return
+    mention, noted = None, bool(collector.diagnoses)
+    content = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
+    for start, stop in _named(view.text, tools):
+        at = view.place(start)
+        if not any(a <= at < b for a, b in content):
+            continue
+        attempt = _attempt(view.text, start, stop)
+        if attempt is None:
+            mention = mention or (at, view.place(stop))
+            continue
+        span = view.place(attempt[0]), view.place(attempt[1])
+        if not collector.has_diagnosis(*span):
+            unit = read_unit(everything().units, view.text[slice(*attempt)], 0, tools, "standard")
+            form = unit[0].calls[0].format if unit and unit[0].calls else None
+            _report_attempt(collector, text, form, *span)
+            return
+    if mention and not noted:
+        name = text[slice(*mention)][:SHOWN_NAME]
+        message = f"{name!r} is named here as in a call, and is not called"
+        collector.diagnose("mention", message, *mention)
+
+
+def _report_attempt(
+    collector: Collector, text: str, format_name: str | None, start: int, stop: int
+) -> None:
+    shown = text[start:stop].strip()[:SHOWN_NAME]
+    if format_name is None:
+        collector.diagnose("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
+    else:
+        collector.diagnose("reads-as", f"{shown!r} is read by {format_name!r}", start, stop)
+    collector.attempt(start)
+
+
+def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | None:
+    """Return the format by which `auto` reads the first call of a text, and the call's place.
+
+    None if that is one which was read already, at a level that allowed less.
+    """
+    from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
+
+    calls = collected(everything(), text, tools, "standard").calls
+    formats = [form.name for form in (*finder.formats, *finder.wholes)]
+    if not calls or calls[0].format in formats:
+        return None
+    return (calls[0].format or "", *(calls[0].span or (0, len(text))))
+
+
+def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
+    """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
+    each = (islice(_places(text, name), NAMED_TRIES) for name in filter(None, tools))
+    places = ((a, b) for a, b in merge(*each) if _in_tag(text, a, b) or _opens(text, a, b))
+    return islice(places, LOST_TRIES)
+
+
+def _in_tag(text: str, start: int, stop: int) -> bool:
+    """Whether a tag has this name."""
+    return text[stop : stop + 1] in (">", " ", "\n", "/") and bool(_tag_before(text, start))
+
+
+def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match[str] | None:
+    """Match up to the bracket behind a name.
+
+    Behind a comma, as an item, the name has to be quoted; in front of a colon, as a key, it has to
+    be quoted or in front of an object, and if it is to be an attempt (`alone`), quoted.
+    """
+    found = _OPENS.match(text, stop)
+    if found is None:
+        return None
+    if "," in found[0] and _is_definition(text[found.end() : found.end() + KEPT]):
+        return None
+    if text[start - 1 : start] in _QUOTES:
+        return found
+    is_key = ":" in found[0]
+    return None if "," in found[0] or (is_key and (alone or found[1] == "(")) else found
+
+
+def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
+    """Return the stretch around a name that is calls and nothing else, if there is one."""
+    low = max(0, start - CALL_AHEAD)
+    line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
+    begins = max(line + 1, fence + 3 if fence >= 0 else 0)
+    tag = _tag_before(text, start)
+    if not _LEADS.match(text[begins : tag.start() if tag else start]):
+        return None
+    if tag:
+        return _element(text, tag, stop)
+    opens, most = _opens(text, start, stop, alone=True), min(len(text), start + CALL_AHEAD)
+    while opens and opens.start(1) < most:
+        end = _close(text, opens.start(1), most)
+        if end < 0:
+            return (start, most) if most == len(text) else None
+        opens = _NEXT.match(text, end, most)
+        if opens is None:
+            last = _TRAILS.match(text, end).end()  # type: ignore[union-attr]  # it may be empty
+            alone = last == len(text) or "\n" in text[end:last] or text.startswith("```", end)
+            return (start, end) if alone else None
+    return None
+
+
+def _tag_before(text: str, start: int) -> re.Match[str] | None:
+    """Match the beginning of the tag whose name starts at an index."""
+    return _TAG.search(text, max(0, start - SHOWN_NAME), start)
+
+
+def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
+    """A tag that is named after a tool, up to its closer; that may have the namespace alone."""
+    alone = _ENDS_TAG.match(text, stop)
+    if alone:
+        return tag.start(), alone.end()
+    closers = [f"</{name}>" for name in (text[tag.start() + 1 : stop], *tag.groups()) if name]
+    places = ((text.find(each, stop, stop + CALL_AHEAD), len(each)) for each in closers)
+    found = [at + size for at, size in places if at >= 0]
+    return (tag.start(), min(found)) if found else None
+
+
+def _close(text: str, at: int, most: int) -> int:
+    """Return the index behind the bracket that closes the one at `at`, or -1 if none does."""
+    closers: list[str] = []
+    for found in _TOKENS.finditer(text, at, most):
+        if found[0] in _CLOSES:
+            closers.append(_CLOSES[found[0]])
+        elif found[0] in ")}]":
+            if found[0] != closers.pop():
+                return -1
+            if not closers:
+                return found.end()
+    return -1

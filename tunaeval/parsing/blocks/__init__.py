@@ -1,1 +1,0 @@
-"""Recovering readers: a block of each kind, step by step, whole or while it arrives."""
