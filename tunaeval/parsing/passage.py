@@ -97,11 +97,6 @@ class Passage:
         elif offset < window.base + end:
             collector.blank(offset, window.base + end)
 
-    def _in_prose(self) -> bool:
-        """Whether more text that begins nothing is content, whatever it is."""
-        remembered = self._mention or self._quote_open or self._after_reasoning or self.region
-        return not remembered and self.collector.last == "content"
-
     def _trimmed(self, said: str, offset: int) -> int:
         """How much of it is white space that belongs to the reasoning before it."""
         blank = len(said) - len(said.lstrip())

@@ -99,9 +99,7 @@ class Scanner(Blocks):
             hit, end = finder.next_in(window, called=bool(collector.calls))
             self._say(end)
             if hit is None:
-                collector.prose = end == len(window.text) and self._in_prose()
                 yield
-                collector.prose = False
                 continue
             token, calls = finder.token(hit), len(collector.calls)
             reading = _HANDLERS[token.kind](self, token)

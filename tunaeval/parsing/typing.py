@@ -8,12 +8,11 @@ is whole, with the path from its top.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Value
-from tunaeval.repair import ANY, UNBENT, Note, Read, admitted, kind_of, of_text, read_json, scan
-from tunaeval.types import JsonValue, Repair, Tools
+from tunaeval.repair import ANY, UNBENT, Read, admitted, kind_of, of_text, read_json, scan
+from tunaeval.types import JsonValue, Tools
 
 _ENTITIES = {
     "&quot;": '"',
@@ -30,16 +29,7 @@ _WORDS = ("null", "boolean", "number", "integer")
 _NESTED = ("array", "object")
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """A value, and what had to be repaired inside its text."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    notes: tuple[Note, ...] = ()
-
-
-def typed(text: str, schema: object, said: str | None, root: object = None) -> Typed:
+def typed(text: str, schema: object, said: str | None, root: object = None) -> Read:
     """The value of `text`. `said` is "text" or "json" where the format says which it is.
 
     `schema` is what the tool says of the argument, and `root` the schema that its references lead
@@ -49,24 +39,24 @@ def typed(text: str, schema: object, said: str | None, root: object = None) -> T
     and anything else is a text.
     """
     if said == "text":
-        return Typed(text)
+        return Read(text)
     wanted = ANY if said == "json" else admitted(schema, schema if root is None else root)
     if wanted == ANY:
         return _as_it_looks(text)
     if "string" not in wanted:
         return _written(text, wanted)
-    return _spelled(text, wanted) if len(wanted) > 1 and text == text.strip() else Typed(text)
+    return _spelled(text, wanted) if len(wanted) > 1 and text == text.strip() else Read(text)
 
 
-def _written(text: str, wanted: frozenset[str]) -> Typed:
+def _written(text: str, wanted: frozenset[str]) -> Read:
     """A value where no text is admitted, so that one which only looks like it is that value."""
     for kind in _WORDS:
         if kind in wanted and (value := of_text(text, kind)) is not UNBENT:
-            return Typed(value)
+            return Read(value)
     if not wanted.isdisjoint(_NESTED) and text.lstrip()[:1] in ("{", "["):
         inner = read_json(text)
         if isinstance(inner, Read):
-            return Typed(inner.value, inner.repairs, inner.notes)
+            return inner
     return _as_it_looks(text)
 
 
@@ -75,10 +65,10 @@ def stays_text(schema: object, said: str | None, root: object) -> bool:
     return said == "text" or (said is None and admitted(schema, root) == {"string"})
 
 
-def _spelled(text: str, wanted: frozenset[str]) -> Typed:
+def _spelled(text: str, wanted: frozenset[str]) -> Read:
     """A value of another type than text if the text is exactly that."""
     looks = _as_it_looks(_PYTHON.get(text, text))
-    return looks if kind_of(looks.value) in wanted else Typed(text)
+    return looks if kind_of(looks.value) in wanted else Read(text)
 
 
 _PYTHON = {"None": "null", "True": "true", "False": "false"}
@@ -135,11 +125,11 @@ def escaped(key: str) -> str:
     return key.replace("&", "&amp;").replace('"', "&quot;")
 
 
-def _as_it_looks(text: str) -> Typed:
+def _as_it_looks(text: str) -> Read:
     bare = text.strip()
     if not bare or bare[0] == '"':
-        return Typed(text)
+        return Read(text)
     sound = scan(bare, 0)
     if not isinstance(sound, tuple) or sound[1] != len(bare):
-        return Typed(text)
-    return Typed(sound[0], (), sound[2])
+        return Read(text)
+    return Read(sound[0], (), sound[2])

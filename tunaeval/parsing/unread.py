@@ -95,9 +95,9 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
     None if that is one which was read already, at a level that allowed less.
     """
-    from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
+    from .reader import Pass  # noqa: PLC0415 - the reader calls this, and is called for a second reading
 
-    found = collected(everything(), text, tools, "standard")
+    found = Pass(everything(), tools, "standard", text).collected(len(text))
     if not found.calls:
         return None
     first = found.calls[0]

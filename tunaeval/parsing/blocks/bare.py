@@ -10,7 +10,7 @@ from tunaeval.limits import QUOTED_AHEAD, VALUE_AHEAD, WIDEST_GAP
 from tunaeval.window import Window
 
 from ..closings import Closing
-from ..streaming.live import LiveText
+from ..live import LiveText
 from .steps import stands
 
 

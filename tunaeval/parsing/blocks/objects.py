@@ -19,8 +19,8 @@ from ..closings import missing_closer, stops_of
 from ..fast import FENCE
 from ..judge import Verdict, judge, may_have_ended_early, unreadable
 from ..known import object_at
+from ..live import LiveObject
 from ..patterns import twice
-from ..streaming.live_objects import LiveObject
 from .recovering import Begun, Setting
 from .steps import bounded, literal, next_char, skip_space
 

@@ -27,8 +27,7 @@ from tunaeval.repair import Note, Read, Unreadable, member, object_reader
 from tunaeval.types import JsonObject, Repair, Span
 
 from ..closings import Closing, closing_of, stops_of
-from ..streaming.live import LiveCall, LiveText
-from ..streaming.live_objects import LiveObject
+from ..live import LiveCall, LiveObject, LiveText
 from ..swallowed import note_of, with_marks
 from ..typing import stays_text, trimmed, typed, undoubled, unescaped
 from .bare import Forgotten, Unclosed, bare_text
