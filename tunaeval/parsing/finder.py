@@ -182,6 +182,11 @@ class Finder:
         return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
 
     @cached_property
+    def _first_signs(self) -> re.Pattern[str]:
+        signs = "".join({text[0] for text in self._beginnings})
+        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
+
+    @cached_property
     def _longest_text(self) -> int:
         return max(map(len, self.tokens), default=0)
 
@@ -220,10 +225,12 @@ class Finder:
         """
         text, start = window.text, window.pos
         hit = (self.search_on if called else self.search).search(text, start)
-        if hit is not None and hit.start() < len(text) - self._longest:
+        if hit is None:
+            return None, self._first_partial(text, start)
+        if hit.start() < len(text) - self._longest:
             return hit, hit.start()
         held = self.held(window)
-        return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
+        return (None, held) if held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
         """From where on the window's text may become a token when more comes; its end if nowhere.
@@ -240,9 +247,11 @@ class Finder:
 
     def _first_partial(self, text: str, start: int) -> int:
         """The first place from `start` on whose rest begins a token; the text's end if none."""
-        beginnings, end = self._beginnings, len(text)
-        fixed = range(max(start, end - self._longest_text + 1), end)
-        first = next((at for at in fixed if text[at:] in beginnings), end)
+        first = end = len(text)
+        for hit in self._first_signs.finditer(text, max(start, end - self._longest_text + 1)):
+            if text[hit.start() :] in self._beginnings:
+                first = hit.start()
+                break
         partial = self._partial.search(text, max(start, end - self._longest))
         return min(first, partial.start()) if partial else first
 

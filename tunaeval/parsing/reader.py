@@ -241,6 +241,7 @@ class Stream:
         self._lines: Lines | None = None
         self._pass = Pass(finder, tools, level)
         self._collector = self._pass.collector
+        self._feed, self._scan = self._pass.window.feed, self._pass.scan
         self._chunks: list[str] = []
         self._starts: list[int] = []
         self._length = 0
@@ -305,13 +306,13 @@ class Stream:
     def _take(self, chunk: str) -> None:
         if self._result is not None:
             raise _finished()
-        free = MAX_TEXT - self._length
+        start = self._length
         self._chunks.append(chunk)
-        self._starts.append(self._length)
-        self._length += len(chunk)
-        if free > 0 and chunk:
-            self._pass.window.feed(chunk if len(chunk) <= free else chunk[:free])
-            next(self._pass.scan)
+        self._starts.append(start)
+        self._length = start + len(chunk)
+        if chunk and start < MAX_TEXT:
+            self._feed(chunk if self._length <= MAX_TEXT else chunk[: MAX_TEXT - start])
+            next(self._scan)
 
     def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
         for delta in found:
@@ -336,14 +337,16 @@ class Stream:
             events = self._withheld.passed(events)
         for event in events:
             if event.kind in TEXTS and not event.text:
-                _set_text(event, self._slice(*event.span))
+                start, end = event.span
+                begins = self._starts[-1]
+                is_last = start >= begins  # a piece of the last chunk, as almost always
+                text = self._chunks[-1][start - begins : end - begins] if is_last else ""
+                _set_text(event, text or self._slice(start, end))
         return events
 
     def _slice(self, start: int, end: int) -> str:
         """Return characters of the text so far, without joining it."""
         starts = self._starts
-        if start >= starts[-1]:  # in the last chunk, as almost always
-            return self._chunks[-1][start - starts[-1] : end - starts[-1]]
         index = bisect_right(starts, start) - 1
         parts = []
         while start < end:
