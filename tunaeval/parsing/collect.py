@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
-from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
+from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, outcome_of
 from tunaeval.window import Reading
 
 from .fast.made import result_of
@@ -287,16 +287,9 @@ class Collector:
             self.pieces.text_of("content", text),
             self.pieces.text_of("reasoning", text) if self.has_reasoning else None,
             tuple(self._diagnoses),
-            self._outcome(),
+            outcome_of(self.calls, attempted=bool(self._attempted), cut=True in self._attempted),
             truncated=self.truncated,
         )
-
-    def _outcome(self) -> Outcome:
-        if self.calls:
-            return "calls"
-        if True in self._attempted:
-            return "truncated"
-        return "malformed" if self._attempted else "no_call"
 
 
 def _call_moved(call: ToolCall, place: Callable[[int], int]) -> ToolCall:

@@ -133,6 +133,7 @@ class LiveCall:
         self._start = start
         self._tools = tools
         self._name = ""
+        self._schema: Mapping[str, JsonValue] = {}
         self._sent: list[str] = []
 
     def start(self, name: str) -> None:
@@ -140,6 +141,7 @@ class LiveCall:
         if self.started or (self._tools is not None and name not in self._tools):
             return
         self.started, self._name = True, name
+        self._schema = self._tools[name].parameters if self._tools else {}
         self._report("call_started")
 
     def grow(self, text: str) -> None:
@@ -158,16 +160,12 @@ class LiveCall:
 
     def fitted(self, key: str, value: JsonValue) -> JsonValue:
         """Return the value as the tool's schema wants it."""
-        if self._tools is None or self._name not in self._tools:
-            return value
-        found = fit({key: value}, self._tools[self._name].parameters).value
+        found = fit({key: value}, self._schema).value
         return found.get(key, value) if isinstance(found, dict) else value
 
     def plain(self, key: str, *, text: bool) -> bool:
         """Return whether an argument's value (a text?) will stay as it is written."""
-        if self._tools is None or self._name not in self._tools:
-            return True
-        properties = self._tools[self._name].parameters.get("properties")
+        properties = self._schema.get("properties")
         schema = properties.get(key) if isinstance(properties, Mapping) else None
         return not schema or (
             text and isinstance(schema, Mapping) and schema.get("type") == "string"
@@ -325,37 +323,32 @@ class LiveObject:
                 self._open += 1
             elif piece in _CLOSERS:
                 self._open -= 1
-                self._close(at + 1)
+                self._mark("", at + 1)
             elif piece[-1:] == ":":
-                self._begin(piece[:-1].removeprefix(","), at + 1)
+                self._mark(piece[:-1].removeprefix(","), at + 1)
         self._seen = len(pieces)
         if self._name_at is not None and not self.call.started:
             self._learn(self._name_at)
         if self.call.started and self._members:
             self._send()
 
-    def _close(self, at: int) -> None:
-        """An object or array ends before piece `at`, and perhaps the last argument with it."""
-        if self._open <= self._depth and self._members and self._members[-1].end is None:
-            self._members[-1].end = at if self._open == self._depth else at - 1
-        if self._open == self._depth - 1 and self._depth > 1:
-            self._inside = False
+    def _mark(self, key: str, at: int) -> None:
+        """A member begins whose value's first piece is `at`; the one before it has ended.
 
-    def _begin(self, key: str, at: int) -> None:
-        """A member begins whose value's first piece is `at`; the one before it has ended."""
-        if self._open > self._depth:
-            return
-        if self._members and self._members[-1].end is None:
-            self._members[-1].end = at - 1
-        if self._open == self._depth and self._inside:
-            self._members.append(_Member(key, at))
-        elif self._open == self._depth - 1 and self._depth > 1:
-            self._outer(_key(key), at)
+        Without a key, an object or array ends before that piece.
+        """
+        depth, members = self._open - self._depth, self._members
+        if depth <= 0 and members and members[-1].end is None:
+            members[-1].end = at - 1 if key or depth else at
+        if depth == 0 and key and self._inside:
+            members.append(_Member(key, at))
+        elif depth == -1 and self._depth > 1:
+            self._outer(_key(key) if key else "", at)
 
     def _outer(self, key: str, at: int) -> None:
-        """A member of the object that has name and arguments."""
+        """A member of the object that has name and arguments; without a key, that ends."""
         self._inside = False
-        name_key, arguments_key = self._keys or ("", "")
+        name_key, arguments_key = self._keys or (None, None)
         if key == name_key or (self._name_at is None and key in NAME_KEYS):
             self._name_at, self._name = at, ""
         elif key == arguments_key or key in ARGUMENTS_KEYS:

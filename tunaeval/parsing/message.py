@@ -394,13 +394,11 @@ class Deltas:
 
     def _item(self, item: JsonValue, place: int, at: int) -> None:
         """Take one of `tool_calls`; `place` is its index if it has none."""
-        index: JsonValue = None
-        if isinstance(item, Mapping):
-            index = item.get("index")
-            if not isinstance(index, int):
-                id_ = item.get("id")
-                index = self._index_of.get(id_, place) if isinstance(id_, str) else place
-        self._fragment(item, index if isinstance(index, int) else place, at)
+        found = item if isinstance(item, Mapping) else {}
+        index, id_ = found.get("index"), found.get("id")
+        if not isinstance(index, int):
+            index = self._index_of.get(id_, place) if isinstance(id_, str) else place
+        self._fragment(item, index, at)
 
     def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
         """Pass a fragment to its call; what is no object is a call of its own that is wrong."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
@@ -337,25 +337,15 @@ class Stream:
             events = self._withheld.passed(events)
         for event in events:
             if event.kind in TEXTS and not event.text:
-                start, end = event.span
-                begins = self._starts[-1]
-                is_last = start >= begins  # a piece of the last chunk, as almost always
-                text = self._chunks[-1][start - begins : end - begins] if is_last else ""
-                _set_text(event, text or self._slice(start, end))
+                _set_text(event, self._slice(*event.span))
         return events
 
     def _slice(self, start: int, end: int) -> str:
-        """Return characters of the text so far, without joining it."""
-        starts = self._starts
-        index = bisect_right(starts, start) - 1
-        parts = []
-        while start < end:
-            chunk, begins = self._chunks[index], starts[index]
-            part = chunk[start - begins : end - begins]
-            parts.append(part)
-            start += len(part)
-            index += 1
-        return "".join(parts)
+        """Return characters of the text so far, without joining all of it."""
+        first = bisect_right(self._starts, start) - 1
+        text = "".join(self._chunks[first : bisect_left(self._starts, end)])
+        at = start - self._starts[first]
+        return text[at : at + end - start]
 
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
