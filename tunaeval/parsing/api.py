@@ -291,21 +291,14 @@ class _Formats(ModuleType, Registry[Parser]):
         return import_module, (self.__name__,)
 
 
-def _registry(group: str, kind: str, **settings: Any) -> Registry[Parser]:
-    """Make the package of formats a registry."""
-    package: Any = import_module("tunaeval.formats")
-    Registry.__init__(package, group, kind, **settings)
-    package.__class__ = _Formats  # last: what another thread finds is a registry, or makes it one
-    found: Registry[Parser] = package
-    return found
-
-
 def _constant(name: str) -> str:
     """Return what a format's constant is called."""
     return name.upper().replace("-", "_").replace(".", "")
 
 
-formats = _registry(
+_package: Any = import_module("tunaeval.formats")
+Registry.__init__(
+    _package,
     "tunaeval.parsers",
     "format or parser",
     builtins={
@@ -320,4 +313,6 @@ formats = _registry(
     check=_IS_PARSER,
     command="tunaeval formats",
 )
+_package.__class__ = _Formats  # last: what another thread finds is a registry, or makes it one
+formats: Registry[Parser] = _package
 """Formats and parsers by name."""

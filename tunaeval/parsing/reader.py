@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from tunaeval.errors import UsageError
@@ -124,16 +124,9 @@ class Reader:
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
 
-    def __reduce__(self) -> tuple[partial[Reader], tuple[()]]:
-        """Another process makes its own, and compiles it."""
-        make = partial(
-            type(self),
-            self.name,
-            self.formats,
-            summary=self.summary,
-            wants_tools=self.wants_tools,
-        )
-        return make, ()
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what was compiled: another process compiles its own."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @cached_property
     def _finder(self) -> Finder:
