@@ -1,4 +1,4 @@
-"""Text to calls and back: the package's face.
+"""Text to calls and back.
 
 `format` is a name, a `Format` value, or any `Parser`; `tools` are what `tools.to_tools` takes.
 """

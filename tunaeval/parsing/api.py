@@ -1,4 +1,4 @@
-"""What is done with formats by their names: texts, messages and streams are read, calls written."""
+"""The functions that take a format by its name: they read texts and messages, and write calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 
 def parse(
     text: str,
-    format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
+    format: str | Format | Parser = "auto",  # noqa: A002 - the API's word for it
     tools: AnyTools = None,
     level: Level = "standard",
     *,
@@ -173,7 +173,7 @@ def stream(
     *,
     abstain: Collection[str] = (),
 ) -> Stream:
-    """A reader for a text that arrives in pieces; its result equals that of the whole text.
+    """Return a reader for a text that arrives in pieces; its result equals that of the whole text.
 
     A call by which the model abstains (`abstain`, as in `parse`) is markup in its events.
 
@@ -190,7 +190,7 @@ def stream(
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """The calls as a model would write them in this format; read back by `parse`.
+    """Return the calls as a model would write them in this format; `parse` reads them back.
 
     That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
     the name) and says why. Where values are bare text, only `parse` with tools can tell "5" from 5.
@@ -203,7 +203,7 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """The instructions for a model, so that it writes calls of these tools in this format.
+    """Return the instructions for a model, so that it writes calls of these tools in this format.
 
     Examples:
         >>> text = tunaeval.instructions([{"name": "ls"}], format="hermes")
@@ -287,7 +287,7 @@ class _Formats(ModuleType, Registry[Parser]):
         return sorted({*super().__dir__(), *filter(str.isalpha, dir(Registry))})
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """In another process it is imported there."""
+        """Pickle as a name: another process imports the package."""
         return import_module, (self.__name__,)
 
 

@@ -80,7 +80,7 @@ class Event:
 
 
 class _Fresh:
-    """The same slots as `Event`, cheap to fill; becomes one by its `__class__`."""
+    """Has the slots of `Event`, and is cheap to fill; becomes an event by its `__class__`."""
 
     __slots__ = Event.__slots__
     kind: EventKind
@@ -103,7 +103,7 @@ def event(
     call: ToolCall | None = None,
     diagnosis: Diagnosis | None = None,
 ) -> Event:
-    """An event at a quarter of the price: streams make one a chunk."""
+    """Make an event at a quarter of the cost: streams make one for each chunk."""
     fresh: Any = _Fresh()
     fresh.kind = kind
     fresh.span = _new_tuple(Span, (start, end))

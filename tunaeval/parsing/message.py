@@ -2,7 +2,7 @@
 
 Where the server has parsed calls, those are the calls, and the text is read for its content and
 reasoning only, so that a call which a server left in the text is not counted twice. When none of
-the structured calls stands, the text is read as if there had been none.
+the structured calls is valid, the text is read as if there had been none.
 """
 
 from __future__ import annotations

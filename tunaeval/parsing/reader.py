@@ -1,4 +1,4 @@
-"""Texts in, results out: whole with `Reader.parse`, arriving in pieces with a `Stream`."""
+"""Texts are read into results: whole ones by a `Reader`, arriving ones by a `Stream`."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ class Stream:
         return self._news()
 
     def finish(self) -> ParseResult:
-        """The text is complete; the result. May be called again."""
+        """Return the result, as the text is complete. May be called again."""
         if self._result is None:
             if self._lines:
                 self._take_deltas(self._lines.end())
@@ -288,12 +288,12 @@ class Stream:
         return self._result
 
     def last_events(self) -> list[Event]:
-        """What `finish` made certain; to be called once, after it."""
+        """Return what `finish` made certain; to be called once, after it."""
         return self._news()
 
     @property
     def tiles(self) -> tuple[tuple[Kind, int, int], ...]:
-        """Each stretch of the text and what it is; all of them once the text is complete."""
+        """Each stretch of the text and its kind; all of them once the text is complete."""
         return tuple(self._collector.pieces)
 
     def _take(self, chunk: str) -> None:

@@ -1,7 +1,7 @@
 """Calls written as the text of a format, which is confirmed to be read back as them.
 
-What a format can say is decided by the reader alone: no rule of it is stated a second time for
-writing. Only once something was read differently are the words' patterns asked for the reason.
+What a format can say is decided by the reader alone: no rule of it is repeated for writing. The
+patterns of a format's words only give the reason where something was read differently.
 """
 
 from __future__ import annotations
