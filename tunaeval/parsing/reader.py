@@ -335,10 +335,12 @@ class Stream:
 
     def _slice(self, start: int, end: int) -> str:
         """Return characters of the text so far, without joining all of it."""
-        first = bisect_right(self._starts, start) - 1
-        text = "".join(self._chunks[first : bisect_left(self._starts, end)])
-        at = start - self._starts[first]
-        return text[at : at + end - start]
+        starts, chunks = self._starts, self._chunks
+        if start >= starts[-1]:  # in the last chunk, as almost always
+            return chunks[-1][start - starts[-1] : end - starts[-1]]
+        first = bisect_right(starts, start) - 1
+        text = "".join(chunks[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
 
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it

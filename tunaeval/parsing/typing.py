@@ -23,7 +23,7 @@ _ENTITIES = {
     "&gt;": ">",
     "&amp;": "&",
 }
-"""The character of each entity; `&` is last, as it may begin another one that is meant literally."""
+"""The character of each entity; `&` is last, as it may begin another that is meant literally."""
 
 _WORDS = ("null", "boolean", "number", "integer")
 _NESTED = ("array", "object")
@@ -33,10 +33,10 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     """Return the value of `text`, read like a JSON value with its repairs and notes.
 
     `kind` is "text" or "json" where the format says which it is, `schema` is the argument's schema,
-    and `root` the schema that its references lead into. A text stays one where the schema admits no other type. Where it admits others beside it,
-    it stays one unless all of it is a value of such a type, spelled exactly: 7, true, null, [1].
-    Without a schema, a number, true, false, null, an object or an array is what it looks like,
-    and anything else is a text.
+    and `root` the schema that its references lead into. A text stays one where the schema admits no
+    other type. Where it admits others beside it, it stays one unless all of it is a value of such a
+    type, spelled exactly: 7, true, null, [1]. Without a schema, a number, true, false, null, an
+    object or an array is what it looks like, and anything else is a text.
     """
     if kind == "text":
         return Read(text)
