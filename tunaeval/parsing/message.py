@@ -45,6 +45,8 @@ _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
 
+_NOWHERE = Span(0, 0)
+
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 _REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -71,7 +73,7 @@ def read_message(
             raise _no_message(message)
     elif not any(hasattr(message, key) for key in _FIELDS):
         raise _no_message(message)
-    get = partial(_get, message)
+    get = message.get if isinstance(message, dict) else partial(_get, message)
     items = listed(get("tool_calls"))
     if not items and (older := get("function_call")) is not None:
         items = [older]
@@ -236,15 +238,11 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     read = _read_arguments(arguments)
     if isinstance(read, Note):
         return Verdict(None, (read,))
-    call = {_CALL.name: name, _CALL.arguments: read.value, "id": _get(item, "id")}
-    return judge(
-        read._replace(value=call),
-        word=_CALL,
-        form=_STRUCTURED,
-        span=Span(0, 0),
-        tools=tools,
-        level=level,
-    )
+    call = {_CALL.name: name, _CALL.arguments: read.value}
+    if (id_ := _get(item, "id")) is not None:
+        call["id"] = id_
+    read = Read(call, read.repairs, read.notes, read.truncated)
+    return judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
 
 
 def _function_in(item: object) -> tuple[JsonValue, JsonValue]:

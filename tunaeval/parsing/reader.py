@@ -69,9 +69,8 @@ class Pass:
         fast: bool = True,
         objects: Objects | None = None,
     ) -> None:
-        whole = text is not None
-        self.window = Window(text[:MAX_TEXT], final=True) if text is not None else Window()
-        self.collector = Collector(listened=not whole)
+        self.window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+        self.collector = Collector(listened=text is None)
         self._finder, self._tools = finder, tools
         self.scan = Scanner(
             finder.with_tools(tools, text),
