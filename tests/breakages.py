@@ -102,8 +102,7 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "at = window.base + self._first_partial(text, start)",
-        "at = window.base + len(text)",
+        "if text[hit.start() :] in self._beginnings:", "if False:",
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(
@@ -216,7 +215,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an invalid call of LangChain is an abstention", "parsing",
-        'if invalid := get("invalid_tool_calls"):', "if invalid := None:",
+        'listed(get("invalid_tool_calls"))', "listed(None)",
         ("tests/parsing/test_odd_messages.py",),
     ),
     Breakage(

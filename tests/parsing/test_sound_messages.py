@@ -1,4 +1,4 @@
-"""Sound structured calls are read at once, and as the way for any others would read them."""
+"""Structured calls, sound and odd ones: each counts, or has its reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from tests.parsing.test_alike import KEYS, TOOLS, calls
 from tunaeval import parse, parse_message
-from tunaeval.parsing import message
-from tunaeval.parsing.message import _judged, _placeless, _sound
 from tunaeval.types import LEVELS, JsonObject, JsonValue, ParseResult, ToolCall, Tools
 
 _PIECES = st.sampled_from(
@@ -51,48 +49,50 @@ def items(draw: st.DrawFn) -> JsonObject:
 
 
 @given(item=items(), tools=st.sampled_from([None, TOOLS]), level=st.sampled_from(LEVELS))
-def test_a_sound_call_is_what_the_judge_makes_of_it(
+def test_a_structured_call_counts_or_has_a_reason(
     item: JsonObject, tools: Tools | None, level: Any
 ) -> None:
-    found = _sound(item, tools)
-    if found is not None:
-        verdict = _judged(item, tools, level)
-        assert verdict.call is not None
-        # Texts and not values are compared: 1 equals 1.0 and True.
-        assert repr(found) == repr(_placeless(verdict.call))
-        assert (verdict.notes, verdict.truncated) == ((), False)
+    found = parse_message({"content": "Hm.", "tool_calls": [item]}, tools=tools, level=level)
+    assert found.content == "Hm."
+    assert len(found.calls) == (found.outcome == "calls")
+    assert found.calls or found.diagnoses
+    assert all(call.span is None and call.format == "structured" for call in found.calls)
+    assert all(repair.span is None for call in found.calls for repair in call.repairs)
 
 
 @given(made=st.lists(items(), max_size=3), tools=st.sampled_from([None, TOOLS]))
-def test_a_message_is_read_alike_with_and_without_the_short_way(
+def test_structured_calls_are_judged_one_by_one(
     made: list[JsonObject], tools: Tools | None
 ) -> None:
-    found = parse_message({"content": "Hm.", "tool_calls": made}, tools=tools)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(message, "_sound", lambda *_: None)
-        assert repr(parse_message({"content": "Hm.", "tool_calls": made}, tools=tools)) == repr(
-            found
-        )
+    together = parse_message({"tool_calls": made}, tools=tools)
+    alone = [parse_message({"tool_calls": [item]}, tools=tools).calls for item in made]
+    assert repr(list(together.calls)) == repr([call for calls in alone for call in calls])
 
 
 @pytest.mark.parametrize("id_", [None, "c1", ""])
 @pytest.mark.parametrize(
     "arguments", [{"s": "a", "n": 3}, {}, {"l": [1], "o": {"a": {"b": "ä\n"}}}]
 )
-def test_what_most_servers_send_goes_the_short_way(id_: str | None, arguments: JsonObject) -> None:
+def test_what_most_servers_send_is_read_without_repair(
+    id_: str | None, arguments: JsonObject
+) -> None:
     for given_ in (arguments, json.dumps(arguments), json.dumps(arguments, ensure_ascii=False)):
         item = {"id": id_, "type": "function", "function": {"name": "f", "arguments": given_}}
-        assert _sound(item, TOOLS) == ToolCall("f", arguments, id_, "structured")
-        assert _sound(item, None) is not None
+        call = ToolCall("f", arguments, id_, "structured")
+        for tools in (TOOLS, None):
+            found = parse_message({"tool_calls": [item]}, tools=tools)
+            assert found == ParseResult((call,), outcome="calls")
 
 
 @pytest.mark.parametrize(
     "arguments",
-    ['{"s": "a", "s": "b"}', '{"n": 18446744073709551616}', '{"s": "\\u0000"}', '{"s": "\\ud83d"}',
-     '{"s": "a"} x', '{"n": "3"}', '{"s": NaN}', "[]", "", '{"properties": {}}'],
+    ['{"s": "a", "s": "b"}', '{"s": "\\u0000"}', '{"s": "\\ud83d"}',
+     '{"s": "a"} x', '{"n": "3"}', '{"s": NaN}', '{"properties": {}}'],
 )  # fmt: skip
-def test_what_is_odd_goes_the_long_way(arguments: str) -> None:
-    assert _sound({"function": {"name": "f", "arguments": arguments}}, TOOLS) is None
+def test_what_is_odd_in_arguments_is_reported_or_repaired(arguments: str) -> None:
+    item = {"function": {"name": "f", "arguments": arguments}}
+    found = parse_message({"tool_calls": [item]}, tools=TOOLS)
+    assert found.diagnoses or found.calls[0].repairs
 
 
 class Talker:

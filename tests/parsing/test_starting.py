@@ -12,21 +12,24 @@ from tunaeval.formats import FORMATS
 from tunaeval.grammar import Format
 
 _SOUND = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
-_BEHIND = ("tools", "success", "registry", "models", "clients", "data")
-"""What a block as its format writes it needs nothing of."""
+
+
+def test_to_import_the_package_loads_no_parser() -> None:
+    program = "import sys, tunaeval; print([name for name in sys.modules if 'parsing' in name])"
+    assert _printed(program) == "[]\n"
 
 
 @pytest.mark.parametrize("format_name", ["auto", "hermes"])
-def test_a_block_as_written_loads_nothing_that_repairs(format_name: str) -> None:
+def test_a_first_parse_loads_no_large_library(format_name: str) -> None:
     program = (
         "import sys, tunaeval\n"
         f"assert tunaeval.parse({_SOUND!r}, {format_name!r}).calls\n"
-        f"print({{'tunaeval.' + name for name in {_BEHIND!r}}} & set(sys.modules))"
+        "print({'pydantic', 'httpx', 'asyncio', 'importlib.metadata'} & set(sys.modules))"
     )
     assert _printed(program) == "set()\n"
 
 
-def test_what_is_loaded_later_is_found_then() -> None:
+def test_a_sound_and_a_damaged_call_are_read_by_a_new_interpreter() -> None:
     program = (
         "import tunaeval\n"
         f"sound = tunaeval.parse({_SOUND!r}, 'hermes')\n"

@@ -1,7 +1,7 @@
 r"""The words that a wire format is written in.
 
 A format is a value: a row of words, in the order in which a model writes them. The engine in
-`parsing` reads them forwards, `parsing.writing` writes them. A format that could never be read is
+`parsing` reads them forwards, `parsing.write` writes them. A format that could never be read is
 refused when it is built.
 
     Format("hermes", (Literal("<tool_call>"), Space("\n"), CallObject(), Space("\n"),

@@ -1,102 +1,77 @@
 """Calls by names that mean no call, as prompts of some models ask for.
 
 Granite abstains with `{"name": "no_function", "arguments": {}}`, Raven with `out_of_domain(...)`.
-A text is read as if such a name were a tool's, and calls of it are taken out of the result, so that
-no reader has to know of them.
+A text is read as if such a name were a tool's, and calls of it are taken out of the result, or of
+the events of a stream, so that no reader has to know of them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tunaeval.types import (
     ABSTAINED,
     REMARKS,
     Diagnosis,
-    Level,
-    Outcome,
     ParseResult,
     Span,
     ToolCall,
     Tools,
+    outcome_of,
 )
-from tunaeval.types.roles import Parser
 from tunaeval.wanted import wanted_items
 
+from .live import Event, event
+
 _REMARKS = REMARKS | {"later-turn"}
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 def abstaining_names(abstain: Collection[str]) -> tuple[str, ...]:
-    """The names, each once. Raises `UsageError` for one string, and for what is no string."""
+    """Return the names, each once.
+
+    Raises `UsageError` for one string, and for what is no string.
+    """
     return tuple(dict.fromkeys(wanted_items(abstain, "abstain", str, "names of calls")))
 
 
 def names_of(abstain: Collection[str]) -> frozenset[str]:
-    """The same as a set."""
+    """Return the names as a set, after the same checks."""
+    if type(abstain) is tuple and not abstain:  # as most callers have it
+        return _NO_NAMES
     return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
 
 
-def abstaining(parser: Parser, abstain: Collection[str]) -> Parser:
-    """The parser, whose results have no calls of these names."""
-    names = names_of(abstain)
-    return _Abstaining(parser, names) if names else parser
-
-
-class _Abstaining(Parser):
-    def __init__(self, parser: Parser, names: frozenset[str]) -> None:
-        self.name = parser.name
-        self._parser = parser
-        self._names = names
-
-    def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
-    ) -> ParseResult:
-        tools = widened(tools, self._names)
-        return without_abstaining(self._parser.parse(text, tools=tools, level=level), self._names)
-
-
-def levels_without(
-    abstain: Collection[str],
-    read: Callable[[Tools | None], dict[Level, ParseResult]],
-    tools: Tools | None,
-) -> dict[Level, ParseResult]:
-    """What `read` gives for the tools, without calls of these names; what is shared stays so."""
-    names = names_of(abstain)
-    levels = read(widened(tools, names))
-    found = {id(result): without_abstaining(result, names) for result in levels.values()}
-    return {level: found[id(result)] for level, result in levels.items()}
-
-
 def widened(tools: Tools | None, names: frozenset[str]) -> Tools | None:
-    """The tools that a text is read with; without tools any name may be called."""
-    return tools if tools is None or names <= tools.keys() else tools.widened(names)
+    """Return the tools that a text is read with; without tools any name may be called."""
+    if tools is None or not names or names <= tools.keys():
+        return tools
+    return tools.widened(names)
 
 
 def without_abstaining(
     result: ParseResult, names: frozenset[str], *, attempted: bool | None = None
 ) -> ParseResult:
-    """The result without calls of these names.
+    """Return the result without calls of these names.
 
     If no other call is left and nothing else was attempted, the outcome is "no_call". `attempted`
     says whether it was; if it is None, the diagnoses do.
     """
-    out = [call for call in result.calls if call.name in names]
+    out = [call for call in result.calls if call.name in names] if names else []
     if not out:
         return result
     calls = tuple(call for call in result.calls if call.name not in names)
     left = _apart(result.diagnoses, out)
-    outcome: Outcome = "calls" if calls else "no_call"
     if attempted is None:
         attempted = any(note.code not in _REMARKS for note in left)
-    if attempted and not calls:
-        outcome = "truncated" if result.truncated else "malformed"
-    return replace(result, calls=calls, diagnoses=(*left, abstained(out[0])), outcome=outcome)
+    outcome = outcome_of(calls, attempted=attempted, cut=attempted and result.truncated)
+    return replace(result, calls=calls, diagnoses=(*left, _abstained(out[0])), outcome=outcome)
 
 
 def _apart(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> list[Diagnosis]:
-    """The diagnoses outside of the calls, which are in the order of the text."""
+    """Return the diagnoses outside of the calls, which are in the order of the text."""
     spans = [call.span for call in calls if call.span]
     starts = [span.start for span in spans]
 
@@ -107,6 +82,82 @@ def _apart(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> list[Di
     return [note for note in diagnoses if is_outside(note.span)]
 
 
-def abstained(call: ToolCall) -> Diagnosis:
-    """The diagnosis of a call that is none."""
+def _abstained(call: ToolCall) -> Diagnosis:
     return Diagnosis(ABSTAINED, f"a call of {call.name!r:.60} means no call", call.span)
+
+
+class Withheld:
+    """Takes calls of some names out of the events of a stream, and numbers the others anew.
+
+    In place of such a call there is markup, and at the first one the diagnosis of the result. A
+    call may begin to be reported while those before it wait for the end of their list; its number
+    is known when they are, so it waits as well. All tables are by a call's number in the text.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._out: dict[int, int] = {}
+        """Where each call of these names ends."""
+        self._noted = False
+        self._begun: dict[int, int] = {}
+        """Where each call begins of which there was an event."""
+        self._waiting: list[Event] = []
+        self._numbers: dict[int, int] = {}
+        """The number of each other call among those that are reported."""
+
+    def passed(self, events: Iterable[Event]) -> list[Event]:
+        """Return what is reported of these events."""
+        return [
+            reported
+            for arrived in events
+            for found in self._in_turn(arrived)
+            for reported in self._reported(found)
+        ]
+
+    def _in_turn(self, found: Event) -> Iterator[Event]:
+        """Yield the event and those that waited for it; none if a call before it is missing."""
+        index, begun = found.index, self._begun
+        if found.kind == "reclassified":
+            self._begun = {at: start for at, start in begun.items() if start < found.span.start}
+            self._waiting = []
+        if index is not None and index > 0 and not begun.keys() & {index, index - 1}:
+            self._waiting.append(found)
+            return
+        yield found
+        if index is None:
+            return
+        begun[index] = found.span.start
+        if found.kind == "call_dropped":
+            del begun[index]
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            yield from self._in_turn(one)
+
+    def _reported(self, found: Event) -> Iterator[Event]:
+        index = found.index
+        if found.kind == "reclassified":
+            self._out = {at: end for at, end in self._out.items() if end <= found.span.start}
+            self._noted = self._noted and bool(self._out)
+        if index is None:
+            yield found
+        elif found.name in self._names:
+            yield from self._replaced(found, index)
+        else:
+            if found.kind == "call_started":
+                self._out.pop(index, None)
+            if found.kind == "call_started" or index not in self._numbers:
+                self._numbers[index] = index - sum(one < index for one in self._out)
+            yield replace(found, index=self._numbers[index])
+
+    def _replaced(self, found: Event, index: int) -> Iterator[Event]:
+        """Yield what there is instead of an event of a call of these names."""
+        self._out[index] = found.span.end
+        if found.kind == "call_dropped":
+            del self._out[index]
+        elif found.call is not None:
+            start, end = found.span
+            if start < end:
+                yield event("markup", start, end)
+            if not self._noted:
+                self._noted = True
+                yield event("diagnosis", start, end, diagnosis=_abstained(found.call))

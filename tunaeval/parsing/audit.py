@@ -476,9 +476,9 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
     None if that is one which was read already, at a level that allowed less.
     """
-    from .passes import collected  # noqa: PLC0415 - the engine itself, for a second reading
+    from .reader import Pass  # noqa: PLC0415 - the reader calls this, and is called for a second reading
 
-    calls = collected(everything(), text, tools, "standard").calls
+    calls = Pass(everything(), tools, "standard", text).collected(len(text)).calls
     formats = [form.name for form in (*finder.formats, *finder.wholes)]
     if not calls or calls[0].format in formats:
         return None

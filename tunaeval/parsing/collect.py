@@ -14,14 +14,12 @@ from typing import Literal, TypeAlias
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
-from tunaeval.types import Diagnosis, Outcome, ParseResult, Span, ToolCall, Tools
+from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, outcome_of
 from tunaeval.window import Reading
 
 from .judge import Verdict
+from .live import Event, LiveCall, LiveObject, event
 from .made import result_of
-from .streaming.events import Event, event
-from .streaming.live import LiveCall
-from .streaming.live_objects import LiveObject
 
 JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
@@ -35,7 +33,7 @@ class Collector:
 
     __slots__ = (
         "_attempted", "_blank", "_diagnoses", "_settled", "_started", "answered", "bare", "calls",
-        "events", "full", "has_reasoning", "live", "pieces", "prose", "reader", "truncated",
+        "events", "full", "has_reasoning", "live", "pieces", "truncated",
     )  # fmt: skip
 
     def __init__(self, *, listened: bool) -> None:
@@ -43,10 +41,7 @@ class Collector:
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
         self.live: LiveObject | None = None
-        """The object of a call that is being read, if anybody listens, and what reads it."""
-        self.reader: JsonReader | BraceReader | None = None
-        self.prose = False
-        """All that has arrived is content, and more of it that begins nothing is content, too."""
+        """The object of a call that is being read, if anybody listens."""
         self.bare = False
         """The last block that was read had no markers."""
         self.full = False
@@ -109,12 +104,6 @@ class Collector:
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
-    def more_content(self, text: str, end: int) -> Event:
-        """The text up to `end` is content, as what is before it."""
-        ends = self.pieces.ends
-        start, ends[-1] = ends[-1], end
-        return event("content", start, end, text)
-
     def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
         """A call may begin at offset `start`, behind so many that wait; None if nobody listens."""
         if self.events is None:
@@ -127,10 +116,10 @@ class Collector:
         self, live: LiveObject, reader: JsonReader | BraceReader
     ) -> Reading[Read | Unreadable]:
         """Read an object, and tell of it while it grows."""
-        self.live, self.reader = live, reader
+        self.live = live
         read = yield from reader.read()
-        live.tell()
-        self.live = self.reader = None
+        live.update()
+        self.live = None
         return read
 
     def take(self) -> list[Event]:
@@ -274,16 +263,9 @@ class Collector:
             self.pieces.text_of("content", text),
             self.pieces.text_of("reasoning", text) if self.has_reasoning else None,
             tuple(self._diagnoses),
-            self._outcome(),
+            outcome_of(self.calls, attempted=bool(self._attempted), cut=True in self._attempted),
             truncated=self.truncated,
         )
-
-    def _outcome(self) -> Outcome:
-        if self.calls:
-            return "calls"
-        if True in self._attempted:
-            return "truncated"
-        return "malformed" if self._attempted else "no_call"
 
 
 def _call_moved(call: ToolCall, place: Callable[[int], int]) -> ToolCall:

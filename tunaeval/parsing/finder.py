@@ -311,7 +311,7 @@ class Finder:
             return hit, len(text) if hit is None else hit.start()
         if hit is not None and hit.start() < len(text) - self._longest[1]:
             return hit, hit.start()
-        held = self.held(window)
+        held = self._first_partial(text, window.pos) if hit is None else self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
@@ -330,8 +330,9 @@ class Finder:
     def _first_partial(self, text: str, start: int) -> int:
         """The first place from `start` on whose rest begins a token; the text's end if none."""
         end, (longest_text, longest) = len(text), self._longest
-        fixed = range(max(start, end - longest_text + 1), end)
-        first = next((at for at in fixed if text[at:] in self._beginnings), end)
+        signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
+        fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
+        first = next(fixed, end)
         partial = self._partial.search(text, max(start, end - longest))
         return min(first, partial.start()) if partial else first
 
@@ -343,6 +344,11 @@ class Finder:
     def _beginnings(self) -> frozenset[str]:
         """Every beginning of a fixed text that is not the whole of it."""
         return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
+
+    @cached_property
+    def _first_signs(self) -> re.Pattern[str]:
+        signs = "".join({text[0] for text in self._beginnings})
+        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
 
     @cached_property
     def _longest(self) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Many texts, in order: in this process, or spread over several.
 
-To several processes goes the parser itself, as a copy; one that cannot be copied goes by its name.
-Results come back as plain tuples, which costs the process that collects them a third of what their
-objects would. What is no text has its result from the start, and goes through as it is.
+Several processes get a copy of the parser itself; one that cannot be copied is looked up there by
+its name. Results come back as plain tuples, which costs the process that collects them a third of
+what their objects would. What is not a text has its result from the start, and passes through.
 """
 
 from __future__ import annotations
@@ -14,24 +14,35 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import brief
-from tunaeval.types import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, ToolCall, Tools
+from tunaeval.types import (
+    LEVELS,
+    NOT_TEXT,
+    Diagnosis,
+    Level,
+    ParseResult,
+    ToolCall,
+    Tools,
+    outcome_of,
+)
 from tunaeval.types.roles import Parser
 from tunaeval.wanted import refusal, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
+from .abstaining import widened, without_abstaining
+
 _CHUNK_TEXTS = 256
 _CHUNK_CHARACTERS = 1 << 18
-"""What one process is given at once: at most so many texts, and no more once it is so long."""
+"""A process is given at most so many texts at once, and no more once they are so long."""
 
 _RESULT = attrgetter(*ParseResult.__slots__)
 _CALL = attrgetter(*ToolCall.__slots__)
 
 _Text: TypeAlias = str | ParseResult
-"""A text to be read, or the result of what is none."""
+"""A text to be read, or the result of what is not a text."""
 
 
 class Setting(NamedTuple):
-    """How texts are to be read. `find` is what makes a parser of `format`."""
+    """How texts are to be read. `find` makes a parser of `format`."""
 
     find: Callable[[Any], Parser]
     format: object
@@ -40,8 +51,19 @@ class Setting(NamedTuple):
     abstain: frozenset[str] = frozenset()
 
 
+def reading(
+    parser: Parser, tools: Tools | None, level: Level, abstain: frozenset[str]
+) -> Callable[[str], ParseResult]:
+    """Return what reads one text, and leaves out the calls that mean no call."""
+    known, parse = widened(tools, abstain), parser.parse
+    return lambda text: without_abstaining(parse(text, tools=known, level=level), abstain)
+
+
 def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[ParseResult]:
-    """Each text's result, in order. What is not worth a second process is read in this one."""
+    """Return each text's result, in order.
+
+    What is not worth a second process is read in this one.
+    """
     if type(workers) is not int or workers < 1:
         raise UsageError(f"workers is {brief(workers)}, wanted a number of processes, 1 or more")
     wanted_name(setting.level, "level", LEVELS)
@@ -49,15 +71,15 @@ def read_many(texts: Iterable[str], setting: Setting, workers: int) -> list[Pars
     chunks = _chunks(_checked(texts))
     first, second = next(chunks, []), next(chunks, None) if workers > 1 else None
     if second is None:
-        read = _reading(parser, setting)
+        read = _reader(parser, setting)
         return [read(text) for chunk in chain([first], chunks) for text in chunk]
-    setting = setting._replace(format=_sent(setting.format, parser))
-    answers = spread(_prepared, setting, chain([first, second], chunks), workers)
+    setting = setting._replace(format=_sendable(setting.format, parser))
+    answers = spread(_chunk_reader, setting, chain([first, second], chunks), workers)
     return [_unpacked(each) for answer in answers for each in answer]
 
 
-def _sent(format_: object, parser: Parser) -> object:
-    """What another process can be told of a parser: itself, else its name."""
+def _sendable(format_: object, parser: Parser) -> object:
+    """Return what is sent to another process for a parser: itself, or its name."""
     reason = why_unsendable(parser)
     if reason is None:
         return parser
@@ -80,13 +102,14 @@ def _checked(texts: Iterable[object]) -> Iterator[_Text]:
 
 
 def _no_text(index: int, thing: object) -> ParseResult:
-    """The result of what is no text: "malformed", for "no_call" is what a model may be right with.
+    """Return the result of what is not a text: "malformed", as a model can be right with "no_call".
 
-    Only its kind is reported, as its own words could be long, or code that raises.
+    Only its type is reported, as its own words could be long, or code that raises.
     """
     hint = "; decode bytes first" if isinstance(thing, bytes | bytearray) else ""
     message = f"texts[{index}] is {type(thing).__name__}, wanted a str{hint}"
-    return ParseResult(diagnoses=(Diagnosis(NOT_TEXT, message),), outcome="malformed")
+    outcome = outcome_of((), attempted=True)
+    return ParseResult(diagnoses=(Diagnosis(NOT_TEXT, message),), outcome=outcome)
 
 
 def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
@@ -102,26 +125,20 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
         yield chunk
 
 
-def _reading(parser: Parser, setting: Setting) -> Callable[[_Text], ParseResult]:
-    """What is done with each text."""
-    if setting.abstain:
-        from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
-
-        parser = abstaining(parser, setting.abstain)
-    parse, tools, level = parser.parse, setting.tools, setting.level
-    return lambda text: (
-        text if isinstance(text, ParseResult) else parse(text, tools=tools, level=level)
-    )
+def _reader(parser: Parser, setting: Setting) -> Callable[[_Text], ParseResult]:
+    """Return what reads each text in this process."""
+    read = reading(parser, setting.tools, setting.level, setting.abstain)
+    return lambda text: text if isinstance(text, ParseResult) else read(text)
 
 
-def _prepared(setting: Setting) -> Callable[[list[_Text]], list[object]]:
-    """What a process does with a chunk."""
-    read = _reading(setting.find(setting.format), setting)
+def _chunk_reader(setting: Setting) -> Callable[[list[_Text]], list[object]]:
+    """Return what reads each chunk in another process."""
+    read = _reader(setting.find(setting.format), setting)
     return lambda chunk: [_packed(read(text)) for text in chunk]
 
 
 def _packed(result: ParseResult) -> object:
-    """The result as a tuple; what a plug-in made of its own goes as it is."""
+    """Return the result as a tuple; what a plug-in made of its own is sent as it is."""
     if type(result) is not ParseResult or any(type(call) is not ToolCall for call in result.calls):
         return result
     calls, *rest = _RESULT(result)

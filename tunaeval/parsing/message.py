@@ -1,61 +1,60 @@
-"""OpenAI-style messages: structured calls first, then the text.
+"""OpenAI-style messages, whole or in deltas: structured calls first, then the text.
 
 Where the server has parsed calls, those are the calls, and the text is read for its content and
 reasoning only, so that a call which a server left in the text is not counted twice. When none of
-the structured calls stands, the text is read as if there had been none.
-
-Most structured calls are sound in every way; `_sound` reads those by the rule for sound calls in a
-text, and leaves anything else to `_judged`, which would say the same of those as well.
+the structured calls is valid, the text is read as if there had been none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import codecs
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import orjson
-
 from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.limits import MAX_CALLS, MAX_FAST
-from tunaeval.repair import Note, Read, Unreadable, not_json, nothing_hidden, read_json
+from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
+from tunaeval.repair import JsonReader, Note, Read, Unreadable, not_json, read_json
 from tunaeval.showing import shown
-from tunaeval.sse import OTHER_CHOICES, delta_of
+from tunaeval.sse import OTHER_CHOICES, Delta, delta_of
 from tunaeval.types import (
+    LEAKED_CALL,
+    LEVELS,
     NOT_TEXT,
     STRUCTURED,
     Diagnosis,
     JsonValue,
     Level,
-    Outcome,
     ParseResult,
+    Repair,
     Span,
     ToolCall,
     Tools,
     foreign_calls,
+    outcome_of,
     text_of,
 )
+from tunaeval.window import Window
 
 from .abstaining import widened, without_abstaining
-from .judge import Verdict, judge, sound_call
-from .made import result_of
+from .judge import Verdict, judge
+from .live import Event, LiveCall, LiveObject, event
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
 """Never read as text: it gives structured calls their name and keys."""
 
-_SILENT = ParseResult()
-"""What a message without text says."""
-
-_NO_CALLS = ParseResult()
-"""What a message without structured calls says beside its text."""
+_NOWHERE = Span(0, 0)
 
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
-REASONING_KEYS = ("reasoning_content", "reasoning")
-_SAYS = frozenset({*_FIELDS, *REASONING_KEYS, "invalid_tool_calls", "refusal"})
-"""What a message has one of, if it has no role."""
+_REASONING_KEYS = ("reasoning_content", "reasoning")
+_OTHER_FIELDS = frozenset({*_FIELDS, *_REASONING_KEYS, "invalid_tool_calls", "refusal"})
+"""A message without a role has one of these."""
+
+
+# --- whole messages --------------------------------------------------------------------------
 
 
 def read_message(
@@ -66,60 +65,64 @@ def read_message(
     abstain: frozenset[str] = frozenset(),
 ) -> ParseResult:
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
-    is_mapping = isinstance(message, (dict, Mapping))  # dict first, as in `_get`
-    if not is_mapping and not any(hasattr(message, key) for key in _FIELDS):
-        raise _no_message(message)
-    faults: tuple[Diagnosis, ...] = ()
-    if isinstance(message, (dict, Mapping)) and "role" not in message:
-        if "choices" in message:
-            faults = _others_in(message)
-            message = _message_in(message)
-        elif message and _SAYS.isdisjoint(message):
+    faults: Sequence[Diagnosis] = ()
+    if isinstance(message, Mapping):
+        if "role" not in message and "choices" in message:
+            message, faults = _message_in(message)
+        elif "role" not in message and message and _OTHER_FIELDS.isdisjoint(message):
             raise _no_message(message)
-    get = message.get if type(message) is dict else partial(_get, message)
-    items = listed(get("tool_calls")) or _legacy(message)
+    elif not any(hasattr(message, key) for key in _FIELDS):
+        raise _no_message(message)
+    get = message.get if isinstance(message, dict) else partial(_get, message)
+    items = listed(get("tool_calls"))
+    if not items and (older := get("function_call")) is not None:
+        items = [older]
     content = get("content")
-    said = content_of(content) if content else ""
-    if isinstance(said, Diagnosis):
-        text = ParseResult(diagnoses=(said,), outcome="malformed")
+    written = content_of(content) if content else ""
+    if isinstance(written, Diagnosis):
+        text = _with_attempts(ParseResult(), [written])
     else:
-        text = read(said) if said else _SILENT
-    if content and not isinstance(content, str):
-        text = _with_foreign(text, foreign_calls(content, items))
-    first, second = REASONING_KEYS
-    reasoning = get(first) or get(second)
-    if isinstance(reasoning, str) or faults:
-        text = reasoned(text, reasoning if isinstance(reasoning, str) else "", faults)
-    server = structured(items, tools, level, abstain)[0] if items else _NO_CALLS
-    if invalid := get("invalid_tool_calls"):
-        server = _with_invalid(server, listed(invalid))
-    return text if server is _NO_CALLS else joined(server, text)
+        text = read(written) if written else ParseResult()
+    if content and not isinstance(content, str) and (kinds := foreign_calls(content, items)):
+        found = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
+        text = _with_attempts(text, [Diagnosis(NOT_TEXT, found)])
+    text = _with_reasoning(text, get(_REASONING_KEYS[0]) or get(_REASONING_KEYS[1]), faults)
+    invalid = listed(get("invalid_tool_calls"))
+    if not (items or invalid):
+        return text
+    server = structured(items, tools, level, abstain)[0]
+    return _joined(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
 
 
 def _no_message(thing: object) -> UsageError:
     return UsageError(f"{shown(thing)} is no message: wanted a dict or an object with {_WANTED}")
 
 
-def _message_in(response: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """The message of a whole response; of another dictionary with that field, itself."""
+def _message_in(
+    response: Mapping[str, JsonValue],
+) -> tuple[Mapping[str, JsonValue], list[Diagnosis]]:
+    """Return the message of a whole response, and a diagnosis of other choices beside it.
+
+    A message that merely has a field of that name is returned as it is.
+    """
+    choices = response["choices"]
+    has_others = isinstance(choices, list | tuple) and len(choices) > 1
+    faults = [Diagnosis("other-choices", OTHER_CHOICES)] if has_others else []
     if any(key in response for key in _FIELDS):
-        return response
+        return response, faults
     found = delta_of(response)
     if isinstance(found, Diagnosis):
         raise UsageError(f"the response has no message: {found.message}")
     if not found:
         raise UsageError("the response has no message: nothing is in its choices")
-    return found
-
-
-def _others_in(response: Mapping[str, JsonValue]) -> tuple[Diagnosis, ...]:
-    choices = response["choices"]
-    has_others = isinstance(choices, list | tuple) and len(choices) > 1
-    return (Diagnosis("other-choices", OTHER_CHOICES),) if has_others else ()
+    return found, faults
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:
-    """The text of a content: of a string, of parts, or of one part; what else there is has none."""
+    """Return the text of a content: of a string, of parts, or of one part.
+
+    For anything else, return the diagnosis.
+    """
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
     if isinstance(_get(content, "text"), str):
@@ -128,55 +131,63 @@ def content_of(content: JsonValue) -> str | Diagnosis:
     return Diagnosis(NOT_TEXT, f"content is {type(content).__name__}, wanted a str{hint}")
 
 
-def _with_foreign(text: ParseResult, kinds: Sequence[str]) -> ParseResult:
-    """With a word on parts that are calls of another API, which are not read here."""
-    if not kinds:
+def _invalid(index: int, item: object) -> Diagnosis:
+    """The diagnosis of a call whose arguments LangChain could not read; it keeps them apart."""
+    reason = str(_get(item, "error") or "no reason given")[:200]
+    return Diagnosis("invalid-arguments", f"invalid_tool_calls[{index}]: {reason}")
+
+
+def _with_attempts(result: ParseResult, found: Iterable[Diagnosis]) -> ParseResult:
+    """Return the result with diagnoses of what tried to be a call and is none."""
+    diagnoses = tuple(found)
+    if not diagnoses:
+        return result
+    cut = result.outcome == "truncated"
+    outcome = outcome_of(result.calls, attempted=True, cut=cut)
+    return replace(result, diagnoses=(*result.diagnoses, *diagnoses), outcome=outcome)
+
+
+def _with_reasoning(
+    text: ParseResult, reasoning: JsonValue, faults: Sequence[Diagnosis] = ()
+) -> ParseResult:
+    """Return the result of a text with the reasoning and the diagnoses of what is beside it."""
+    before = reasoning if isinstance(reasoning, str) else ""
+    if not before and not faults:
         return text
-    message = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
-    outcome: Outcome = "malformed" if text.outcome == "no_call" else text.outcome
-    diagnoses = (*text.diagnoses, Diagnosis(NOT_TEXT, message))
-    return replace(text, diagnoses=diagnoses, outcome=outcome)
+    thought = before + (text.reasoning or "") or text.reasoning
+    return replace(text, reasoning=thought, diagnoses=(*faults, *text.diagnoses))
 
 
-def _with_invalid(server: ParseResult, invalid: Sequence[object]) -> ParseResult:
-    """With the calls whose arguments LangChain could not read; it keeps them apart."""
-    found = (
-        Diagnosis(
-            "invalid-arguments",
-            f"invalid_tool_calls[{index}]: {str(_get(item, 'error') or 'no reason given')[:200]}",
-        )
-        for index, item in enumerate(invalid[:MAX_CALLS])
-    )
-    outcome: Outcome = "malformed" if server.outcome == "no_call" else server.outcome
-    return replace(server, diagnoses=(*server.diagnoses, *found), outcome=outcome)
-
-
-def reasoned(text: ParseResult, reasoning: str, faults: Sequence[Diagnosis] = ()) -> ParseResult:
-    """What the text says, with what came beside it."""
-    if not reasoning and not faults:
-        return text
-    said = reasoning + (text.reasoning or "")
-    return replace(text, reasoning=said or text.reasoning, diagnoses=(*faults, *text.diagnoses))
-
-
-def joined(server: ParseResult, text: ParseResult) -> ParseResult:
-    """What the server parsed, with what the text says beside it."""
-    if text is _SILENT:
-        return server
-    diagnoses = server.diagnoses
+def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
+    """Return what the server parsed, with what the text has beside it."""
+    calls, outcome, diagnoses = text.calls, text.outcome, text.diagnoses
     if server.calls:
-        told = () if text.calls else text.diagnoses
-        outcome, calls = server.outcome, server.calls
-    else:
-        told, calls = text.diagnoses, text.calls
-        outcome = text.outcome if text.outcome != "no_call" else server.outcome
-    return replace(
-        text,
-        calls=calls,
-        diagnoses=(*diagnoses, *told),
-        truncated=text.truncated or server.truncated,
-        outcome=outcome,
+        diagnoses = () if calls else diagnoses
+        calls, outcome = server.calls, server.outcome
+    return ParseResult(
+        calls,
+        text.content,
+        text.reasoning,
+        (*server.diagnoses, *diagnoses),
+        text.truncated or server.truncated,
+        server.outcome if outcome == "no_call" else outcome,
     )
+
+
+def listed(value: object) -> list[object]:
+    """Return the items of a list; something else than a list is the only item."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value] if value else []
+
+
+def _get(thing: object, key: str) -> JsonValue:
+    """Return a field of a dictionary or an object; None if it has none."""
+    # dict first: an isinstance check of the abstract class is slow
+    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
+
+
+# --- structured calls ------------------------------------------------------------------------
 
 
 def structured(
@@ -185,83 +196,57 @@ def structured(
     level: Level,
     abstain: frozenset[str] = frozenset(),
 ) -> tuple[ParseResult, list[ToolCall | None]]:
-    """The calls that a server had parsed, and why some of them are none; also item by item.
+    """Return the calls that a server had parsed as a result, and also item by item.
 
     The result is without calls of the names in `abstain`; the items are not.
     """
-    if abstain:
-        found, calls = structured(items, widened(tools, abstain), level)
-        return without_abstaining(found, abstain, attempted=None in calls), calls
-    calls = [_sound(item, tools) for item in items[:MAX_CALLS]]
-    if all(calls) and len(calls) == len(items):
-        return result_of(tuple(filter(None, calls)), "", None), calls
+    known = widened(tools, abstain)
+    calls: list[ToolCall | None] = []
     diagnoses: list[Diagnosis] = []
-    truncated = False
-    for index, (item, sound) in enumerate(zip(items, calls, strict=False)):
-        if sound is not None:
-            continue
-        verdict = _judged(item, tools, level)
-        where = f"tool_calls[{index}]: "
-        diagnoses += [Diagnosis(note.code, where + note.message) for note in verdict.notes]
-        truncated = truncated or verdict.truncated
-        calls[index] = _placeless(verdict.call) if verdict.call else None
+    cut = False
+    for index, item in enumerate(items[:MAX_CALLS]):
+        call, notes, _, truncated = _judged(item, known, level)
+        diagnoses += [
+            Diagnosis(note.code, f"tool_calls[{index}]: {note.message}") for note in notes
+        ]
+        cut = cut or truncated
+        calls.append(call and _without_spans(call))
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    stand = tuple(call for call in calls if call)
-    outcome: Outcome = "calls" if stand else "truncated" if truncated else "malformed"
-    return ParseResult(stand, "", None, tuple(diagnoses), truncated, outcome), calls
+    found = tuple(call for call in calls if call)
+    outcome = outcome_of(found, attempted=bool(items), cut=cut)
+    result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)
+    return without_abstaining(result, abstain, attempted=None in calls), calls
 
 
-def _placeless(call: ToolCall) -> ToolCall:
-    """The call without spans: it stands in no text."""
+def _without_spans(call: ToolCall) -> ToolCall:
+    """Return the call as one that is not in a text."""
     repairs = tuple(replace(repair, span=None) for repair in call.repairs)
     return ToolCall(call.name, call.arguments, call.id, call.format, None, repairs)
 
 
-def _sound(item: object, tools: Tools | None) -> ToolCall | None:
-    """The call of an item that is sound, known and fitting in every way; None for any other."""
-    if type(item) is not dict or type(function := item.get("function")) is not dict:
-        return None
-    arguments = function.get("arguments")
-    if type(arguments) is str and len(arguments) <= MAX_FAST:
-        written = arguments
-        try:
-            arguments = orjson.loads(written)
-        except orjson.JSONDecodeError:
-            return None
-        if type(arguments) is not dict or not nothing_hidden(arguments, written, ()):
-            return None
-    elif type(arguments) is not dict or not_json(arguments):
-        return None
-    id_ = item.get("id")
-    if id_ is not None and type(id_) is not str:
-        return None
-    return sound_call(function.get("name"), arguments, STRUCTURED, None, tools, id_=id_)
-
-
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """One structured call. Its arguments are text by the API's rule: to read them is no repair."""
+    """Judge one structured call.
+
+    Its arguments are text by the API's rule, so to read them is no repair.
+    """
     if failed := _failed(item):
         return Verdict(None, (failed,), truncated=failed.code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
         return Verdict(None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),))
-    name, arguments = function_in(item)
+    name, arguments = _function_in(item)
     read = _read_arguments(arguments)
     if isinstance(read, Note):
         return Verdict(None, (read,))
-    call = {"name": name, "arguments": read.value, "id": _get(item, "id")}
-    return judge(
-        read._replace(value=call),
-        word=_CALL,
-        form=_STRUCTURED,
-        span=Span(0, 0),
-        tools=tools,
-        level=level,
-    )
+    call = {_CALL.name: name, _CALL.arguments: read.value}
+    if (id_ := _get(item, "id")) is not None:
+        call["id"] = id_
+    read = Read(call, read.repairs, read.notes, read.truncated)
+    return judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
 
 
-def function_in(item: object) -> tuple[JsonValue, JsonValue]:
-    """Name and arguments of an item of `tool_calls`, as far as it has them."""
+def _function_in(item: object) -> tuple[JsonValue, JsonValue]:
+    """Return name and arguments of an item of `tool_calls`, as far as it has them."""
     function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
     arguments = _get(source, "arguments")
@@ -271,17 +256,17 @@ def function_in(item: object) -> tuple[JsonValue, JsonValue]:
 
 
 def _failed(item: object) -> Note | None:
-    """Why an attempt is no call, where who parsed it lists those as well, with what became of each.
+    """Return why an item is no call, where its server lists failed calls as well.
 
-    So do PrimeIntellect's renderers (`ToolCallParseStatus` of 0.1.12): `raw` is what was written.
+    PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what was written.
     """
     status = _get(item, "status")
     failed = _FAILED.get(status) if isinstance(status, str) else None
     if failed is None:
         return None
     written = _get(item, "raw")
-    shown = f": {written[:60]!r}" if isinstance(written, str) else ""
-    return Note(failed.code, failed.message + shown)
+    raw = f": {written[:60]!r}" if isinstance(written, str) else ""
+    return Note(failed.code, failed.message + raw)
 
 
 _FAILED = {
@@ -304,19 +289,281 @@ def _read_arguments(arguments: JsonValue) -> Read | Note:
     return Read(arguments)
 
 
-def _legacy(message: object) -> list[object]:
-    function = _get(message, "function_call")
-    return [function] if function is not None and not _get(message, "tool_calls") else []
+# --- calls that a server left in the text ----------------------------------------------------
+
+_LEAKED_LEVEL: Level = "standard"
 
 
-def listed(value: object) -> list[object]:
-    """The items of a list; something else than a list is the only item."""
-    if isinstance(value, list | tuple):
-        return list(value)
-    return [value] if value else []
+def with_leaked(result: ParseResult, level: Level) -> ParseResult:
+    """Return a message's result where the server was given the tools, to parse the calls itself.
+
+    A call that it left in the text counts all the same, by a repair; at strict it does not.
+    """
+    if all(call.source == STRUCTURED for call in result.calls):
+        return result
+    if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
+        return structured_only(result)
+    return replace(result, calls=tuple(map(_leaked, result.calls)))
 
 
-def _get(thing: object, key: str) -> JsonValue:
-    """A field of a dictionary or an object; None if it has none."""
-    # dict first: the abstract class is slow to ask
-    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
+def structured_only(result: ParseResult) -> ParseResult:
+    """Return the result with only the calls that a server parsed; others become diagnoses."""
+    left = [call for call in result.calls if call.source != STRUCTURED]
+    if not left:
+        return result
+    calls = tuple(call for call in result.calls if call.source == STRUCTURED)
+    notes = [Diagnosis(LEAKED_CALL, f"{call.name!r}: {_left_in(call)}", call.span) for call in left]
+    return _with_attempts(replace(result, calls=calls, outcome=outcome_of(calls)), notes)
+
+
+def _leaked(call: ToolCall) -> ToolCall:
+    if call.source == STRUCTURED:
+        return call
+    repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
+    return replace(call, repairs=(*call.repairs, repair))
+
+
+def _left_in(call: ToolCall) -> str:
+    how = f" (as {call.format})" if call.format else ""
+    return f"the server left the call in the text{how}"
+
+
+# --- deltas ----------------------------------------------------------------------------------
+
+
+class Deltas:
+    """The structured calls and the reasoning of one streamed message.
+
+    Which call a fragment belongs to, its index should say, but servers number all calls 0 or leave
+    the index out. So under one index a new call begins where the id changes, or, without ids, where
+    a name comes again with arguments although those before are complete. As some servers make a new
+    id for each fragment, one that has a new id and no name goes on with the call before while that
+    call's arguments are not complete. The older `function_call` is a call without index and id,
+    which does not count beside others.
+    """
+
+    def __init__(
+        self, events: list[Event], tools: Tools | None, level: Level, abstain: frozenset[str]
+    ) -> None:
+        self._events = events
+        self._tools = tools
+        self._level = level
+        self._abstain = abstain
+        self._calls: list[_StreamedCall] = []
+        self._latest: dict[int | None, _StreamedCall] = {}
+        """By index, the call that had the last fragment."""
+        self._by_id: dict[tuple[int | None, str], _StreamedCall] = {}
+        self._index_of: dict[str, int] = {}
+        self._last_index = 0
+        self._reasoning: list[str] = []
+        self._reasoning_decoder, self._content_decoder = _surrogate_joiner(), _surrogate_joiner()
+        self._faults: list[Diagnosis] = []
+        self._cut = False
+
+    def take(self, delta: Delta, at: int) -> str:
+        """Take a delta's fragments of calls and of reasoning; `at` is how much text came before.
+
+        Returns the text that is certain with it.
+        """
+        reasoning = next(filter(None, (delta.get(key) for key in _REASONING_KEYS)), None)
+        if isinstance(reasoning, str):
+            self._reason(_joined_up(self._reasoning_decoder, reasoning), at)
+        items = listed(delta.get("tool_calls"))
+        for place, item in enumerate(items):
+            self._item(item, self._last_index if len(items) == 1 else place, at)
+        older = delta.get("function_call")
+        if older is not None:
+            self._fragment({"function": older} if isinstance(older, Mapping) else older, None, at)
+        content = content_of(delta.get("content"))
+        if isinstance(content, Diagnosis):
+            self.fault(content)
+            return ""
+        return _joined_up(self._content_decoder, content)
+
+    def rest(self, at: int) -> str:
+        """Return the half of a character at the end of the text; the message is complete."""
+        self._reason(self._reasoning_decoder.decode(b"", final=True), at)
+        return self._content_decoder.decode(b"", final=True)
+
+    def _reason(self, text: str, at: int) -> None:
+        if text:
+            self._reasoning.append(text)
+            self._events.append(event("reasoning", at, at, text))
+
+    def _item(self, item: JsonValue, place: int, at: int) -> None:
+        """Take one of `tool_calls`; `place` is its index if it has none."""
+        found = item if isinstance(item, Mapping) else {}
+        index, id_ = found.get("index"), found.get("id")
+        if not isinstance(index, int):
+            index = self._index_of.get(id_, place) if isinstance(id_, str) else place
+        self._fragment(item, index, at)
+
+    def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
+        """Pass a fragment to its call; what is no object is a call of its own that is wrong."""
+        if isinstance(fragment, Mapping):
+            found = fragment.get("id")
+            self._call(fragment, index, found if isinstance(found, str) else "", at).take(fragment)
+        else:
+            self._begin(index, at).odd = (fragment,)
+
+    def _call(self, fragment: Delta, index: int | None, id_: str, at: int) -> _StreamedCall:
+        """Return the call that a fragment belongs to."""
+        call = self._by_id.get((index, id_))
+        if call is None:
+            latest = self._latest.get(index)
+            call = latest if latest and latest.goes_on_with(fragment, id_) else None
+        call = call or self._begin(index, at)
+        self._latest[index] = call
+        if index is not None:
+            self._last_index = index
+            if id_:
+                self._by_id[index, id_] = call
+                self._index_of[id_] = index
+        return call
+
+    def _begin(self, index: int | None, at: int) -> _StreamedCall:
+        number = len(self._calls)
+        events = self._events if number < MAX_CALLS else []
+        call = _StreamedCall(index, LiveCall(events, number, at, self._tools))
+        self._calls.append(call)
+        return call
+
+    def fault(self, diagnosis: Diagnosis) -> None:
+        """Note a chunk that could not be understood, or a stream that was cut."""
+        cut = diagnosis.code == "stream-cut"
+        self._cut = self._cut or cut
+        if cut or len(self._faults) < MAX_DIAGNOSES:
+            self._faults.append(diagnosis)
+            self._events.append(event("diagnosis", 0, 0, diagnosis=diagnosis))
+
+    def finish(self, text: ParseResult, failed: bool) -> ParseResult:
+        """Return the whole message's result, whose text gave `text`.
+
+        `failed`: the server failed, so that without a call the message is cut off.
+        """
+        result = self._with_calls(text)
+        if failed and result.outcome == "no_call":
+            outcome = outcome_of(result.calls, cut=True)
+            return replace(result, outcome=outcome, truncated=True)
+        return result
+
+    def _with_calls(self, text: ParseResult) -> ParseResult:
+        if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
+            text = replace(text, outcome=outcome_of(text.calls, attempted=True))
+        text = _with_reasoning(text, "".join(self._reasoning), self._faults)
+        if self._cut:
+            text = replace(text, truncated=True)
+        if not self._calls:
+            return text
+        ordered = self._ordered()
+        items = [call.whole() for call in ordered]
+        server, calls = structured(items, self._tools, self._level, self._abstain)
+        for streamed, call in zip(ordered, calls, strict=False):
+            if call is None:
+                streamed.live.drop()
+            else:
+                streamed.live.finish(call)
+        return _joined(server, text)
+
+    def _ordered(self) -> list[_StreamedCall]:
+        """Return the calls that count, by index; those of one index stay as they came."""
+        numbered = [call for call in self._calls if call.index is not None]
+        if numbered and len(numbered) < len(self._calls):
+            for call in self._calls:
+                if call.index is None:
+                    call.live.drop()
+        return sorted(numbered, key=lambda call: call.index or 0) or self._calls
+
+
+class _StreamedCall:
+    """One structured call, as far as its fragments have arrived.
+
+    `index` is the server's number of it, which several calls may share; None for the older kind,
+    which has none. `odd` has what is in the place of fragments, if it is no object.
+    """
+
+    def __init__(self, index: int | None, live: LiveCall) -> None:
+        self.index = index
+        self.live = live
+        self.odd: tuple[JsonValue, ...] = ()
+        self.id: JsonValue = None
+        self._names: list[str] = []
+        self._name_size = 0
+        self._texts: list[str] = []
+        self._decoder = _surrogate_joiner()
+        self._value: JsonValue = None
+        """Arguments that came as an object, not as text."""
+        self._window = Window()
+        reader = JsonReader(self._window)
+        self._object = LiveObject(live, reader.draft.pieces, depth=1)
+        self._reading = reader.read()
+        self._begun = self._ended = self._complete = False
+
+    def take(self, fragment: Delta) -> None:
+        """Take the next fragment; name and arguments grow, the rest comes once."""
+        if not self.id:
+            found = fragment.get("id")
+            self.id = self.id if found is None else found
+        name, arguments = _function_in(fragment)
+        if isinstance(name, str) and name:
+            self._take_name(name)
+        if arguments is not None and 0 < self._name_size <= STARTED_NAME:
+            self.live.start("".join(self._names))
+        if isinstance(arguments, str):
+            arguments = _joined_up(self._decoder, arguments)
+            self._texts.append(arguments)
+            self._follow(arguments)
+        elif arguments is not None:
+            self._value, self._complete = arguments, True
+
+    def _take_name(self, name: str) -> None:
+        """A name may come in pieces before the arguments; afterwards, or whole, it is a repeat."""
+        known = self._begun or (len(name) == self._name_size and name == "".join(self._names))
+        if not known:
+            self._names.append(name)
+            self._name_size += len(name)
+
+    def _follow(self, text: str) -> None:
+        """Read on in the arguments, until they end or make no sense."""
+        if not self._begun:
+            text = text.lstrip()
+            self._begun = bool(text)
+        if self._ended or not text:
+            return
+        self._window.feed(text)
+        try:
+            next(self._reading)
+        except StopIteration as stop:
+            self._ended, self._complete = True, isinstance(stop.value, Read)
+        self._object.update()
+
+    def goes_on_with(self, fragment: Delta, id_: str) -> bool:
+        """Return whether a fragment under this call's index is of it; `id_` is "" for none."""
+        name, arguments = _function_in(fragment)
+        if id_ and self.id and id_ != self.id:
+            return not name and bool(arguments) and not self._complete
+        return not (self._complete and name and _begins_arguments(arguments))
+
+    def whole(self) -> JsonValue:
+        """Return the call as a message has it."""
+        if self.odd:
+            return self.odd[0]
+        text = "".join(self._texts) + self._decoder.decode(b"", final=True)
+        arguments = self._value if self._value is not None and not text.strip() else text
+        return {"id": self.id, "function": {"name": "".join(self._names), "arguments": arguments}}
+
+
+def _begins_arguments(arguments: JsonValue) -> bool:
+    if isinstance(arguments, str):
+        return arguments.lstrip().startswith("{")
+    return arguments is not None
+
+
+def _surrogate_joiner() -> codecs.IncrementalDecoder:
+    """Make a decoder that keeps half a surrogate pair at the end of a piece for the next piece."""
+    return codecs.getincrementaldecoder("utf-16-le")("surrogatepass")
+
+
+def _joined_up(decoder: codecs.IncrementalDecoder, piece: str) -> str:
+    """Return what is certain with the next piece."""
+    return decoder.decode(piece.encode("utf-16-le", "surrogatepass")) if piece else ""

@@ -20,9 +20,9 @@ from tunaeval.window import Reading
 from .block import Begun, Setting, bounded, literal, next_char
 from .closings import stops_of
 from .judge import Verdict, judge, may_have_ended_early, object_at, unreadable
+from .live import LiveObject
 from .patterns import twice
 from .quoting import FENCE
-from .streaming.live_objects import LiveObject
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")
 _LIST = re.compile(r"\[[ \t\r\n]{0,24}.?", re.DOTALL)

@@ -1,38 +1,103 @@
-"""Texts in, results out: whole with `Reader.parse`, arriving with its `stream`.
-
-The engine takes longer to import than a thousand texts to read, so it is imported by the first text
-that is more than one sound block.
-"""
+"""Texts are read into results: whole ones by a `Reader`, arriving ones by a `Stream`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import cache, lru_cache, partial
-from threading import RLock
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import TypeAlias
 
+from tunaeval.errors import UsageError
 from tunaeval.grammar import Format
-from tunaeval.types import LEVELS, Level, ParseResult, Tools
+from tunaeval.limits import MAX_TEXT
+from tunaeval.sse import Delta, Lines, delta_in
+from tunaeval.tools import ToolLike, to_tools
+from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools
+from tunaeval.wanted import refusal, wanted_name
+from tunaeval.window import Window
 
+from .abstaining import Withheld, names_of, widened, without_abstaining
 from .alone import TextReader, nothing, text_reader
+from .audit import audit
+from .collect import Collector, Kind, Tiling
 from .finder import Finder, finder_of
-from .given import AnyTools, known_text, known_tools, may_abstain
+from .judge import Objects
+from .live import TEXTS, Event
+from .message import Deltas
+from .scanner import Scanner
 
-if TYPE_CHECKING:
-    from .collect import Tiling
-    from .judge import Objects
-    from .streaming.stream import Stream
+AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
-_compiling = RLock()
-"""Held while a reader is compiled, so that several threads make its finder once."""
+
+def known_text(text: object) -> str:
+    """Return the text of a str, or of a subclass of it, whose own `str()` may differ."""
+    if not isinstance(text, str):
+        raise UsageError(f"a text is a str, not {type(text).__name__}{_advice(text)}")
+    return str.__str__(text)
+
+
+def _advice(thing: object) -> str:
+    if isinstance(thing, bytes | bytearray):
+        return "; decode bytes first"
+    if isinstance(thing, Mapping):
+        return "; messages are read by parse_message"
+    return "; many texts are read by parse_many" if isinstance(thing, Iterable) else ""
+
+
+def known_tools(tools: AnyTools) -> Tools | None:
+    """Return the tools as the parser takes them."""
+    return tools if tools is None or type(tools) is Tools else to_tools(tools)
+
+
+class Pass:
+    """One reading of a text: the scanner over a window, and what it has collected.
+
+    `text` is all of the text, or None if it arrives piece by piece in the window. `objects` keeps
+    what was read of damaged objects, for another level.
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        tools: Tools | None,
+        level: Level,
+        text: str | None = None,
+        *,
+        objects: Objects | None = None,
+    ) -> None:
+        self.window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+        self.collector = Collector(listened=text is None)
+        self._finder, self._tools = finder, tools
+        self.scan = Scanner(
+            finder.with_tools(tools, text),
+            self.window,
+            self.collector,
+            tools=tools,
+            level=level,
+            objects=objects,
+        ).run()
+
+    def collected(self, length: int) -> Collector:
+        """Read to the end; `length` is that of the text, all of which is in the window."""
+        self.window.final = True
+        for _ in self.scan:  # pragma: no cover - a final window is never waited for
+            raise AssertionError("the engine asked for more than the whole text")
+        if length > MAX_TEXT:
+            self.collector.too_long(length)
+        return self.collector
+
+    def result(self, text: str) -> ParseResult:
+        """Read to the end of the text, and return the result."""
+        collector = self.collected(len(text))
+        audit(collector, self._finder, text, self._tools)
+        return collector.result(text)
 
 
 class Reader:
     """Reads one format, or several side by side; where two begin alike, the first has it.
 
-    A `Parser`, compiled when it is first used. `at_once` reads a text that is one block of the
-    first format as that is written, and returns None for any other text. `wants_tools`: calls that
-    nothing marks are read only where tools are given, as any text may look like one.
+    A `Parser`, compiled when it is first used. `wants_tools`: calls that nothing marks are read
+    only where tools are given, as any text may look like one.
     """
 
     def __init__(
@@ -48,22 +113,24 @@ class Reader:
         self.wants_tools = wants_tools
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
-        self.at_once: TextReader = self._compiled
-        self._finder: Finder | None = None
 
     def __repr__(self) -> str:
         return f"Reader({self.name!r})"
 
-    def __reduce__(self) -> tuple[partial[Reader], tuple[()]]:
-        """Another process makes its own, and compiles it."""
-        make = partial(
-            type(self),
-            self.name,
-            self.formats,
-            summary=self.summary,
-            wants_tools=self.wants_tools,
-        )
-        return make, ()
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what was compiled: another process compiles its own."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return finder_of(self.formats, wants_tools=self.wants_tools)
+
+    @cached_property
+    def _at_once(self) -> TextReader:
+        """Reads a text that is one block of the first format as that is written."""
+        first = self.formats[0]
+        begins = first.opener is not None and self._finder.begins(first.opener.text, first)
+        return text_reader(first) if begins else nothing
 
     def parse(
         self,
@@ -74,34 +141,24 @@ class Reader:
         abstain: Collection[str] = (),
     ) -> ParseResult:
         """Read a whole text, as `tunaeval.parse` does."""
-        if may_abstain(abstain):
-            from .abstaining import abstaining  # noqa: PLC0415 - most prompts ask for no such call
-
-            return abstaining(self, abstain).parse(text, tools=known_tools(tools), level=level)
-        if tools is not None and type(tools) is not Tools:
-            tools = known_tools(tools)
-        if type(text) is not str:
-            text = known_text(text)
+        names = names_of(abstain)
+        known = widened(known_tools(tools), names)
         if level not in LEVELS:
-            from tunaeval.wanted import wanted_name  # noqa: PLC0415 - most levels are right
-
             wanted_name(level, "level", LEVELS)
-        return self._result(text, tools, level, {})
+        return without_abstaining(self._result(known_text(text), known, level, {}), names)
 
-    def _result(self, text: str, tools: Tools | None, level: Level, known: Objects) -> ParseResult:
-        return self.at_once(text, tools, level, known) or self.read(text, tools, level, known)
-
-    def read(
-        self, text: str, tools: Tools | None, level: Level, known: Objects | None
+    def _result(
+        self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        """Read a whole text, which may be anything; `known` keeps what was read of its objects."""
-        return _read_whole()(self._compile(), text, tools, level, objects=known)[0]
+        found = self._at_once(text, tools, level, objects)
+        return found or Pass(self._finder, tools, level, text, objects=objects).result(text)
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Tiling]:
         """Read a whole text, and return what each stretch of it is, too."""
-        return _read_whole()(self._compile(), text, tools, level)
+        reading = Pass(self._finder, tools, level, text)
+        return reading.result(text), reading.collector.pieces
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, each damaged object once.
@@ -110,15 +167,15 @@ class Reader:
         without a diagnosis, lenient reads alike.
         """
         text, tools = known_text(text), known_tools(tools)
-        known: Objects = {}
-        standard = self._result(text, tools, "standard", known)
+        objects: Objects = {}
+        standard = self._result(text, tools, "standard", objects)
         if standard.diagnoses:
-            lenient = self._result(text, tools, "lenient", known)
+            lenient = self._result(text, tools, "lenient", objects)
         elif any(call.repairs for call in standard.calls):
             lenient = standard
         else:
             return dict.fromkeys(LEVELS, standard)
-        strict = self._result(text, tools, "strict", known)
+        strict = self._result(text, tools, "strict", objects)
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(
@@ -129,42 +186,158 @@ class Reader:
         abstain: Collection[str] = (),
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
-        from .streaming.stream import Stream  # noqa: PLC0415 - see the module's first words
-
-        tools, names = known_tools(tools), frozenset[str]()
-        if may_abstain(abstain):
-            from .abstaining import names_of  # noqa: PLC0415 - as in `parse`
-
-            names = names_of(abstain)
-        return Stream(self._compile(), tools=tools, level=level, abstain=names)
-
-    def _compile(self) -> Finder:
-        if self._finder is not None:
-            return self._finder
-        with _compiling:
-            if self._finder is None:
-                finder = finder_of(self.formats, wants_tools=self.wants_tools)
-                first = self.formats[0]
-                begins = first.opener is not None and finder.begins(first.opener.text, first)
-                self.at_once = text_reader(first) if begins else nothing
-                self._finder = finder  # last: to other threads it means that all is made
-            return self._finder
-
-    def _compiled(
-        self, text: str, tools: Tools | None, level: Level, known: Objects
-    ) -> ParseResult | None:
-        self._compile()
-        return self.at_once(text, tools, level, known)
-
-
-@cache
-def _read_whole() -> Callable[..., tuple[ParseResult, Tiling]]:
-    from .passes import read_whole  # noqa: PLC0415 - see the module's first words
-
-    return read_whole
+        known = known_tools(tools)
+        return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
 
 
 @lru_cache(maxsize=256)
 def reader_of(form: Format) -> Reader:
-    """The reader of one format, and of what is read under its name too; made once."""
+    """Return the reader of one format, and of what is read under its name too; made once."""
     return Reader(form.name, (form, *form.also), summary=form.summary)
+
+
+class Stream:
+    """A text that arrives in pieces. `feed` reports what became certain, `finish` the result.
+
+    The result equals that of parsing the whole text at once, wherever it was cut.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> for piece in ('<tool_call>{"name": "l', 's", "arguments": {}}</tool', "_call>"):
+        ...     _ = reader.feed(piece)
+        ...
+        >>> reader.finish().calls[0].name
+        'ls'
+    """
+
+    def __init__(
+        self,
+        finder: Finder,
+        *,
+        tools: Tools | None = None,
+        level: Level = "standard",
+        abstain: frozenset[str] = frozenset(),
+    ) -> None:
+        wanted_name(level, "level", LEVELS)
+        self._abstain = abstain
+        self._withheld = Withheld(abstain) if abstain else None
+        self._tools = tools = widened(tools, abstain)
+        self._level: Level = level
+        self._deltas: Deltas | None = None
+        self._lines: Lines | None = None
+        self._pass = Pass(finder, tools, level)
+        self._collector = self._pass.collector
+        self._feed, self._scan = self._pass.window.feed, self._pass.scan
+        self._chunks: list[str] = []
+        self._starts: list[int] = []
+        self._length = 0
+        self._result: ParseResult | None = None
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next piece of the text; returns what became certain with it."""
+        if not isinstance(chunk, str):
+            raise refusal("chunk", chunk, "a str; decode bytes first")
+        self._take(chunk if type(chunk) is str else str.__str__(chunk))
+        return self._news()
+
+    def feed_delta(self, delta: Mapping[str, JsonValue]) -> list[Event]:
+        """Take the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
+
+        Where the server has parsed calls, those are the calls of the result, and what the text
+        reported of its own does not count (see `parse_message`). A whole chunk, or its choice, is
+        taken for the delta in it.
+        """
+        if not isinstance(delta, Mapping):
+            raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
+        self._take_deltas([delta_in(delta)])
+        return self._news()
+
+    def feed_sse(self, piece: str | bytes) -> list[Event]:
+        """Take the next piece of an OpenAI-compatible stream as it comes from the server.
+
+        Pieces may end anywhere, inside a line or a letter. A chunk that cannot be understood is a
+        diagnosis, "invalid-chunk", and nothing else is lost. Where the stream ends without `[DONE]`
+        and without a finish reason, or in an error, the diagnosis is "stream-cut", and the result
+        is truncated. A whole response, as of a server that does not stream, is read, too. Of
+        several choices (`n=2`), the first one is read.
+        """
+        if not isinstance(piece, str | bytes):
+            raise refusal("piece", piece, "a str or bytes")
+        self._lines = self._lines or Lines()
+        self._take_deltas(self._lines.feed(piece))
+        return self._news()
+
+    def finish(self) -> ParseResult:
+        """Return the result, as the text is complete. May be called again."""
+        if self._result is None:
+            if self._lines:
+                self._take_deltas(self._lines.end())
+            if self._deltas and (half := self._deltas.rest(self._length)):
+                self._take(half)
+            result = self._pass.result("".join(self._chunks))
+            result = without_abstaining(result, self._abstain)
+            failed = self._lines is not None and self._lines.failed
+            self._result = self._deltas.finish(result, failed) if self._deltas else result
+        return self._result
+
+    def last_events(self) -> list[Event]:
+        """Return what `finish` made certain; to be called once, after it."""
+        return self._news()
+
+    @property
+    def tiles(self) -> tuple[tuple[Kind, int, int], ...]:
+        """Each stretch of the text and its kind; all of them once the text is complete."""
+        return tuple(self._collector.pieces)
+
+    def _take(self, chunk: str) -> None:
+        if self._result is not None:
+            raise _finished()
+        start = self._length
+        self._chunks.append(chunk)
+        self._starts.append(start)
+        self._length = start + len(chunk)
+        if chunk and start < MAX_TEXT:
+            self._feed(chunk if self._length <= MAX_TEXT else chunk[: MAX_TEXT - start])
+            next(self._scan)
+
+    def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
+        for delta in found:
+            if self._result is not None:
+                raise _finished()
+            if self._deltas is None:
+                events = self._collector.events
+                events = [] if events is None else events
+                self._deltas = Deltas(events, self._tools, self._level, self._abstain)
+            if isinstance(delta, Diagnosis):
+                self._deltas.fault(delta)
+            elif content := self._deltas.take(delta, self._length):
+                self._take(content)
+
+    def _news(self) -> list[Event]:
+        """Return the events since the last time, with their texts."""
+        collector = self._collector
+        if collector.live is not None:
+            collector.live.update()
+        events = collector.take()
+        if self._withheld is not None:
+            events = self._withheld.passed(events)
+        for event in events:
+            if event.kind in TEXTS and not event.text:
+                _set_text(event, self._slice(*event.span))
+        return events
+
+    def _slice(self, start: int, end: int) -> str:
+        """Return characters of the text so far, without joining all of it."""
+        starts, chunks = self._starts, self._chunks
+        if start >= starts[-1]:  # in the last chunk, as almost always
+            return chunks[-1][start - starts[-1] : end - starts[-1]]
+        first = bisect_right(starts, start) - 1
+        text = "".join(chunks[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
+
+
+_set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
+
+
+def _finished() -> UsageError:
+    return UsageError("the stream is finished; make a new one for another text")

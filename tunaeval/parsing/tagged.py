@@ -39,10 +39,9 @@ from .block import (
 from .closings import Closing, Plain, bare_text, closing_of, plain_of, shows_end, stops_of
 from .elements import ElementsReader
 from .judge import judge_named, object_at, only_a_word
+from .live import LiveCall, LiveObject, LiveText
 from .markup import Piece, never_closed, note_of, pieces_of, swallowed, with_marks
 from .quoting import ends_sentence, is_named_in_prose
-from .streaming.live import LiveCall, LiveText
-from .streaming.live_objects import LiveObject
 from .typing import stays_text, trimmed, typed, undoubled, unescaped
 
 _BODIES = Arguments | Many | Elements

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Level,
         Outcome,
         ParseResult,
+        outcome_of,
     )
 
 _HOMES = {
@@ -90,6 +91,7 @@ _HOMES = {
     "Usage": "messages",
     "asked": "conversations",
     "is_blank": "exchange",
+    "outcome_of": "parsing",
     "results_of": "conversations",
     "foreign_calls": "exchange",
     "text_of": "exchange",
@@ -134,6 +136,7 @@ __all__ = [
     "asked",
     "foreign_calls",
     "is_blank",
+    "outcome_of",
     "results_of",
     "text_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -98,3 +98,13 @@ class ParseResult:
             return None
         codes = {diagnosis.code for diagnosis in self.diagnoses}
         return next((code for code in details if code in codes), None)
+
+
+def outcome_of(calls: Collection[object], *, attempted: bool = False, cut: bool = False) -> Outcome:
+    """Return the outcome of a text with these calls.
+
+    `attempted`: something in it tried to be a call and is none; `cut`: the text ended inside one.
+    """
+    if calls:
+        return "calls"
+    return "truncated" if cut else "malformed" if attempted else "no_call"

@@ -1,0 +1,318 @@
+"""The functions that take a format by its name: they read texts and messages, and write calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from tunaeval.errors import UsageError
+from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar import Format
+from tunaeval.registry import Registry, guarded, instance_of
+from tunaeval.showing import brief
+from tunaeval.types import LEVELS, STRUCTURED, Level, ParseResult, Source, ToolCall, Tools
+from tunaeval.types.roles import Parser
+from tunaeval.wanted import wanted_items
+
+from .abstaining import names_of, widened, without_abstaining
+from .many import Setting, read_many, reading
+from .message import read_message, with_leaked
+from .reader import AnyTools, Reader, Stream, known_text, known_tools, reader_of
+from .write import instructions_for, written_calls
+
+qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
+"""The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
+`<tools>`, bare JSON, code fences, loose JSON."""
+
+auto = Reader(
+    "auto",
+    AUTO,
+    summary="finds the format in the text: all of them, read side by side",
+    wants_tools=True,
+)
+
+dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
+    Reader(name, forms) for name, forms in SETS.items()
+)
+
+_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
+_READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
+"""By their names: the sets, and each format once it was used."""
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def parse(
+    text: str,
+    format: str | Format | Parser = "auto",  # noqa: A002 - the API's word for it
+    tools: AnyTools = None,
+    level: Level = "standard",
+    *,
+    abstain: Collection[str] = (),
+) -> ParseResult:
+    """Read the calls out of a model's text. Never raises on model text.
+
+    With `tools` given, only their names are calls and arguments are fitted to their schemas;
+    convert a list once with `to_tools` when many texts are read. Where `format` is (or names) a
+    parser of somebody else's that fails, that is a `PluginError`. A built-in name is always the
+    built-in one here.
+
+    `abstain` are names by which a model says that it calls nothing, as its prompt asks: a call of
+    one is none, and where there is no other the outcome is "no_call", the detail "abstained".
+    Such a name need not be among the tools.
+
+    Examples:
+        >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
+        >>> result = tunaeval.parse(text)
+        >>> result.calls[0].name, result.calls[0].arguments, result.content
+        ('ls', {'path': '.'}, 'Look: ')
+    """
+    parser = parser_for(format)
+    if isinstance(parser, Reader):
+        return parser.parse(text, tools=tools, level=level, abstain=abstain)
+    return reading(parser, known_tools(tools), level, names_of(abstain))(known_text(text))
+
+
+def parse_levels(
+    text: str,
+    format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
+    tools: AnyTools = None,
+    *,
+    abstain: Collection[str] = (),
+) -> dict[Level, ParseResult]:
+    """Read the calls out of a text at all three levels, at little more than the cost of one.
+
+    A text that is well-formed is read once, and a damaged object in any text too; levels whose
+    results must be the same share the result. A parser that is no format reads once for each level.
+    A call with a trailing comma has the outcome "malformed" at "strict" and "calls" at the others.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
+        >>> levels = tunaeval.parse_levels(text)
+        >>> {level: result.outcome for level, result in levels.items()}
+        {'strict': 'malformed', 'standard': 'calls', 'lenient': 'calls'}
+    """
+    text, parser, names = known_text(text), parser_for(format), names_of(abstain)
+    known = widened(known_tools(tools), names)
+    if isinstance(parser, Reader):
+        levels = parser.parse_levels(text, tools=known)
+    else:
+        levels = {level: parser.parse(text, tools=known, level=level) for level in LEVELS}
+    if not names:
+        return levels
+    found = {id(result): without_abstaining(result, names) for result in levels.values()}
+    return {level: found[id(result)] for level, result in levels.items()}
+
+
+def parse_message(
+    message: object,
+    format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
+    tools: AnyTools = None,
+    level: Level = "standard",
+    *,
+    source: Source | None = None,
+    abstain: Collection[str] = (),
+) -> ParseResult:
+    """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
+
+    `source` says where its calls belong: with "structured" the server was given the tools and
+    was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
+    level `standard`) and no call at `strict`. Without a word any call counts. `abstain` is as in
+    `parse`, for structured calls, too.
+
+    Examples:
+        >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
+        >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
+        {'path': '.'}
+    """
+    known, names = known_tools(tools), names_of(abstain)
+    read = reading(parser_for(format), known, level, names)
+    result = read_message(message, read, known, level, names)
+    return with_leaked(result, level) if source == STRUCTURED else result
+
+
+def parse_many(
+    texts: Iterable[str],
+    format: str | Format | Parser = "auto",  # noqa: A002 - as in `parse`
+    tools: AnyTools = None,
+    level: Level = "standard",
+    workers: int = 1,
+    *,
+    abstain: Collection[str] = (),
+) -> list[ParseResult]:
+    """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
+
+    What is no text (None, bytes, a number) ends nothing: its result has no calls and the diagnosis
+    "not-text", which says where it was and what. Its outcome is "malformed", because a model can be
+    right with "no_call" and with "calls", and "truncated" blames the end of a text.
+
+    With `workers` above 1, texts are read in so many processes, which are started as
+    `multiprocessing` is set to, and gone when this returns or raises. That pays where reading a
+    text takes longer than about 25 µs, twice of what it takes to move its result: damaged texts,
+    calls of thousands of characters (1.6 to 1.8 times faster with two). Prose and short calls in
+    sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
+    as long as reading thousands of short texts; fewer than 257 texts are read in this one.
+    Raises `TunaevalError` when a process dies. `abstain` is as in `parse`.
+
+    Examples:
+        >>> good = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> [result.outcome for result in tunaeval.parse_many([good, "Hello.", None])]
+        ['calls', 'no_call', 'malformed']
+    """
+    setting = Setting(parser_for, format, known_tools(tools), level, names_of(abstain))
+    return read_many(texts, setting, workers)
+
+
+def stream(
+    format: str | Format | Reader = "auto",  # noqa: A002 - as in `parse`
+    tools: AnyTools = None,
+    level: Level = "standard",
+    *,
+    abstain: Collection[str] = (),
+) -> Stream:
+    """Return a reader for a text that arrives in pieces; its result equals that of the whole text.
+
+    A call by which the model abstains (`abstain`, as in `parse`) is markup in its events.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> reader.finish().outcome
+        'calls'
+    """
+    return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
+    """Return the calls as a model would write them in this format; `parse` reads them back.
+
+    That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
+    the name) and says why. Where values are bare text, only `parse` with tools can tell "5" from 5.
+
+    Examples:
+        >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
+        '[TOOL_CALLS]ls[ARGS]{"path": "."}'
+    """
+    return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), format_named(format))
+
+
+def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
+    """Return the instructions for a model, so that it writes calls of these tools in this format.
+
+    Examples:
+        >>> text = tunaeval.instructions([{"name": "ls"}], format="hermes")
+        >>> "<tool_call>" in text
+        True
+    """
+    return instructions_for(known_tools(tools) or Tools(), format_named(format))
+
+
+# --- names -----------------------------------------------------------------------------------
+
+
+def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
+    """Return the parser of that name (built in or plugged in), or the one that was given.
+
+    One of somebody else's, by its name or as it is, raises `PluginError` for all it does wrong.
+    """
+    if isinstance(format, str):
+        if (reader := _READERS.get(format)) is not None:
+            return reader
+        if format in FORMATS:
+            return _READERS.setdefault(format, reader_of(FORMATS[format]))
+        found = formats.get(format)
+        return reader_of(found) if isinstance(found, Format) else guarded(found)
+    if isinstance(format, Reader):
+        return format
+    if isinstance(format, Format):
+        return reader_of(format)
+    if isinstance(format, type):
+        raise UsageError(f"{brief(format)} is no format: {_IS_PARSER(format)}")
+    # The class is looked at first: to check each attribute takes longer than to parse.
+    if Parser in type(format).__mro__ or isinstance(format, Parser):
+        return guarded(format)
+    raise UsageError(f"{brief(format)} is no format: wanted a name, a Format or a Parser")
+
+
+def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
+    """Do what `parser_for` does, but raise PluginClashError for a name of ours that a package uses.
+
+    That reads the entry points of what is installed, which takes longer than thousands of parses,
+    so it is for whole runs.
+    """
+    if isinstance(format, str):
+        formats.refuse_clash(format)
+    return parser_for(format)
+
+
+def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `parse`
+    """Return the reader of that name; a parser of whole texts alone is refused."""
+    parser = parser_for(format)
+    if isinstance(parser, Reader):
+        return parser
+    raise UsageError(f"{format!r} is a parser of whole texts; it cannot be streamed or converted")
+
+
+def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
+    """Return the format of that name; a set of several is refused, as calls are written in one."""
+    found = formats.get(format) if isinstance(format, str) else format
+    if isinstance(found, Format):
+        return found
+    if isinstance(found, Reader) and len(found.formats) > 1:
+        names = " or ".join(repr(form.name) for form in found.formats)
+        given = format if isinstance(format, str) else found.name
+        raise UsageError(
+            f"{given!r} reads several formats, and calls are written in one; give the one that is "
+            f"meant: {names}"
+        )
+    raise UsageError(f"{brief(format)} can be read but not written")
+
+
+_IS_PARSER = instance_of(Parser)
+
+
+class _Formats(ModuleType, Registry[Parser]):
+    """The package `tunaeval.formats`, whose constants are formats, as the registry of all formats.
+
+    `import tunaeval.formats as F` gives what `tunaeval.formats` is, so they are one object.
+    """
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isalpha, dir(Registry))})
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """Pickle as a name: another process imports the package."""
+        return import_module, (self.__name__,)
+
+
+def _constant(name: str) -> str:
+    """Return what a format's constant is called."""
+    return name.upper().replace("-", "_").replace(".", "")
+
+
+_package: Any = import_module("tunaeval.formats")
+Registry.__init__(
+    _package,
+    "tunaeval.parsers",
+    "format or parser",
+    builtins={
+        **{name: f"{__name__}:{name.replace('-', '_')}" for name in ("auto", "qwen25", *SETS)},
+        **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
+    },
+    aliases={
+        **SET_ALIASES,
+        **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
+    },
+    refused=REFUSED,
+    check=_IS_PARSER,
+    command="tunaeval formats",
+)
+_package.__class__ = _Formats  # last: what another thread finds is a registry, or makes it one
+formats: Registry[Parser] = _package
+"""Formats and parsers by name."""

@@ -1,0 +1,425 @@
+"""Calls written as the text of a format, which is confirmed to be read back as them.
+
+What a format can say is decided by the reader alone: no rule of it is repeated for writing. The
+patterns of a format's words only give the reason where something was read differently.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+import orjson
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    CallObject,
+    Elements,
+    Envelope,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.repair import BRACE_KEY, PYTHON_NAME, not_json
+from tunaeval.showing import brief
+from tunaeval.types import (
+    Diagnosis,
+    JsonObject,
+    JsonValue,
+    ParseResult,
+    ToolCall,
+    Tools,
+    ToolSpec,
+)
+
+from .elements import TAG
+from .live import arguments_text
+from .reader import reader_of
+from .typing import as_json, escaped, typed
+
+_EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
+_NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
+"""Where arguments are bare text, the example also shows one that is not a text."""
+
+
+def instructions_for(tools: Tools, form: Format) -> str:
+    """Return what to put into a system prompt so that a model writes calls in this format."""
+    lines = "\n".join(as_json(spec.as_openai()["function"], spec.name) for spec in tools.values())
+    bare = any(isinstance(word, Many) for word in form.words)
+    example = render_calls([_NESTED if bare else _EXAMPLE], form)
+    return (
+        f"You can call these tools, one JSON object a line:\n{lines}\n\n"
+        f"To call a tool, write its name and its arguments in exactly this form:\n{example}\n\n"
+        "Write one such block for each call. When no tool is needed, answer in plain words."
+    )
+
+
+def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
+    """Return the calls as text; several share one block where the format has an array."""
+    if not calls:
+        return ""
+    if form.python or (form.call and (form.call.array or form.call.joined)):
+        text = _block(form, calls)
+    else:
+        text = form.separator.join(_block(form, [call]) for call in calls)
+    if form.around:
+        opener, closer = form.around
+        text = f"{opener.text}{form.separator}{text}{form.separator}{closer.text}"
+    if form.envelope and not form.envelope.one_each:
+        text = _message(form.envelope, form, text)
+    return text
+
+
+def _block(form: Format, calls: Sequence[ToolCall]) -> str:
+    """Return one block, in a message of its own where every call has one."""
+    block = "".join(_word(word, calls) for word in form.words)
+    if form.envelope and form.envelope.one_each:
+        return _message(form.envelope, form, block, calls[0].name)
+    return block
+
+
+def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> str:
+    """Return a block, or several, in a message to a tool."""
+    route = envelope.call
+    header = envelope.opens.text + route.text.replace("{name}", name)
+    body = "" if form.opener and form.opener.text == route.body else route.body
+    return f"{header}{body}{block}{envelope.closes.text}"
+
+
+def _word(word: Word, calls: Sequence[ToolCall]) -> str:
+    match word:
+        case Literal() | Space() | Markup():
+            return word.text
+        case CallObject():
+            return _objects(word, calls)
+        case Name():
+            return word.before + calls[0].name + word.after_text
+        case PythonCalls():
+            written = [_python_call(call.name, _plain(call)) for call in calls]
+            return f"[{', '.join(written)}]" if word.listed else "\n".join(written)
+        case Arguments(optional=True):
+            return ""
+        case Arguments():
+            plain = _plain(calls[0])
+            return _braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
+        case Maybe():
+            return "".join(_word(inner, calls) for inner in word.words) if word.written else ""
+        case Elements():
+            return _elements(calls[0].arguments, word)
+        case Many():
+            arguments = calls[0].arguments.items()
+            return "".join(_argument(word.words, key, value) for key, value in arguments)
+    raise UsageError(f"{word!r} is outside of Many()")
+
+
+def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:
+    """Return one argument: its key, and its value as bare text."""
+    parts = []
+    for word in words:
+        match word:
+            case Key():
+                parts.append(escaped(key) if word.escaped else key)
+            case Maybe():
+                parts.append(_argument(word.words, key, value) if word.written else "")
+            case Attribute():
+                parts.append(word.text[0] if isinstance(value, str) else _kind(value, word))
+            case Value():
+                text = value if isinstance(value, str) else as_json(value, key)
+                parts.append(f"\n{text}\n" if word.trim.startswith("newline") else text)
+            case _:
+                parts.append(_word(word, ()))
+    return "".join(parts)
+
+
+def _kind(value: JsonValue, word: Attribute) -> str:
+    """Return the attribute's word for a value that is not a text: the fitting one, or its first."""
+    names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
+    name = names.get(type(value), "null")
+    return name if name in word.json else word.json[0]
+
+
+def _plain(call: ToolCall) -> JsonObject:
+    """Return the arguments with nothing but JSON's own types."""
+    plain: JsonObject = json.loads(as_json(call.arguments, call.name))
+    return plain
+
+
+def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
+    """Return the calls' objects: one alone, several joined or in a list."""
+    written = [_object(word, call) for call in calls]
+    if word.inside:
+        return f'{{"{word.inside[0]}": [{", ".join(written)}]}}'
+    alone = len(written) == 1 and not word.listed
+    return word.joined.join(written) if word.joined or alone else f"[{', '.join(written)}]"
+
+
+def _object(word: CallObject, call: ToolCall) -> str:
+    arguments = as_json(call.arguments, call.name)
+    quote = "" if word.bare_keys else '"'
+    name = json.dumps(call.name, ensure_ascii=False)
+    if word.keyed:
+        return f"{{{name}: {arguments}}}"
+    return f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}}}"
+
+
+def _elements(arguments: JsonObject, word: Elements) -> str:
+    """Return the arguments as nested elements; what elements cannot express is JSON in them."""
+    between = "" if word.prefix else "\n"
+    return between.join(_element(key, value, word) for key, value in arguments.items())
+
+
+def _element(key: str, value: JsonValue, word: Elements) -> str:
+    if isinstance(value, str):
+        body = value if word.prefix or "\n" not in value else f"\n{value}\n"
+    elif isinstance(value, dict) and word.prefix and _nests(value, word):
+        body = _elements(value, word)
+    elif isinstance(value, list) and word.prefix and _nests(value, word):
+        body = "".join(_element(word.item, item, word) for item in value)
+    else:
+        body = as_json(value, key)
+    return f"{word.prefix}<{key}>{body}{word.prefix}</{key}>"
+
+
+def _nests(value: JsonValue, word: Elements) -> bool:
+    """Return whether the value, as elements, is read back the same without a schema."""
+    if isinstance(value, dict):
+        keys = [key for key in value if (tag := TAG.fullmatch(f"<{key}>")) and not tag[1]]
+        is_object = len(keys) == len(value) > 0 and any(key != word.item for key in keys)
+        return is_object and all(_nests(inner, word) for inner in value.values())
+    if isinstance(value, list):
+        return bool(value) and all(_nests(inner, word) for inner in value)
+    if isinstance(value, str):
+        return word.prefix not in value and typed(value, None, None).value == value
+    return True
+
+
+def _python_call(name: str, arguments: JsonObject) -> str:
+    """Return a call with literals for arguments; keys that are no Python names are unpacked."""
+    plain = {key: value for key, value in arguments.items() if _is_python_name(key)}
+    other = {key: value for key, value in arguments.items() if key not in plain}
+    written = [f"{key}={value!r}" for key, value in plain.items()]
+    return f"{name}({', '.join([*written, f'**{other!r}'] if other else written)})"
+
+
+def _is_python_name(key: str) -> bool:
+    known = bool(PYTHON_NAME.fullmatch(key)) and key.isascii()
+    return known and key.isidentifier() and not keyword.iskeyword(key)
+
+
+def _braces(value: JsonValue, mark: str) -> str:
+    """Return a value with bare keys, and texts between two marks.
+
+    A text that contains the mark itself is written in quotes, which is read as a repair.
+    """
+    match value:
+        case str():
+            return json.dumps(value) if mark in value else f"{mark}{value}{mark}"
+        case dict():
+            keys = [key if BRACE_KEY.fullmatch(key) else _braces(key, mark) for key in value]
+            members = zip(keys, value.values(), strict=True)
+            return f"{{{','.join(f'{key}:{_braces(item, mark)}' for key, item in members)}}}"
+        case list():
+            return f"[{','.join(_braces(item, mark) for item in value)}]"
+    return json.dumps(value)
+
+
+# --- reading back ----------------------------------------------------------------------------
+
+_HARMLESS = frozenset({
+    "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
+    "undeclared-argument", "misplaced-argument", "swallowed-markup",
+    "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
+    "unclosed-fence", "unclosed-reasoning",
+})  # fmt: skip
+"""Diagnoses of calls that count, and of words that are no calls; any other is of a lost call."""
+
+
+def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
+    """Return the calls as text that is read back as them, up to the types that a schema decides.
+
+    Raises `UsageError` with the argument, or the name, that the format cannot say.
+    """
+    for call in calls:
+        if why := _shape_fault(call):
+            raise UsageError(f"format {form.name!r} cannot write {why}")
+    text = render_calls(calls, form)
+    if calls and (why := _fault(text, calls, form)):
+        raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
+    return text
+
+
+def _shape_fault(call: ToolCall) -> str | None:
+    """Return why no text could say this call, if so: its name, its arguments, a key, a depth."""
+    name, arguments = call.name, call.arguments
+    if not isinstance(name, str):
+        return f"the name {brief(name)}: a tool's name is a text, not {type(name).__name__}"
+    if re.search("[\ud800-\udfff]", name):
+        return f"the name {brief(name)}: a lone surrogate is no character; leave it out"
+    if not isinstance(arguments, dict):
+        kind = type(arguments).__name__
+        return f"the arguments of {brief(name)}: they are {kind}, not a dict; none at all are {{}}"
+    for key in arguments:
+        if not isinstance(key, str):
+            what = f"the argument {key!r:.60} of {brief(name)}"
+            return f"{what}: its name is {type(key).__name__}, not a text; write {str(key)!r:.60}"
+    for key, value in arguments.items():
+        # Writing what is deeper than anything that is read could take all of the stack.
+        if isinstance(value, dict | list) and (fault := not_json(value)):
+            return f"the argument {key!r} of {name!r}: its value is no JSON: {fault}"
+    return None
+
+
+def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
+    """Return the first sign that something was meant as a call and was not read as one."""
+    found = (f"{one.code}: {one.message}" for one in diagnoses if one.code not in _HARMLESS)
+    return next(found, None)
+
+
+def misread(
+    back: ParseResult,
+    meant: Sequence[ToolCall],
+    *,
+    ordered: bool = False,
+    by_schema: bool = False,
+) -> str | None:
+    """Return why `back` has other calls than were meant, if so.
+
+    `ordered`: the order of arguments counts, too. `by_schema`: a text may be read as the number,
+    list or the like that it looks like, as it would be where no schema says that it is a text.
+    """
+    if lost := lost_call(back.diagnoses):
+        return f"it would be read with {lost}"
+    for wanted, read in zip_longest(meant, back.calls):
+        if not (wanted and read and _same(wanted, read, ordered=ordered, by_schema=by_schema)):
+            return f"{_shown(wanted):.200} is read as {_shown(read):.200}"
+    return None
+
+
+def _same(meant: ToolCall, read: ToolCall, *, ordered: bool, by_schema: bool) -> bool:
+    if meant.name != read.name:
+        return False
+    wanted, found = meant.arguments, read.arguments
+    if by_schema and wanted.keys() == found.keys():
+        wanted = {
+            key: typed(value, None, None).value
+            if isinstance(value, str) and value != found[key]
+            else value
+            for key, value in wanted.items()
+        }
+    as_text = arguments_text if ordered else _canonical
+    return as_text(wanted) == as_text(found)
+
+
+def _canonical(value: JsonValue) -> str:
+    """Return the value as JSON text, whatever the order of keys."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(json.loads(json.dumps(value)), sort_keys=True)
+
+
+def _shown(call: ToolCall | None) -> str:
+    return f"{call.name}({arguments_text(call.arguments)})" if call else "no call"
+
+
+def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
+    """Return why the text is not read back as the calls alone, if so."""
+    back = reader_of(form).parse(text, tools=_tools_of(calls, {}) if form.by_tool else None)
+    why = misread(back, calls)
+    if why and _has_bare_values(form):
+        why = misread(back, calls, by_schema=True) or _typed_fault(calls, form)
+    if why is None and back.content.strip():
+        return f"{back.content.strip()!r:.200} is read as content"
+    # What shows the end of an unclosed call is behind it, and may be missing another time.
+    repairs = [repair for call in back.calls for repair in call.repairs]
+    unclosed = (repair.message for repair in repairs if repair.code == "unclosed")
+    return why or next((f"it would be read with the repair unclosed: {m}" for m in unclosed), None)
+
+
+def _tools_of(calls: Sequence[ToolCall], text: JsonObject) -> Tools:
+    """Return tools that declare the arguments of these calls; `text` is the schema of texts."""
+    keys: dict[str, JsonObject] = {}
+    for call in calls:
+        declared = {k: text if isinstance(v, str) else {} for k, v in call.arguments.items()}
+        keys.setdefault(call.name, {}).update(declared)
+    return Tools(ToolSpec(name, parameters={"properties": one}) for name, one in keys.items())
+
+
+def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:
+    """Return why a call is read as another one where a schema says which values are texts."""
+    for call in calls:
+        tools = _tools_of([call], {"type": "string"})
+        back = reader_of(form).parse(render_calls([call], form), tools=tools)
+        if why := misread(back, [call]):
+            return why
+    return None
+
+
+def _culprit(calls: Sequence[ToolCall], form: Format, why: str) -> str:
+    """Return what cannot be written, and why: the first name or argument that fails alone."""
+    for call in calls:
+        alone = _alone(call, form)
+        if alone is None:
+            continue
+        if bare := _alone(replace(call, arguments={}), form):
+            return f"the name {call.name!r}: {_pattern_fault(Name, call.name, form) or bare}"
+        for key, value in call.arguments.items():
+            if one := _alone(replace(call, arguments={key: value}), form):
+                reason = _pattern_fault(Key, key, form) or _markup_fault(key, value, form) or one
+                return f"the argument {key!r} of {call.name!r}: {reason}"
+        return f"all arguments of {call.name!r} in one call: {alone}"
+    return f"these {len(calls)} calls in one text: {why}"
+
+
+def _alone(call: ToolCall, form: Format) -> str | None:
+    return _fault(render_calls([call], form), [call], form)
+
+
+def _pattern_fault(kind: type[Name | Key], text: str, form: Format) -> str | None:
+    """Return which pattern of the format a name or a key does not fit, if so."""
+    for word in _flat(form.words):
+        if isinstance(word, kind):
+            written = escaped(text) if isinstance(word, Key) and word.escaped else text
+            if not re.fullmatch(word.pattern, written):
+                what = "an argument's name" if kind is Key else "a name"
+                return f"{what} fits the pattern {word.pattern!r} there"
+    return None
+
+
+def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
+    """Return which markup of the format a value contains, if that can be mistaken."""
+    if not _has_bare_values(form):
+        return None
+    text = value if isinstance(value, str) else as_json(value, key)
+    words = [*_flat(form.words)]
+    marks = [mark for word in words if isinstance(word, Literal) for mark in word.spellings]
+    marks += [word.prefix for word in words if isinstance(word, Elements)]
+    inside = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
+    return f"its value contains {inside!r}, which is the format's own markup" if inside else None
+
+
+def _has_bare_values(form: Format) -> bool:
+    """Return whether values are bare text, whose type only a schema says."""
+    return any(isinstance(word, Many | Elements) for word in form.words)
+
+
+def _flat(words: Sequence[Word]) -> Iterator[Word]:
+    for word in words:
+        if isinstance(word, Maybe | Many):
+            yield from _flat(word.words)
+        else:
+            yield word
