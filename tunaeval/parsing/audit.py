@@ -407,7 +407,7 @@ _OPENS = re.compile(
 """From a name to the bracket of its arguments: quotes, an index, the key of the arguments, or a
 code fence may be between.
 """
-_LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|]*+\Z""")
+_LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|“‘]*+\Z""")
 """From the start of a line to a call in it: a list's mark, brackets, quotes."""
 
 _TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
@@ -415,7 +415,7 @@ _TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
 
 _ENDS_TAG = re.compile(r"\s{0,8}/>")
 _TOKENS = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[(){}\[\]]""", re.DOTALL)
-_TRAILS = re.compile(r"""[\s\])}"'`,;.|]*+""")
+_TRAILS = re.compile(r"""[\s\])}"'`,;.|”’]*+""")
 _NEXT = re.compile(r"""[\s\])}"'`,;\[({]*+[^\W\d][\w.-]*+["'`\\\s:,]{0,12}+([({])""")
 _QUOTES = ("'", '"', "`")
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
