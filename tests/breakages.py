@@ -67,7 +67,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a level allows only repairs below it", "parsing",
-        "_RANK[repair.level] > allowed", "_RANK[repair.level] >= allowed",
+        "_RANK[each.level] > allowed", "_RANK[each.level] >= allowed",
         (LEVELS,),
     ),
     Breakage(
@@ -82,7 +82,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a call in inline code counts", "parsing",
-        "not fence and self._quoted()", "False",
+        "not fence and self._is_quoted()", "False",
         (LEVELS,),
     ),
     Breakage(
@@ -190,7 +190,7 @@ BREAKAGES = (
     ),
     Breakage(
         "what is unreadable between markers of calls is no attempt", "parsing",
-        "region.closed(self.collector, token.text, start + len(token.text))", "pass",
+        "region.closed(self._collector, token.text, start + len(token.text))", "pass",
         ("tests/parsing/test_broken_attempts.py",),
     ),
     Breakage(

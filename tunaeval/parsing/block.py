@@ -7,6 +7,7 @@ that the level may not allow.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -95,7 +96,7 @@ class Setting:
         return self.tools[name].parameters
 
 
-class Begun:
+class Begun(ABC):
     """A block of `form` that begins at offset `start`; used once.
 
     `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
@@ -119,9 +120,9 @@ class Begun:
         self._waiting: ToolCall | None = None
         self._held: list[ToolCall] = []
 
+    @abstractmethod
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
-        raise NotImplementedError
 
     @property
     def _count(self) -> int:
