@@ -41,7 +41,7 @@ def test_what_is_loaded_later_is_found_then() -> None:
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
 def test_what_comes_with_tunaeval_would_be_taken_from_anybody(form: Format) -> None:
-    """To build it again asks what is asked of any format; `shipped` did not."""
+    """To build it again checks it as any format; its constant was not checked."""
     assert type(form) is Format
     assert replace(form) == form
 

@@ -8,8 +8,7 @@ refused when it is built.
                       Literal("</tool_call>")))
 """
 
-from .envelope import Channel, Envelope, Route
-from .format import Format, shipped, shipped_like
+from .format import Format
 from .words import (
     ANY_NAME,
     ANY_SPACE,
@@ -20,7 +19,9 @@ from .words import (
     Arguments,
     Attribute,
     CallObject,
+    Channel,
     Elements,
+    Envelope,
     Key,
     Literal,
     Many,
@@ -29,6 +30,7 @@ from .words import (
     Name,
     PythonCalls,
     Reasoning,
+    Route,
     Space,
     Trim,
     Value,
@@ -63,7 +65,5 @@ __all__ = [
     "Trim",
     "Value",
     "Word",
-    "shipped",
-    "shipped_like",
     "starts_with_space",
 ]

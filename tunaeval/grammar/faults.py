@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from .argument_faults import arguments_fault, name_fault, place_fault
-from .envelope import Envelope
 from .following import beginnings, following_fault, shown
 from .patterns import row_fault
 from .routing_faults import envelope_fault
@@ -15,6 +14,7 @@ from .words import (
     Arguments,
     CallObject,
     Elements,
+    Envelope,
     Key,
     Literal,
     Many,

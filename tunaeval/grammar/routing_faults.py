@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .envelope import Envelope, Route
 from .patterns import pattern_fault
-from .words import CallObject, Literal, Word
+from .words import CallObject, Envelope, Literal, Route, Word
 
 
 def envelope_fault(words: tuple[Word, ...], envelope: Envelope | None) -> str | None:

@@ -12,8 +12,7 @@ from typing import Any, get_args
 
 from tunaeval.limits import MAX_FIXED
 
-from .envelope import Channel, Envelope, Route
-from .words import Literal, Reasoning, Trim, Word
+from .words import Channel, Envelope, Literal, Reasoning, Route, Trim, Word
 
 WORDS = get_args(Word)
 
