@@ -71,7 +71,7 @@ CALLS = [ToolCall("bash", {"command": "ls |end]]"}), ToolCall("f", {})]
         (
             "f",
             (OPEN, CallObject(), Literal(" end")),
-            "white space behind CallObject() is passed over",
+            "it passes over white space, so begin the other without",
         ),
         ("f", (Literal("$"), CallObject(), Literal("$")), "'$' both opens and closes"),
         ("f", (OPEN, Markup("x", "x*"), CallObject(), CLOSE), "the pattern 'x*' has no bound"),

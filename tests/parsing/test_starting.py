@@ -13,8 +13,8 @@ from tunaeval.grammar import Format
 
 _SOUND = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 _BEHIND = ("tools", "success", "repair.reader", "repair.literals", "parsing.scanner",
-           "parsing.message", "parsing.closings", "parsing.marks", "grammar.faults",
-           "grammar.patterns", "repair.values", "types.exchange", "types.roles", "registry",
+           "parsing.message", "parsing.closings", "parsing.marks", "grammar.check",
+           "repair.values", "types.exchange", "types.roles", "registry",
            "wanted", "window")  # fmt: skip
 """What a block as its format writes it needs nothing of."""
 

@@ -61,23 +61,11 @@ class Format:
     def __post_init__(self, checked: bool) -> None:
         if not checked:
             return
-        from .faults import fault_of  # noqa: PLC0415 - what comes with tunaeval is not checked
-        from .shapes import shape_fault  # noqa: PLC0415 - likewise
+        from tunaeval.parsing import render_calls  # noqa: PLC0415 - it imports the grammar
 
-        fault = shape_fault(self, Format) or fault_of(
-            self.name,
-            self.words,
-            self.reasoning,
-            self.envelope,
-            () if self.around is None else self.around,
-            dropped=self.dropped,
-            separator=self.separator,
-            marked=self.marked,
-            prompted=self.prompted,
-            whole=self.whole,
-            by_tool=self.by_tool,
-        )
-        if fault:
+        from .check import fault_of  # noqa: PLC0415 - what comes with tunaeval is not checked
+
+        if fault := fault_of(self, render_calls):
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @classmethod

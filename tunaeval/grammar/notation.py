@@ -74,30 +74,18 @@ def words_of(pattern: str) -> tuple[Word, ...]:
     if not isinstance(pattern, str):
         raise FormatError(f"the pattern is {pattern!r:.60}, and has to be a text")
     exact = _EXACT.sub(lambda found: found[1].translate(_KEPT), pattern.strip(" \t\r\n"))
-    row: list[Word] = []
-    around: list[tuple[str, Many | Maybe, list[Word]]] = []
+    rows: list[tuple[str, list[Word]]] = [("", [])]  # the marks that are open, with what is in them
     for token in _TOKEN.finditer(exact):
         inside, text = token.groups()
         if text is not None:
-            _add_text(row, text)
+            _add_text(rows[-1][1], text)
         elif inside is None:
             raise FormatError(f"{token[0]} at {_excerpt(pattern, token[0])} has no other bracket")
-        elif "¦" in inside:
-            spelling, *also = inside.split("¦")
-            row.append(Literal(spelling, (*also,)))
-        elif (kind := inside.partition(" ")[0]) in _MARKS:
-            around.append((kind, _with_options(_MARKS[kind], inside, kind), row))
-            row = []
-        elif inside[:1] == "/":
-            if not around or inside[1:] != around[-1][0]:
-                raise FormatError(f"⟨{inside}⟩ has no ⟨{inside[1:]}⟩ before it")
-            kind, mark, outside = around.pop()
-            row = [*outside, _closed(mark, row)]
-        elif inside != "|":
-            _add(row, _word(inside))
-    if around:
-        raise FormatError(f"⟨{around[-1][0]}⟩ has no ⟨/{around[-1][0]}⟩ behind it")
-    return _finished(row)
+        elif inside != "|" and not _is_mark(inside, rows):
+            _add(rows[-1][1], _word(inside))
+    if opened := rows[-1][0].partition(" ")[0]:
+        raise FormatError(f"⟨{opened}⟩ has no ⟨/{opened}⟩ behind it")
+    return _finished(rows[0][1])
 
 
 def fixed_text(pattern: str | Literal) -> Literal:
@@ -138,8 +126,29 @@ def _add(row: list[Word], word: Word) -> None:
     row.append(word)
 
 
+def _is_mark(inside: str, rows: list[tuple[str, list[Word]]]) -> bool:
+    """Open or close what repeats or may be missing; return False for all other placeholders."""
+    kind = inside.removeprefix("/").partition(" ")[0]
+    if "¦" in inside or not (inside.startswith("/") or kind in _MARKS):
+        return False
+    if not inside.startswith("/"):
+        rows.append((inside, []))
+        return True
+    opened, row = rows[-1]
+    if kind != opened.partition(" ")[0]:
+        raise FormatError(f"⟨{inside}⟩ has no ⟨{kind}⟩ before it")
+    if kind == "each" and not {Key, Value} <= {type(word) for word in row}:
+        raise FormatError("⟨each⟩ is once for each argument, so ⟨key⟩ and ⟨value⟩ are in it")
+    rows.pop()
+    rows[-1][1].append(replace(_with_options(_MARKS[kind], opened, kind), words=_finished(row)))
+    return True
+
+
 def _word(inside: str) -> Word:
     inside = inside.translate(_BACK)
+    if "¦" in inside:
+        text, *also = inside.split("¦")
+        return Literal(text, (*also,))
     if not inside.strip(" \t\r\n"):
         return Space(inside)
     kind = inside.partition(" ")[0]
@@ -172,12 +181,6 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
             value = (*value.split(","),)
         changes[found[1]] = True if value is None else value
     return replace(word, **changes)
-
-
-def _closed(mark: Many | Maybe, row: list[Word]) -> Many | Maybe:
-    if isinstance(mark, Many) and not {Key, Value} <= {type(word) for word in row}:
-        raise FormatError("⟨each⟩ is once for each argument, so ⟨key⟩ and ⟨value⟩ are in it")
-    return replace(mark, words=_finished(row))
 
 
 def _finished(row: list[Word]) -> tuple[Word, ...]:
