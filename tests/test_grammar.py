@@ -71,7 +71,7 @@ CALLS = [ToolCall("bash", {"command": "ls |end]]"}), ToolCall("f", {})]
         (
             "f",
             (OPEN, CallObject(), Literal(" end")),
-            "it passes over white space, so begin the other without",
+            "white space behind CallObject() is passed over",
         ),
         ("f", (Literal("$"), CallObject(), Literal("$")), "'$' both opens and closes"),
         ("f", (OPEN, Markup("x", "x*"), CallObject(), CLOSE), "the pattern 'x*' has no bound"),

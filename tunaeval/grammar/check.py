@@ -90,8 +90,6 @@ def _one(found: Iterable[_T]) -> _T | None:
     return next(iter(found), None)
 
 
-# --- the types of the fields ---------------------------------------------------------------------
-
 _ANY_WORD = get_args(Word)
 _CHOICES = {"Trim": get_args(Trim), "Channel": get_args(Channel)}
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -192,6 +190,7 @@ _ORDERS = (
      "nothing follows Value(), so a value never knows where it ends; put a Literal behind it"),
     (r"V[^L]",
      "{1} follows Value(), so a value never knows where it ends; put a Literal behind it"),
+    (r"[KTt]\)*[VTt]", "{1} follows {0}, and both are bare text; put a Literal between them"),
     (r"\{[^K}]*\}|\{[^V}]*\}|K[^}]*K|V[^}]*V",
      ("Many() has {keys} Key() and {values} Value(); it describes the words of one argument, so it "
       "needs one of each")),
@@ -286,8 +285,6 @@ def _flat(words: Sequence[Word]) -> Iterator[Word]:
 def _texts(words: Sequence[Word]) -> list[str]:
     return [text for word in _flat(words) if isinstance(word, Literal) for text in word.spellings]
 
-
-# --- the patterns, and each word by itself -------------------------------------------------------
 
 _CLASS = r"(?:\\.|\[\^?(?:\\.|[^\]\\])*\]|[^\\\[\](){}?*+|^$])"
 _ROW = re.compile(rf"(?:{_CLASS}(?:\{{[01](?:,\d+)?\}}|\?)?)?(?:{_CLASS}(?:\{{0,\d+\}}|\?))*")
@@ -395,15 +392,17 @@ def _opens_object(row: tuple[str, ...]) -> bool:
     return row[:1] != (ANY_SPACE,) and text.startswith(("{", "["))
 
 
-# --- the format as a whole -----------------------------------------------------------------------
-
-
 def _opener(form: Format) -> tuple[str, ...]:
     return form.opener.spellings if form.opener else ()
 
 
 def _closer(form: Format) -> tuple[str, ...]:
     return form.closer.spellings if form.closer else ()
+
+
+def _closing(form: Format) -> list[str]:
+    """Return all fixed texts behind a call object."""
+    return _texts(form.words[form.words.index(form.call) :]) if form.call else []
 
 
 def _opens(form: Format) -> bool:
@@ -487,6 +486,9 @@ _FRAME: _Rules = (
     (lambda form: _one(t for t in _opener(form) if t in _closer(form)
                        if len(t) < 3 or form.opener.text != form.closer.text),
      "{0!r} both opens and closes"),
+    (lambda form: _one(t for t in _closing(form) if t.startswith(SPACES)),
+     ("white space behind CallObject() is passed over, so {0!r} is never read; put Space() before "
+      "it, and begin it behind the white space")),
     (lambda form: form.prompted and bool(not form.opener or form.envelope),
      "a prompt cannot end with an opener that is none; prompted=True wants a Literal first"),
     (lambda form: _one(text for gap, text in _behind(form.words[1:]) if form.prompted
@@ -554,8 +556,6 @@ _ENVELOPE: _Rules = (
      "the name is in the header, but {1.envelope.call.text!r} does not say where: {{name}}"),
 )  # fmt: skip
 
-
-# --- what follows a word: what it has read is never given back -----------------------------------
 
 _JSON = (
     "the closer {1!r} could be part of the JSON before it; begin it with another character, as "
@@ -654,9 +654,6 @@ def _elements_fault(word: Elements, after: Word) -> str | None:
         f"{shown(after)} follows {shown(word)}, which ends only at a Literal with its prefix and a "
         f"closing tag, as in Literal({word.prefix + '</call>'!r})"
     )
-
-
-# --- written and read back -----------------------------------------------------------------------
 
 
 def _unread_fault(form: Format, write: _Write) -> str | None:
