@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import pairwise
+from typing import Any
 
 from tunaeval.grammar import (
     WITH_COLONS,
@@ -93,7 +94,7 @@ def _placeholder(word: Word, behind: Sequence[Word]) -> str:
     return f"⟨{min(shown, key=len)}⟩"
 
 
-def _by_colon(word: Name, behind: Sequence[Word], options: dict[str, object]) -> None:
+def _by_colon(word: Name, behind: Sequence[Word], options: dict[str, tuple[Any, Any]]) -> None:
     """Leave out the pattern that a name has before a colon."""
     first = behind[0] if behind else None
     first = first.words[0] if isinstance(first, Many | Maybe) and first.words else first

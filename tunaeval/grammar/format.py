@@ -32,7 +32,8 @@ class Format:
     `by_tool` says that a call is an element which is named after its tool, so that only the tools
     that are given begin one; `tool` is the tool of a format that was made for it by `of_tool`.
     `aliases` are the names that servers have for the same text (`--tool-call-parser`,
-    `--reasoning-parser`).
+    `--reasoning-parser`). With `checked=False` nothing is checked: formats that come with tunaeval
+    are built so, and checked by its tests.
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
