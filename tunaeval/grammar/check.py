@@ -470,8 +470,8 @@ _UNMARKED: _Rules = (
      "Elements(''), Space(), `</`, Name() and `>`, marked and with nothing around the calls")),
 )  # fmt: skip
 _FRAME: _Rules = (
-    (lambda form: not form.opener and not _opens(form),
-     "it begins with a call, which then has to say what it `opens` with"),
+    (lambda form: None if form.opener or _opens(form) else shown(form.words[0]),
+     "it begins with {0}, which then has to say what it `opens` with"),
     (lambda form: not form.opener and form.marked,
      "nothing announces a call without a Literal before it; write marked=False"),
     (lambda form: bool(form.opener) and _opens(form),
