@@ -393,7 +393,7 @@ def _opens_object(row: tuple[str, ...]) -> bool:
 
 
 def _opener(form: Format) -> tuple[str, ...]:
-    return form.opener.spellings if form.opener else ()
+    return form.opener.spellings if form.words and form.opener else ()
 
 
 def _closer(form: Format) -> tuple[str, ...]:
