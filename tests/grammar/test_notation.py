@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.grammar.notation import words_of
+from tunaeval.grammar.notation import PLACEHOLDERS, words_of
 
 NAME, KEY = Name(WITH_COLONS), Key()
 
@@ -148,6 +149,13 @@ def test_a_format_of_one_s_own_is_what_a_built_in_is() -> None:
     assert Format.of("mine", "<tools>\n⟨call array⟩\n</tools>").words == TOOLS_TAG.words
 
 
+@pytest.mark.parametrize("kind", PLACEHOLDERS)
+def test_every_placeholder_is_described(kind: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-plug-in.md"
+    for text in (page.read_text("utf-8"), Format.of.__doc__ or ""):
+        assert f"⟨{kind}⟩" in text or f"⟨{kind} " in text
+
+
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
 def test_every_format_is_expressed_by_a_pattern(form: Format) -> None:
     assert words_of_bare(printed(form.words), form) == form.words
@@ -169,6 +177,7 @@ def test_a_random_format_is_the_same_by_its_pattern(form: Format, damage: int) -
         assume(False)
     words = words_of_bare(pattern, form)
     assert words == form.words, pattern
+    form = replace(form, prompted=False)  # of which a pattern says nothing
     twin = replace(form, words=words)
     text = render([ToolCall("f", {"a": "x", "b": 1})], form)
     assert render([ToolCall("f", {"a": "x", "b": 1})], twin) == text
