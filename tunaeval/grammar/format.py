@@ -24,7 +24,7 @@ class Format:
     even if it is broken; a bare object or a code fence announces nothing. `around` is what is
     around all calls together; it is written, and read wherever it is met. `envelope` is for models
     whose every word is in a message with a header. `dropped` are tokens around content;
-    they are never written, and are no content themselves. `prompted` says that the prompt ends with the
+    they are never written, and are none themselves. `prompted` says that the prompt ends with the
     opener, so that a text read under this name alone may begin behind it. `also` are formats that
     are read under this name too, because the same models fall into them; they are never written.
     `whole` says that nothing marks a call, so that calls are all of a reply, or of a code fence in
