@@ -45,22 +45,28 @@ CALL, SPACE = CallObject(), Space()
             (OPEN, NAME, Many((Literal("<p>"), VALUE, Literal("="), KEY, Literal(">"))), CLOSE),
             "another order than Key()",
         ),
-        ((OPEN, NAME, Many(()), CLOSE), "Many(()) has no words"),
+        ((OPEN, NAME, Many(()), CLOSE), "Many(...) has no words"),
         ((OPEN, NAME, Many((*EACH.words[:-1],)), CLOSE), "nothing follows Value(), so a va"),
         (
             (
                 OPEN,
                 NAME,
                 Many((Literal("<p="), KEY, Literal(">"), Value("newline"), Literal("\n"))),
+                CLOSE,
             ),
-            "white space of its own around",
+            "Literal('\\n') has white space of its own around",
         ),
         (
-            (OPEN, NAME, Many((Literal("<p="), KEY, Space(), Value("newlines"), Literal("/")))),
-            "would take one of the newlines",
+            (
+                OPEN,
+                NAME,
+                Many((Literal("<p="), KEY, Space(), Value("newlines"), Literal("/"))),
+                CLOSE,
+            ),
+            "Space() has white space of its own around",
         ),
-        ((OPEN, NAME, Many((SPACE, *EACH.words)), CLOSE), "Many() begins with Space()"),
-        ((OPEN, NAME, EACH, Maybe(()), CLOSE), "Maybe(()) has no words"),
+        ((OPEN, NAME, Many((SPACE, *EACH.words)), CLOSE), "Many(...) begins with Space()"),
+        ((OPEN, NAME, EACH, Maybe(()), CLOSE), "Maybe(...) has no words"),
         (
             (OPEN, Maybe((Literal("<n>"), NAME)), EACH, CLOSE),
             "is inside of Maybe(), so it coul",
@@ -99,8 +105,8 @@ CALL, SPACE = CallObject(), Space()
         ((OPEN, Name(r"[a-z]{2,9}"), Arguments(), CLOSE), "a text that arrives may end there"),
         ((OPEN, Name(after=r"\d?", after_text="x"), Arguments(), CLOSE), "does not read 'x'"),
         # shapes
-        ([OPEN, CALL, CLOSE], "words is a list, and has to be a tuple"),
-        ((OPEN, NAME, Many([*EACH.words]), CLOSE), "words[2].words is a list"),  # type: ignore[arg-type]  # the claim
+        ([OPEN, CALL, CLOSE], "words is of the type list, and has to be a tuple"),
+        ((OPEN, NAME, Many([*EACH.words]), CLOSE), "words[2].words is of the type list"),  # type: ignore[arg-type]  # the claim
         ((OPEN, CALL, "</call>"), "words[2] is the text '</call>'; write Literal('</call>')"),
         ((OPEN, Space, CALL, CLOSE), "words[1] is the class Space; write Space(...)"),
         ((Literal("<c>", also="<d>"), CALL, CLOSE), "write a tuple: ('<d>',)"),  # type: ignore[arg-type]  # the claim

@@ -25,7 +25,7 @@ ATTRIBUTE = "from tunaeval import formats"
 PLAIN = "import tunaeval.formats"
 BY_NAME = 'import importlib; M = importlib.import_module("tunaeval.formats"); M.get("hermes")'
 PARSE = "import tunaeval; tunaeval.parse('x', 'hermes')"
-INNER = "import tunaeval.formats.braces as B; B.GEMMA4"
+INNER = "import tunaeval.formats.objects as B; B.GEMMA4"
 REGISTRY = "from tunaeval.parsing import formats as R; R.names()"
 
 SAME = """
@@ -37,7 +37,7 @@ assert F is formats is tunaeval.formats is sys.modules["tunaeval.formats"]
 assert F.HERMES is HERMES is F.FORMATS["hermes"]
 assert F.get("hermes") is tunaeval.formats.get("hermes") is HERMES
 assert "hermes" in F and len(F) == len([*F]) > 80
-assert {"get", "names", "HERMES", "braces"} <= {*dir(F)}
+assert {"get", "names", "HERMES", "objects"} <= {*dir(F)}
 print(repr(F))
 """
 

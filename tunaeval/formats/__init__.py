@@ -1,289 +1,96 @@
-"""The wire formats, as values: a file per family, and nothing but data.
+"""The wire formats, as values.
 
-A format's constant is its name in capitals, without its dots: HERMES is "hermes", TOOLS_TAG is
-"tools-tag", DEEPSEEK_V31 is "deepseek-v3.1".
+To add one is to add a constant to `objects` or to `parameters`; it is registered by that.
 """
 
-from .braces import FUNCTIONGEMMA, GEMMA4
-from .function_tags import MIMO, MIMO_BARE, QWEN3_BARE, QWEN3_CODER, SEED_OSS, SEED_OSS_BARE
-from .longcat import LONGCAT, LONGCAT_PAIRS
-from .named_json import (
-    CALLING_TOOL,
-    DEEPSEEK_V3,
-    DEEPSEEK_V31,
-    FUNCTIONARY_V2,
-    FUNCTIONARY_V31,
-    FUNCTIONARY_V32,
-    GLM_FLASH,
-    KIMI_K2,
-    MIROTHINKER,
-    MISTRAL_V11,
-    NAME_JSON,
-    PLAMO3,
-    QWEN_AGENT,
-    REACT,
-    STEP_AUDIO_2,
-)
-from .pairs import (
-    GLM45,
-    GLM47,
-    HUNYUAN_V3,
-    HUNYUAN_V3_OPENSOURCE,
-    IQUEST_CODER,
-    IQUEST_Q1,
-    K2_HORIZON_XML,
-)
-from .parameters import (
-    ANTHROPIC,
-    COHERE_CMD5,
-    DEEPSEEK_V32,
-    DEEPSEEK_V41,
-    DOTS_INVOKE,
-    GIGACHAT35,
-    MINICPM5,
-    MINIMAX_M2,
-    MINIMAX_M3,
-    STEP3,
-    TOOL_ELEMENTS,
-)
-from .python_calls import (
-    GEMMA4_PYTHON,
-    LFM2_PYTHONIC,
-    LLAMA4_PYTHONIC,
-    OLMO3,
-    PYTHON_CALLS,
-    PYTHONIC,
-    TOOL_CODE,
-    TOOL_CODE_LINE,
-)
-from .qwen25 import CHAIN, ERNIE45, FENCE, HERMES, JSON, LOOSE_JSON, TOOLS_TAG
-from .routed import BEAM, HARMONY, INKLING, KIMI_K3, MUSE
-from .servers import REFUSED, SET_ALIASES, SETS
-from .solar import SOLAR_OPEN, SOLAR_OPEN2
-from .tagged_json import (
-    APERTUS,
-    APRIEL,
-    COHERE,
-    COMMAND_R,
-    DOTS_JSON,
-    GIGACHAT3,
-    GRANITE3,
-    GRANITE31,
-    GRANITE_20B_FC,
-    HUNYUAN_A13B,
-    INTERNLM,
-    JAMBA,
-    K2_HORIZON_JSON,
-    LFM2_JSON,
-    LLAMA3_BARE,
-    LLAMA3_JSON,
-    MISTRAL_ARRAY,
-    NEMOTRON,
-    PHI4_MINI,
-    SARASHINA,
-    TOOL_CALLS,
-)
+from tunaeval.grammar import Format
 
-FORMATS = {
-    format_.name: format_
-    for format_ in (
-        *CHAIN,
-        ANTHROPIC,
-        APERTUS,
-        APRIEL,
-        BEAM,
-        CALLING_TOOL,
-        COHERE,
-        COHERE_CMD5,
-        COMMAND_R,
-        DEEPSEEK_V3,
-        DEEPSEEK_V31,
-        DEEPSEEK_V32,
-        DEEPSEEK_V41,
-        DOTS_INVOKE,
-        DOTS_JSON,
-        ERNIE45,
-        FUNCTIONARY_V2,
-        FUNCTIONARY_V31,
-        FUNCTIONARY_V32,
-        FUNCTIONGEMMA,
-        GEMMA4,
-        GEMMA4_PYTHON,
-        GIGACHAT3,
-        GIGACHAT35,
-        GLM45,
-        GLM47,
-        GLM_FLASH,
-        GRANITE3,
-        GRANITE31,
-        GRANITE_20B_FC,
-        HARMONY,
-        HUNYUAN_A13B,
-        HUNYUAN_V3,
-        HUNYUAN_V3_OPENSOURCE,
-        INKLING,
-        INTERNLM,
-        IQUEST_CODER,
-        IQUEST_Q1,
-        JAMBA,
-        K2_HORIZON_JSON,
-        K2_HORIZON_XML,
-        KIMI_K2,
-        KIMI_K3,
-        LFM2_JSON,
-        LFM2_PYTHONIC,
-        LLAMA3_BARE,
-        LLAMA3_JSON,
-        LLAMA4_PYTHONIC,
-        LONGCAT,
-        LONGCAT_PAIRS,
-        MIMO,
-        MIMO_BARE,
-        MINICPM5,
-        MINIMAX_M2,
-        MINIMAX_M3,
-        MIROTHINKER,
-        MISTRAL_ARRAY,
-        MISTRAL_V11,
-        MUSE,
-        NAME_JSON,
-        NEMOTRON,
-        OLMO3,
-        PHI4_MINI,
-        PLAMO3,
-        PYTHON_CALLS,
-        PYTHONIC,
-        QWEN3_BARE,
-        QWEN3_CODER,
-        QWEN_AGENT,
-        REACT,
-        SARASHINA,
-        SEED_OSS,
-        SEED_OSS_BARE,
-        SOLAR_OPEN,
-        SOLAR_OPEN2,
-        STEP3,
-        STEP_AUDIO_2,
-        TOOL_CALLS,
-        TOOL_CODE,
-        TOOL_CODE_LINE,
-        TOOL_ELEMENTS,
-    )
+from . import objects, parameters
+from .objects import *  # noqa: F403 - its constants are names of this package
+from .parameters import *  # noqa: F403 - likewise
+
+CHAIN = (objects.HERMES, objects.TOOLS_TAG, objects.JSON, objects.FENCE, objects.LOOSE_JSON)
+"""What the TunaCode harness looked for after structured calls, in its order."""
+
+_CONSTANTS = {
+    name.replace("_", "@"): format_  # sorted between digits and letters
+    for name, format_ in {**vars(objects), **vars(parameters)}.items()
+    if isinstance(format_, Format)
 }
-"""Every format that comes with tunaeval, by its canonical name."""
+FORMATS = {format_.name: format_ for format_ in CHAIN}
+FORMATS |= {_CONSTANTS[name].name: _CONSTANTS[name] for name in sorted(_CONSTANTS)}
+"""Every format that comes with tunaeval, by its canonical name.
 
-_BY_NAME_ONLY = frozenset(
-    format_.name
-    for format_ in (
-        ANTHROPIC,
-        APRIEL,
-        COMMAND_R,
-        DOTS_INVOKE,
-        ERNIE45,
-        GLM47,
-        GRANITE31,
-        HUNYUAN_A13B,
-        LLAMA3_BARE,
-        MIMO,
-        MIMO_BARE,
-        SARASHINA,
-        SEED_OSS_BARE,
-    )
-)
+Where two could read a text, `auto` reads it in the earlier one: those of the chain, then the others
+in the order of their constants' names.
+"""
 
-AUTO = (*(FORMATS[name] for name in FORMATS if name not in _BY_NAME_ONLY),)
+_BY_NAME_ONLY = {
+    "anthropic", "apriel", "command-r", "dots-invoke", "ernie45", "glm47", "granite3.1",
+    "hunyuan-a13b", "llama3-bare", "mimo", "mimo-bare", "sarashina", "seed-oss-bare",
+}  # fmt: skip
+
+AUTO = tuple(format_ for name, format_ in FORMATS.items() if name not in _BY_NAME_ONLY)
 """What `auto` reads side by side: all but those whose text is also that of another one."""
 
-__all__ = [
-    "ANTHROPIC",
-    "APERTUS",
-    "APRIEL",
-    "AUTO",
-    "BEAM",
-    "CALLING_TOOL",
-    "CHAIN",
-    "COHERE",
-    "COHERE_CMD5",
-    "COMMAND_R",
-    "DEEPSEEK_V3",
-    "DEEPSEEK_V31",
-    "DEEPSEEK_V32",
-    "DEEPSEEK_V41",
-    "DOTS_INVOKE",
-    "DOTS_JSON",
-    "ERNIE45",
-    "FENCE",
-    "FORMATS",
-    "FUNCTIONARY_V2",
-    "FUNCTIONARY_V31",
-    "FUNCTIONARY_V32",
-    "FUNCTIONGEMMA",
-    "GEMMA4",
-    "GEMMA4_PYTHON",
-    "GIGACHAT3",
-    "GIGACHAT35",
-    "GLM45",
-    "GLM47",
-    "GLM_FLASH",
-    "GRANITE3",
-    "GRANITE31",
-    "GRANITE_20B_FC",
-    "HARMONY",
-    "HERMES",
-    "HUNYUAN_A13B",
-    "HUNYUAN_V3",
-    "HUNYUAN_V3_OPENSOURCE",
-    "INKLING",
-    "INTERNLM",
-    "IQUEST_CODER",
-    "IQUEST_Q1",
-    "JAMBA",
-    "JSON",
-    "K2_HORIZON_JSON",
-    "K2_HORIZON_XML",
-    "KIMI_K2",
-    "KIMI_K3",
-    "LFM2_JSON",
-    "LFM2_PYTHONIC",
-    "LLAMA3_BARE",
-    "LLAMA3_JSON",
-    "LLAMA4_PYTHONIC",
-    "LONGCAT",
-    "LONGCAT_PAIRS",
-    "LOOSE_JSON",
-    "MIMO",
-    "MIMO_BARE",
-    "MINICPM5",
-    "MINIMAX_M2",
-    "MINIMAX_M3",
-    "MIROTHINKER",
-    "MISTRAL_ARRAY",
-    "MISTRAL_V11",
-    "MUSE",
-    "NAME_JSON",
-    "NEMOTRON",
-    "OLMO3",
-    "PHI4_MINI",
-    "PLAMO3",
-    "PYTHONIC",
-    "PYTHON_CALLS",
-    "QWEN3_BARE",
-    "QWEN3_CODER",
-    "QWEN_AGENT",
-    "REACT",
-    "REFUSED",
-    "SARASHINA",
-    "SEED_OSS",
-    "SEED_OSS_BARE",
-    "SETS",
-    "SET_ALIASES",
-    "SOLAR_OPEN",
-    "SOLAR_OPEN2",
-    "STEP3",
-    "STEP_AUDIO_2",
-    "TOOLS_TAG",
-    "TOOL_CALLS",
-    "TOOL_CODE",
-    "TOOL_CODE_LINE",
-    "TOOL_ELEMENTS",
-]
+# Names that servers have for formats and for reasoning, where one name is not one format here: from
+# `--tool-call-parser` and `--reasoning-parser` of vLLM, SGLang, dynamo and smg, and the parsers
+# that a Modelfile of Ollama names. A name of reasoning is the format that its models write calls
+# in, for every format here knows its models' reasoning.
+
+SETS = {
+    "dots": (objects.DOTS_JSON, parameters.DOTS_INVOKE),
+    "granite": (objects.GRANITE3, objects.GRANITE31),
+    "hunyuan": (parameters.HUNYUAN_V3, parameters.HUNYUAN_V3_OPENSOURCE),
+    "k2-horizon": (objects.K2_HORIZON_JSON, parameters.K2_HORIZON_XML),
+    "lfm2": (objects.LFM2_PYTHONIC, objects.LFM2_JSON),
+    "llama3": (objects.LLAMA3_JSON, objects.LLAMA3_BARE),
+    "mistral": (objects.MISTRAL_V11, objects.MISTRAL_ARRAY),
+    "qwen3": (objects.HERMES, parameters.QWEN3_CODER, parameters.QWEN3_BARE),
+    "xlam": (
+        objects.JSON,
+        objects.FENCE,
+        objects.HERMES,
+        objects.MISTRAL_ARRAY,
+        objects.TOOL_CALLS,
+    ),
+}
+"""Formats that models of one name write in turn, to be read side by side."""
+
+SET_ALIASES = {
+    "holo2": "qwen3",
+    "hy_v3": "hunyuan",
+    "hy_v4": "hunyuan",
+    "k2_horizon": "k2-horizon",
+    "lfm2-thinking": "lfm2",
+    "llama": "llama3",
+    "llama3_json": "llama3",
+    "llama4_json": "llama3",
+    "qwen3-thinking": "qwen3",
+    "qwen3-vl-instruct": "qwen3",
+    "qwen3-vl-thinking": "qwen3",
+    "qwen3_thinking": "qwen3",
+}
+"""Further names of these sets."""
+
+_TEMPLATE = (
+    "the chat template of the model decides what a call looks like; give the name of the format "
+    "that the template writes, or 'auto'"
+)
+_REASONING = (
+    "it says only how reasoning is marked, which all formats know; give the name of the format "
+    "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'"
+)
+_NOTHING = "it leaves a text as it is; give the name of the format of the model, or 'auto'"
+
+REFUSED = {
+    "base": _REASONING,
+    "basic": _REASONING,
+    "default": "dynamo calls several formats of JSON so; give the name of one of them, or 'auto'",
+    "hf": _TEMPLATE,
+    "identity": _NOTHING,
+    "passthrough": _NOTHING,
+    "response_template": _TEMPLATE,
+    "telechat4": _REASONING,
+}
+"""Names that no format can have, and why, with what to give instead."""

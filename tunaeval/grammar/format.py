@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ParamSpec
+from collections.abc import Collection, Iterable
+from dataclasses import InitVar, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tunaeval.errors import FormatError
 
-from .envelope import Envelope
-from .words import THINKING, CallObject, Literal, PythonCalls, Reasoning, Word
+from .notation import bare, fixed_text, words_of
+from .words import THINKING, CallObject, Envelope, Literal, PythonCalls, Reasoning, Word
 
 if TYPE_CHECKING:
     from tunaeval.types import Level, ParseResult, Tools
     from tunaeval.types.roles import AnyTool
-
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,8 @@ class Format:
     `marked` says that the opener alone announces a call, so that what follows it is an attempt
     even if it is broken; a bare object or a code fence announces nothing. `around` is what is
     around all calls together; it is written, and read wherever it is met. `envelope` is for models
-    whose every word is in a message with a header. `dropped` are tokens around what is said;
-    they are never written, and are no content. `prompted` says that the prompt ends with the
+    whose every word is in a message with a header. `dropped` are tokens around content;
+    they are never written, and are none themselves. `prompted` says that the prompt ends with the
     opener, so that a text read under this name alone may begin behind it. `also` are formats that
     are read under this name too, because the same models fall into them; they are never written.
     `whole` says that nothing marks a call, so that calls are all of a reply, or of a code fence in
@@ -34,7 +32,8 @@ class Format:
     `by_tool` says that a call is an element which is named after its tool, so that only the tools
     that are given begin one; `tool` is the tool of a format that was made for it by `of_tool`.
     `aliases` are the names that servers have for the same text (`--tool-call-parser`,
-    `--reasoning-parser`).
+    `--reasoning-parser`). With `checked=False` nothing is checked: formats that come with tunaeval
+    are built so, and checked by its tests.
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
@@ -58,26 +57,69 @@ class Format:
     aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     summary: str = ""
+    checked: InitVar[bool] = True
 
-    def __post_init__(self) -> None:
-        from .faults import fault_of  # noqa: PLC0415 - what comes with tunaeval is not asked
-        from .shapes import shape_fault  # noqa: PLC0415 - likewise
+    def __post_init__(self, checked: bool) -> None:
+        if not checked:
+            return
+        from tunaeval.parsing import render_calls  # noqa: PLC0415 - it imports the grammar
 
-        fault = shape_fault(self, Format) or fault_of(
-            self.name,
-            self.words,
-            self.reasoning,
-            self.envelope,
-            () if self.around is None else self.around,
-            dropped=self.dropped,
-            separator=self.separator,
-            marked=self.marked,
-            prompted=self.prompted,
-            whole=self.whole,
-            by_tool=self.by_tool,
-        )
-        if fault:
+        from .check import fault_of  # noqa: PLC0415 - what comes with tunaeval is not checked
+
+        if fault := fault_of(self, render_calls):
             raise FormatError(f"format {self.name!r}: {fault}")
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        pattern: str,
+        *,
+        around: tuple[str | Literal, str | Literal] | None = None,
+        opens: Iterable[tuple[str, ...]] | None = None,
+        **options: Any,
+    ) -> Format:
+        r"""Return the format that `pattern` shows: what a model writes, with placeholders in ⟨ ⟩.
+
+        | placeholder | what is read and written there |
+        |---|---|
+        | `⟨call⟩`, `⟨[call]⟩` | a call as a JSON object; a list of them |
+        | `⟨calls⟩`, `⟨[calls]⟩` | calls as Python writes them, on lines; in a list |
+        | `⟨name⟩` | the tool's name |
+        | `⟨arguments⟩` | all arguments as one JSON object |
+        | `⟨each⟩...⟨/each⟩` | once for each argument, with `⟨key⟩` and `⟨value⟩` in it |
+        | `⟨type⟩` | the type of the next value: `string`, `object`, ... |
+        | `⟨elements⟩` | all arguments as elements: `<key>value</key>` |
+        | `⟨maybe⟩...⟨/maybe⟩` | what may be missing; written with `⟨maybe written⟩` |
+        | `⟨skip text=1 pattern=[0-9]?⟩` | a text that is read and dropped |
+        | `⟨text¦other¦third⟩` | fixed text with other spellings that are read |
+        | `⟨⟩`, `⟨ ⟩` | any white space or none; what the brackets contain is written |
+        | `⟨=text⟩` | fixed text whose white space is exact: `⟨=\n⟩` |
+        | `⟨\|⟩` | where one fixed text ends and the next begins |
+
+        All else is fixed text. White space that touches a placeholder, and any with a newline in
+        it, may be read as any other white space or none; other blanks are part of the fixed text.
+
+        Options of a placeholder are the fields of its word: `⟨call name=do arguments=with⟩`,
+        `⟨[call] keyed⟩`, `⟨key pattern=[a-z]{1,9}⟩`, `⟨value trim=newline⟩`. A value with a blank
+        is between backticks: ``⟨call joined=`; `⟩``. A name may have colons, unless one follows.
+
+        `around` are texts in the same notation. A call without fixed text before it is found where
+        it begins as one of the rows `opens`. All other options are fields of the format.
+
+        Examples:
+            >>> shape = tunaeval.Format.of("mine", "<call>⟨name⟩\n⟨arguments⟩</call>")
+            >>> shape.parse('<call>ls {"depth": 1}</call>').calls[0].arguments
+            {'depth': 1}
+        """
+        try:
+            words = bare(words_of(pattern), opens)
+            pair: Any = around
+            if isinstance(around, tuple):
+                pair = tuple(map(fixed_text, around))
+        except FormatError as fault:
+            raise FormatError(f"format {name!r}: {fault}") from None
+        return cls(name, words, around=pair, **options)
 
     def __hash__(self) -> int:
         """Formats that are equal have one name; all of their words would take 20 µs to hash."""
@@ -116,7 +158,7 @@ class Format:
         the second word of it, and the last but one.
         """
         words = (Literal(f"<{name}>"), *self.words[3:-3], Literal(f"</{name}>"))
-        return shipped_like(self, words=words, by_tool=False, tool=name)
+        return replace(self, words=words, by_tool=False, tool=name, checked=False)
 
     def parse(
         self,
@@ -130,34 +172,3 @@ class Format:
         from tunaeval.parsing import reader_of  # noqa: PLC0415 - it imports the grammar
 
         return reader_of(self).parse(text, tools=tools, level=level, abstain=abstain)
-
-
-class _Shipped(Format):
-    """A format before it is known as one."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        """Not asked whether it could be read."""
-
-
-def _of_ours(make: Callable[P, Format]) -> Callable[P, Format]:
-    def shipped(*args: P.args, **kwargs: P.kwargs) -> Format:
-        made = make(*args, **kwargs)
-        object.__setattr__(made, "__class__", Format)
-        return made
-
-    return shipped
-
-
-def shipped_like(form: Format, **changes: Any) -> Format:
-    """Another format that comes with tunaeval, which differs from `form` in these fields."""
-    same = {field.name: getattr(form, field.name) for field in fields(form)}
-    return shipped(**{**same, **changes})
-
-
-shipped = _of_ours(_Shipped)
-"""A `Format` that comes with tunaeval: what is asked when one is built, its tests have asked.
-
-To ask takes a quarter of a millisecond for each, and `auto` has sixty.
-"""

@@ -42,7 +42,7 @@ from .judge import Verdict, judge
 from .live import Event, LiveCall, LiveObject, event
 
 _CALL = CallObject()
-_STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL))
+_STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL), checked=False)
 """Never read as text: it gives structured calls their name and keys."""
 
 _NOWHERE = Span(0, 0)

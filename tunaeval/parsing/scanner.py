@@ -412,6 +412,8 @@ class Scanner:
         The position is behind what was read of it.
         """
         window = self._window
+        if not opener:  # of a block whose prompt ended with it
+            return False
         if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
             return False
         inside = window.text[at + len(opener) : window.pos].rstrip()

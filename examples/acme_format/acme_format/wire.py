@@ -7,19 +7,11 @@
 
 from __future__ import annotations
 
-from tunaeval.grammar import CallObject, Format, Literal, Markup, Reasoning, Space
+from tunaeval.grammar import Format, Reasoning
 
-ACME = Format(
+ACME = Format.of(
     "acme",
-    (
-        Literal("<<acme "),
-        Markup("1", r"[0-9]{0,3}"),
-        Literal(">>"),
-        Space("\n"),
-        CallObject(name="do", arguments="with"),
-        Space("\n"),
-        Literal("<<end>>"),
-    ),
+    "<<acme⟨= ⟩⟨skip text=1 pattern=[0-9]{0,3}⟩>>\n⟨call name=do arguments=with⟩\n<<end>>",
     reasoning=(Reasoning("<<hm>>", "<</hm>>"),),
     models=("Acme 1",),
     summary="one JSON object with do and with, between <<acme>> and <<end>>",

@@ -1,0 +1,185 @@
+"""Patterns of `Format.of`: what they mean, what is refused, and that they say what words say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.random_formats import random_formats
+from tests.grammar.printed import InexpressibleError, printed
+from tunaeval import ToolCall, parse, render
+from tunaeval.errors import FormatError, UsageError
+from tunaeval.formats import FORMATS, HERMES, JSON, PYTHONIC, TOOLS_TAG
+from tunaeval.grammar import (
+    WITH_COLONS,
+    Arguments,
+    Attribute,
+    CallObject,
+    Elements,
+    Format,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+)
+from tunaeval.grammar.notation import PLACEHOLDERS, words_of
+
+NAME, KEY = Name(WITH_COLONS), Key()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        # white space
+        ("<c>\n⟨call⟩ >", (Literal("<c>"), Space("\n"), CallObject(), Space(" "), Literal(">"))),
+        ("<c>⟨⟩⟨call⟩", (Literal("<c>"), Space(), CallObject())),
+        ("<a>⟨ ⟩<b>⟨call⟩", (Literal("<a>"), Space(" "), Literal("<b>"), CallObject())),
+        ("<a>  \n\t<b>⟨call⟩", (Literal("<a>"), Space("  \n\t"), Literal("<b>"), CallObject())),
+        ("<a b>⟨call⟩", (Literal("<a b>"), CallObject())),
+        ("\n  <c>⟨call⟩</c>\n", (Literal("<c>"), CallObject(), Literal("</c>"))),
+        ("<c⟨= ⟩⟨call⟩⟨=\n⟩>", (Literal("<c "), CallObject(), Literal("\n>"))),
+        ("<c> ⟨⟩\n⟨call⟩", (Literal("<c>"), Space(" \n"), CallObject())),
+        # fixed text
+        ("⟨<c>¦<d> ⟩⟨call⟩", (Literal("<c>", ("<d> ",)), CallObject())),
+        ("<c>⟨|⟩<d>⟨call⟩", (Literal("<c>"), Literal("<d>"), CallObject())),
+        # calls
+        ("<c>⟨[call] keyed⟩", (Literal("<c>"), CallObject(array=True, listed=True, keyed=True))),
+        ("<c>⟨call name=do arguments=with⟩", (Literal("<c>"), CallObject("do", "with"))),
+        ("<c>⟨call joined=`; `⟩", (Literal("<c>"), CallObject(joined="; "))),
+        ("<c>⟨calls⟩</c>", (Literal("<c>"), PythonCalls(listed=False), Literal("</c>"))),
+        ("<c>⟨[calls]⟩", (Literal("<c>"), PythonCalls())),
+        # names and arguments
+        ("<c>⟨name⟩ ⟨arguments⟩", (Literal("<c>"), NAME, Space(" "), Arguments())),
+        ("<c>⟨name⟩:⟨arguments⟩", (Literal("<c>"), Name(), Literal(":"), Arguments())),
+        (
+            "<c>⟨name⟩⟨maybe written⟩::⟨/maybe⟩⟨arguments mark=|⟩",
+            (Literal("<c>"), Name(), Maybe((Literal("::"),), written=True), Arguments(mark="|")),
+        ),
+        (
+            "<c>⟨name⟩⟨each⟩<⟨key escaped⟩⟨type text=s json=n,o⟩>⟨value quotes=(,)⟩<⟨/each⟩>",
+            (
+                Literal("<c>"),
+                NAME,
+                Many(
+                    (
+                        Literal("<"),
+                        Key(escaped=True),
+                        Attribute(("s",), ("n", "o")),
+                        Literal(">"),
+                        Value(quotes=("(", ")")),
+                        Literal("<"),
+                    )
+                ),
+                Literal(">"),
+            ),
+        ),
+        ("<⟨name⟩⟨elements prefix=~⟩~</c>", (Literal("<"), NAME, Elements("~"), Literal("~</c>"))),
+        (
+            "<c>⟨skip text=`1 ` pattern=`[0-9 ]{0,3}`⟩⟨call⟩",
+            (Literal("<c>"), Markup("1 ", "[0-9 ]{0,3}"), CallObject()),
+        ),
+    ],
+)  # fmt: skip
+def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> None:
+    assert words_of(pattern) == words
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("<c>⟨cal⟩</c>", "⟨cal⟩ is no placeholder; there are ⟨call⟩, "),
+        ("<c>⟨call</c>", "⟨ at '<c>⟨call</c>' has no other bracket"),
+        ("<c>call⟩</c>", "⟩ at '<c>call⟩</c>' has no other bracket"),
+        ("<c>⟨name⟩⟨each⟩<k>⟨key⟩⟨value⟩</v>", "⟨each⟩ has no ⟨/each⟩ behind it"),
+        ("<c>⟨call⟩⟨/maybe⟩", "⟨/maybe⟩ has no ⟨maybe⟩ before it"),
+        ("<c>⟨maybe⟩a⟨each⟩b⟨/maybe⟩", "⟨/maybe⟩ has no ⟨maybe⟩ before it"),
+        ("<c>⟨name⟩⟨each⟩<k>⟨key⟩</k>⟨/each⟩", "so ⟨key⟩ and ⟨value⟩ are in it"),
+        ("<c>⟨call colour=red⟩", "has the option 'colour=red'; ⟨call⟩ has name, arguments, "),
+        ("<c>⟨call array=yes⟩", "the option array is written without a value"),
+        ("<c>⟨call name⟩", "the option name needs a value"),
+        ("<c>⟨skip text=1 pattern=[0-9] ?⟩⟨call⟩", "option '?'; ⟨skip⟩ has text, pattern, as in"),
+        ("<c></c>", "nothing in it says which tool is called"),
+        ("⟨name⟩ ⟨arguments⟩", "comes first, so the format would begin everywhere"),
+    ],
+)  # fmt: skip
+def test_a_pattern_that_means_nothing_is_refused(pattern: str, reason: str) -> None:
+    with pytest.raises(FormatError) as refusal:
+        Format.of("f", pattern)
+    message = str(refusal.value)
+    assert message.startswith("format 'f': ")
+    assert reason in message
+
+
+def test_texts_around_calls_are_in_the_same_notation() -> None:
+    form = Format.of("f", "<c>⟨call⟩", around=("⟨<all>¦<ALL>⟩", Literal("</all>")))
+    assert form.around == (Literal("<all>", ("<ALL>",)), Literal("</all>"))
+    with pytest.raises(FormatError, match="has more than one fixed text"):
+        Format.of("f", "<c>⟨call⟩", around=("<all>⟨call⟩", "</all>"))
+
+
+def test_a_bare_call_knows_what_it_begins_with() -> None:
+    assert Format.of("f", "⟨call array⟩", marked=False).words == JSON.words
+    assert Format.of("f", "⟨[calls]⟩", marked=False).words == PYTHONIC.words
+    rows = [("{", '"fn"')]
+    form = Format.of("f", "⟨call name=fn⟩", opens=rows, marked=False)
+    assert form.words == (CallObject("fn", opens=(("{", '"fn"'),)),)
+    assert Format.of("f", "⟨calls loose⟩", marked=False, whole=True).call is None
+
+
+@pytest.mark.parametrize("given", [5, None, b"<c>", ("<c>",)])
+def test_a_pattern_is_a_text(given: Any) -> None:
+    with pytest.raises(UsageError, match=r"format 'f': the pattern is .*has to be a text"):
+        Format.of("f", given)
+
+
+def test_a_format_of_one_s_own_is_what_a_built_in_is() -> None:
+    own = Format.of("mine", "<tool_call>\n⟨call⟩\n</tool_call>")
+    assert own.words == HERMES.words
+    assert Format.of("mine", "<tools>\n⟨call array⟩\n</tools>").words == TOOLS_TAG.words
+
+
+@pytest.mark.parametrize("kind", PLACEHOLDERS)
+def test_every_placeholder_is_described(kind: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-plug-in.md"
+    for text in (page.read_text("utf-8"), Format.of.__doc__ or ""):
+        assert f"⟨{kind}⟩" in text or f"⟨{kind} " in text
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_every_format_is_expressed_by_a_pattern(form: Format) -> None:
+    assert words_of_bare(printed(form.words), form) == form.words
+
+
+def words_of_bare(pattern: str, form: Format) -> tuple[Word, ...]:
+    """The words of a pattern, with what a bare call of the format begins with."""
+    word = form.call or form.python
+    opens = word.opens if word and word.opens else None
+    return Format.of(form.name, pattern, opens=opens, whole=form.whole, checked=False).words
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(form=random_formats(), damage=st.integers(0, 40))
+def test_a_random_format_is_the_same_by_its_pattern(form: Format, damage: int) -> None:
+    try:
+        pattern = printed(form.words)
+    except InexpressibleError:
+        assume(False)
+    words = words_of_bare(pattern, form)
+    assert words == form.words, pattern
+    form = replace(form, prompted=False)  # of which a pattern says nothing
+    twin = replace(form, words=words)
+    text = render([ToolCall("f", {"a": "x", "b": 1})], form)
+    assert render([ToolCall("f", {"a": "x", "b": 1})], twin) == text
+    for each in (text, text[:damage], text[damage:]):
+        assert parse(each, twin) == parse(each, form)
