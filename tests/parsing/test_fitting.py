@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tunaeval.parsing.fitting import bent, fits, undeclared
+
 from tunaeval.repair import fit
 from tunaeval.types import Span, Tools, ToolSpec
 

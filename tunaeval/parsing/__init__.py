@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         qwen25,
         sole_parser_for,
     )
-    from .fitting import fits
     from .given import AnyTools, known_tools
     from .leaked import structured_only
     from .message import read_message
@@ -53,7 +52,6 @@ _HOMES = {
     "abstaining_names": "abstaining",
     "arguments_text": "streaming.live",
     "auto": "by_name",
-    "fits": "fitting",
     "format_named": "uses",
     "formats": "registered",
     "instructions": "uses",
@@ -87,7 +85,6 @@ __all__ = [
     "abstaining_names",
     "arguments_text",
     "auto",
-    "fits",
     "format_named",
     "formats",
     "instructions",

@@ -10,7 +10,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import QUOTES, REPAIRS, Note, Read, Unreadable, fit, read_json, repair_of
+from tunaeval.repair import (
+    QUOTES,
+    REPAIRS,
+    Note,
+    Read,
+    Unreadable,
+    fit,
+    fits,
+    misplaced,
+    read_json,
+    repair_of,
+    undeclared,
+    unwrapped,
+)
 from tunaeval.types import (
     ARGUMENTS_KEYS,
     LEVELS,
@@ -26,7 +39,6 @@ from tunaeval.types import (
 )
 
 from .fast.made import call_of
-from .fitting import bent, fits, misplaced, undeclared, unwrapped
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
@@ -106,8 +118,6 @@ def _fitted(
     name: str, arguments: JsonObject, tools: Tools, span: Span, level: Level
 ) -> tuple[JsonObject, Sequence[Repair], list[Note]]:
     """The arguments as the tool asks for them, what was repaired, and what does not fit."""
-    if level != "strict" and (plain := bent(name, arguments, tools, span)) is not None:
-        return *plain, []
     wrapped: tuple[Repair, ...] = ()
     schema = tools[name].parameters
     if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:

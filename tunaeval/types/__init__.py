@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         is_blank,
         text_of,
     )
+    from .makers import cheap
     from .messages import Message, ToolExecution, Usage
     from .parsing import (
         ABSTAINED,
@@ -89,6 +90,7 @@ _HOMES = {
     "UNKNOWN_TOOL": "parsing",
     "Usage": "messages",
     "asked": "conversations",
+    "cheap": "makers",
     "is_blank": "exchange",
     "results_of": "conversations",
     "foreign_calls": "exchange",
@@ -132,6 +134,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "cheap",
     "foreign_calls",
     "is_blank",
     "results_of",

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tunaeval.grammar import CallObject, Format
-from tunaeval.repair import begins_soundly, has_long_number, nothing_hidden, scan
+from tunaeval.repair import begins_soundly, fits, has_long_number, nothing_hidden, scan
 from tunaeval.types import JsonValue, ToolCall, Tools
 
-from ..fitting import fits
 from .made import call_of
 
 Claim: TypeAlias = Callable[[JsonValue, str | None, int, int, Tools | None], ToolCall | None]

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar import Attribute, Format, Key, Literal, Many, Maybe, Name, Value, Word
 from tunaeval.limits import ARGUMENTS_AT_ONCE, WIDE_SPACE
+from tunaeval.repair import signature_of
 from tunaeval.types import JsonObject, ToolCall, Tools
 
-from ..fitting import signature_of
 from ..marks import Marks
 from ..patterns import SPACE, Match, matcher, row
 from ..typing import trimmed, undoubled, unescaped

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from tunaeval.repair import BraceReader, PythonReader, Read
+from tunaeval.repair import BraceReader, PythonReader, Read, fits
 from tunaeval.types import JsonObject, JsonValue, Tools
-
-from ..fitting import fits
 
 
 def holds(arguments: object, name: str, tools: Tools | None) -> TypeGuard[JsonObject]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tunaeval.repair import member
+from tunaeval.repair import Signature, member
 from tunaeval.types import JsonValue
 
-from ..fitting import Signature
 from ..typing import typed
 
 ODD = object()

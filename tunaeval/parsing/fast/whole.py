@@ -15,10 +15,9 @@ import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS
-from tunaeval.repair import ATOMS, nothing_hidden
+from tunaeval.repair import ATOMS, fits, nothing_hidden
 from tunaeval.types import JsonObject, Span, ToolCall, Tools
 
-from ..fitting import fits
 from .made import Call
 
 Decoder: TypeAlias = Callable[[str, int, int, Tools | None], ToolCall | JsonObject | None]
