@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from json.encoder import encode_basestring
 
 from tunaeval.limits import UNMARKED_TEXT
 from tunaeval.window import Window
 
 from .reader import Dialect, JsonReader, Step, cut_off, read_number, read_word
-from .repairs import CutError
-from .strings import JSON_ESCAPES, text_style
+from .strings import JSON_ESCAPES, Style, marked_style, text_style
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
@@ -44,34 +42,22 @@ class BraceReader(JsonReader):
         self._mark = mark
 
     def _begin(self, char: str, role: str) -> Step | None:
-        if not char:
-            return None
+        if not char or char in "{['\"" or self._style(char) is not False:
+            return super()._begin(char, role)
+        lost = self._lost_its_mark()
+        if not lost:
+            return None if lost is None else super()._begin(char, role)
+        self.draft.repair("missing-quote")
+        self.draft.begin_value()
+        self._window.pos -= len(self._mark)  # as if it were there
+        style = marked_style(self._mark)
+        return self._begin_string(style, role, self.draft.pieces, self._behind_string)
+
+    def _style(self, char: str) -> Style | bool | None:
         begins = self._at_mark() if char == self._mark[0] else False
         if begins:
-            self._window.pos += len(self._mark)
-        elif char not in "{['\"":
-            begins = begins if begins is None else self._lost_its_mark()
-            if begins:
-                self.draft.repair("missing-quote")
-        if not begins:
-            return None if begins is None else super()._begin(char, role)
-        self.draft.begin_value()
-        self.draft.pieces.append('"')
-        return lambda: self._marked(self.draft.pieces, self._after)
-
-    def _name(self, char: str) -> Step | None:
-        begins = self._at_mark() if char == self._mark[0] else False
-        if not begins:
-            return None if begins is None else super()._name(char)
-        self._window.pos += len(self._mark)
-        pieces = ['"']
-        return lambda: self._marked(pieces, lambda: self._named("".join(pieces)))
-
-    def _lost_comma(self, char: str) -> str | None:
-        if char != self._mark[0]:
-            return super()._lost_comma(char)
-        begins = self._at_mark()
-        return None if begins is None else super()._lost_comma('"') if begins else ""
+            return marked_style(self._mark)
+        return None if begins is None else super()._style(char)
 
     def _at_mark(self) -> bool | None:
         """Whether the whole mark is here; None to wait. A mark that is cut off is dropped."""
@@ -80,25 +66,6 @@ class BraceReader(JsonReader):
         if rest == mark or not mark.startswith(rest):
             return rest == mark
         return cut_off(window) if window.final else None
-
-    def _marked(self, out: list[str], then: Step) -> Step | None:
-        """Read everything up to the mark, as it arrives."""
-        window, mark = self._window, self._mark
-        end = window.text.find(mark, window.pos)
-        ended = end >= 0
-        if not ended:
-            behind_it = 0 if window.final else len(mark) - 1
-            end = max(window.pos, len(window.text) - behind_it)
-        if end > window.pos:
-            out.append(encode_basestring(window.text[window.pos : end])[1:-1])
-        window.pos = end
-        if not ended and not window.final:
-            return None
-        out.append('"')
-        if not ended:
-            raise CutError("truncated")
-        window.pos += len(mark)
-        return then
 
     def _lost_its_mark(self) -> bool | None:
         """Whether a text without the mark begins here that a mark ends soon; None to wait."""

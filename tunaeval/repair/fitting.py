@@ -419,12 +419,13 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     signature = tools.prepared.get(name) or signature_of(name, tools)
     if signature is None:
         return False
-    accepted = signature.accepted
     for key, value in arguments.items():
-        if type(value) not in accepted.get(key, ()):
+        accepted = signature.accepted.get(key)
+        if not accepted:  # the schema says more, or nothing, of this argument
             fitted = fit(arguments, signature.schema)
-            undeclared_names = undeclared(arguments, signature.schema)
-            return not (fitted.repairs or fitted.faults or undeclared_names)
+            return not (fitted.repairs or fitted.faults or undeclared(arguments, signature.schema))
+        if type(value) not in accepted:
+            return False
     return arguments.keys() >= signature.required
 
 

@@ -24,11 +24,10 @@ from .reader import (
     Step,
     behind,
     cut_off,
-    longest,
     refused_value,
 )
 from .repairs import CLOSER, CutError, Draft, UnreadableError
-from .strings import PYTHON_ESCAPES, Style, text_ends, text_style, three_end
+from .strings import PYTHON_ESCAPES, Style, longest, text_ends, text_style
 from .values import NUMBER, Read, Unreadable
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
@@ -45,7 +44,7 @@ _NEVER = NEVER | {"lambda", "not", "await"}
 
 
 def _number(window: Window, draft: Draft, _: tuple[str, ...]) -> str | None:
-    text = longest(window, _NUMBER, MAX_DIGITS)
+    text = longest(window, _NUMBER, MAX_DIGITS + 1)
     if text is None:
         return None
     if len(text) > MAX_DIGITS:
@@ -120,9 +119,9 @@ def _ends(window: Window, role: str, stops: tuple[str, ...]) -> bool | None:
 
 
 _STYLES = {
-    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES, ends=ends)
+    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES, ends=_ends)
     for raw in (False, True)
-    for quote, ends in {"'": _ends, '"': _ends, "'''": three_end, '"""': three_end}.items()
+    for quote in ("'", '"', "'''", '"""')
 }
 _KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:]?+)(?P<more>=?+)")
 _ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
@@ -320,15 +319,17 @@ class PythonReader(JsonReader):
             code = "needs-evaluation" if prefix in _OTHER_PREFIXES else "invalid-json"
             raise UnreadableError(code, f"{word[:40]!r} before a text")
         style = self._style(after, len(word), raw=_RAW_PREFIXES[prefix])
-        if style is None:
+        if not isinstance(style, Style):
             return None
         window.pos += len(word)
         self.draft.begin_value()
         return self._begin_string(style, role, self.draft.pieces, self._behind_string)
 
-    def _style(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style | None:
+    def _style(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style | bool | None:
         """Return the style by one quote or three, which are `ahead` of the position."""
         window = self._window
+        if char not in self._dialect.styles:
+            return False
         start = window.text[window.pos + ahead : window.pos + ahead + 3]
         if len(start) < 3 and start == char * len(start) and not window.final:
             return None
@@ -337,10 +338,9 @@ class PythonReader(JsonReader):
     def _behind_string(self) -> Step | None:
         """After a text: those right behind it, which Python takes for one with it."""
         char, pieces = self._next(), self.draft.pieces
-        if not char or char not in self._dialect.styles:
-            return self._after if char else None
-        if (style := self._style(char)) is None:
-            return None
+        style = self._style(char) if char else None
+        if not isinstance(style, Style):
+            return None if style is None else self._after
         pieces.pop()
         joined = self._begin_string(style, "value", pieces, self._behind_string)
         pieces.pop()

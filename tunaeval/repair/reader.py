@@ -16,13 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from tunaeval.limits import ARITHMETIC_AHEAD, MARGIN, MAX_DEPTH, MAX_DIGITS
 from tunaeval.window import Reading, Window
 
 from .repairs import OPENED, CutError, Draft, UnreadableError
-from .strings import JSON_STYLES, StringReader, Style
+from .strings import JSON_STYLES, StringReader, Style, longest
 from .values import NUMBER, ODD_SPACES, SPACES, Read, Unreadable, decode, decode_at, read_sound
 
 Step: TypeAlias = Callable[[], Any]
@@ -61,19 +62,17 @@ _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")
 
 def read_number(window: Window, draft: Draft, stops: tuple[str, ...]) -> str | None:
     """Read a number, or something that begins like one."""
-    known = len(window.text) - window.pos
-    cut = _CUT_NUMBER.match(window.text, window.pos)
-    if cut and not window.final and known <= MAX_DIGITS:
-        return None
     number = longest(window, NUMBER)
     if number is not None and len(number) > MAX_DIGITS:
         raise UnreadableError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
     after = None if number is None else behind(window, len(number))
-    if number is None or after is None:
-        return None
-    if number and _ends_atom(after, stops):
+    if number and after is not None and _ends_atom(after, stops):
         window.pos += len(number)
         return number
+    known = len(window.text) - window.pos
+    cut = _CUT_NUMBER.match(window.text, window.pos)
+    if number is None or after is None or (cut and not window.final and known <= MAX_DIGITS):
+        return None
     if cut or not after:
         cut_off(window)
     return _unquoted(window, draft, "unquoted-string")
@@ -141,15 +140,6 @@ def cut_off(window: Window) -> NoReturn:
     raise CutError("truncated")
 
 
-def longest(window: Window, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS) -> str | None:
-    """Return what `pattern` matches here, or None if more text could make it longer."""
-    found = pattern.match(window.text, window.pos)
-    end = found.end() if found else window.pos
-    if end < len(window.text) or window.final or end - window.pos > most:
-        return window.text[window.pos : end]
-    return None
-
-
 def behind(window: Window, length: int) -> str | None:
     """Return the character so far behind the position, "" at the end of the text."""
     index = window.pos + length
@@ -207,8 +197,13 @@ JSON = Dialect(
     comments="/#",
 )
 
-_SPACE = re.compile(rf"[{SPACES}]*+")
-_ODD_SPACES = frozenset(ODD_SPACES)
+_SPACE = re.compile(rf"[{SPACES}]++")
+
+
+@lru_cache(maxsize=64)
+def _special(comments: str, stops: str) -> frozenset[str]:
+    """The characters between tokens that may be no part of the value."""
+    return frozenset(SPACES + ODD_SPACES + comments + stops)
 
 
 def _over() -> None:
@@ -240,7 +235,7 @@ class JsonReader:
         self._string_stops = stops
         # Brackets are values outside of strings, whatever begins with them.
         self._stops = stops = tuple([stop for stop in stops if stop[0] not in "[{"])
-        self._stop_starts = "".join([stop[0] for stop in stops])
+        self._special = _special(dialect.comments, "".join([stop[0] for stop in stops]))
         self._step: Step = self._start
 
     def read(self) -> Reading[Read | Unreadable]:
@@ -296,14 +291,17 @@ class JsonReader:
         window = self._window
         while True:
             text, at = window.text, window.pos
-            if (space := _SPACE.match(text, at)) and (end := space.end()) > at:
-                window.pos = at = end
             if at == len(text):
                 if window.final:
                     raise CutError("truncated")
                 return ""
             char = text[at]
-            if char in _ODD_SPACES:
+            if char not in self._special:
+                return char
+            if space := _SPACE.match(text, at):
+                window.pos = space.end()
+                continue
+            if char in ODD_SPACES:
                 self.draft.repair("odd-space")
                 window.pos += 1
                 continue
@@ -311,7 +309,7 @@ class JsonReader:
             if begins is None or (begins and not self._pass_comment()):
                 return ""
             if not begins:
-                return "" if char in self._stop_starts and self._may_be_stop(char) else char
+                return "" if self._may_be_stop(char) else char
 
     def _begin_comment(self, char: str) -> bool | None:
         """Whether a comment begins here; if so pass over its first characters."""
@@ -378,9 +376,9 @@ class JsonReader:
         dialect = self._dialect
         if not char:
             return None
-        if char in dialect.styles:
-            if (style := self._style(char)) is None:
-                return None
+        if (style := self._style(char)) is None:
+            return None
+        if isinstance(style, Style):
             self.draft.begin_value()
             return self._begin_string(style, role, self.draft.pieces, self._behind_string)
         if char in dialect.brackets:
@@ -389,9 +387,11 @@ class JsonReader:
         number = char in dialect.numbers or char.isdigit()
         return self._atom(dialect.number if number else dialect.word)
 
-    def _style(self, char: str) -> Style | None:
-        """Return how the string that begins with `char` is written; None to wait."""
-        return self._dialect.styles[char]
+    def _style(self, char: str) -> Style | bool | None:
+        """Return how the string that begins with `char` is written; False if none begins here,
+        None to wait.
+        """
+        return self._dialect.styles.get(char, False)
 
     def _begin_string(self, style: Style, role: str, out: list[str], then: Step) -> Step:
         """Return the step that reads a string into `out`; `then` is the one behind it."""
@@ -449,12 +449,12 @@ class JsonReader:
         if not draft.open:
             self.whole = True
             return None
-        at, kind = window.offset, draft.open[-1]
+        at, kind = window.pos, draft.open[-1]
         char = self._next()
         if not char:
             return None
         if char == ",":
-            at = window.offset
+            at = window.pos
             window.pos += 1
             if kind == "(":
                 draft.open[-1] = "(,"
@@ -467,7 +467,7 @@ class JsonReader:
         else:
             self._refuse_after(char)
             return None
-        draft.comma = at
+        draft.comma = window.base + at
         return self._key if kind in self._dialect.keyed else self._element
 
     def _refuse_after(self, char: str) -> None:
@@ -484,7 +484,8 @@ class JsonReader:
 
     def _lost_comma(self, char: str) -> str | None:
         """Return the repair if the next member begins here, without its comma; None to wait."""
-        quoted = char in self._dialect.styles
+        if (quoted := self._style(char)) is None:
+            return None
         if self.draft.open[-1] not in self._dialect.keyed:
             return "missing-comma" if char in "{[" else "guessed-comma" if quoted else ""
         if not (quoted or char.isalpha() or char == "_"):
@@ -511,14 +512,13 @@ class JsonReader:
 
     def _name(self, char: str) -> Step | None:
         """Read a key, which begins with `char`."""
-        self._bare_key = char not in self._dialect.styles
-        if self._bare_key:
-            word = longest(self._window, self._dialect.bare_key)
-            return None if word is None else self._bare(word, char)
-        if (style := self._style(char)) is None:
-            return None
-        pieces: list[str] = []
-        return self._begin_string(style, "key", pieces, lambda: self._named("".join(pieces)))
+        style = self._style(char)
+        if isinstance(style, Style):
+            self._bare_key, pieces = False, list[str]()
+            return self._begin_string(style, "key", pieces, lambda: self._named("".join(pieces)))
+        self._bare_key = True
+        word = None if style is None else longest(self._window, self._dialect.bare_key)
+        return None if word is None else self._bare(word, char)
 
     def _bare(self, word: str, char: str) -> Step | None:
         """Read a key without quotes."""

@@ -17,14 +17,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from json.encoder import encode_basestring
+from functools import lru_cache, partial
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TypeAlias
 
 from tunaeval.limits import (
     CALL_KEY_AHEAD,
     KEY_AHEAD,
     MARGIN,
+    MAX_DIGITS,
     QUOTE_AHEAD,
     SPACE_AHEAD,
     STRING_PIECES,
@@ -48,7 +49,7 @@ class Style:
     """How a string is written: what ends it, and what its characters and escapes mean."""
 
     quote: str
-    """A character, or three of them."""
+    """A character, or several."""
     closing: str
     """The characters that may end it."""
     plain: re.Pattern[str]
@@ -62,8 +63,8 @@ class Style:
     goes_on: Callable[[Window, int, tuple[str, ...]], bool]
     repair: str = ""
     """The repair that its quotes are."""
-    controls: bool = False
-    """Whether there are control characters that are not odd."""
+    encode: Callable[[str], str] | None = None
+    """Makes JSON of what is taken at once, where it is not copied as it is."""
 
 
 class StringReader:
@@ -95,7 +96,7 @@ class StringReader:
     ) -> None:
         self._window, self._draft, self._out = window, draft, out
         self._style, self._role, self._stops = style, role, stops
-        self._plain, self._controls = style.plain, style.controls
+        self._plain, self._encode = style.plain, style.encode
         self._first = self._seen = len(out)
         if style.repair:
             draft.repair(style.repair)
@@ -114,7 +115,7 @@ class StringReader:
             run = self._plain.match(text, at)
             if run and (end := run.end()) > at:
                 taken = run.group()
-                self._out.append(controls_escaped(taken) if self._controls else taken)
+                self._out.append(self._encode(taken) if self._encode else taken)
                 window.pos = at = end
             char = text[at] if at < len(text) else self._at(0)
             if not char:
@@ -128,7 +129,7 @@ class StringReader:
                 continue
             elif char < " ":
                 self._draft.repair("control-character")
-                self._plain, self._controls = self._style.with_controls, True
+                self._plain, self._encode = self._style.with_controls, controls_escaped
                 continue
             self._out.append(escaped(char))
             window.pos += 1
@@ -148,8 +149,8 @@ class StringReader:
         window.pass_over(chunk)
         window.pos -= left
         written = text[:end] if left else text
-        if self._controls:
-            written = controls_escaped(written)
+        if self._encode:
+            written = self._encode(written)
         self._out.append(written)
         return written
 
@@ -211,7 +212,8 @@ class StringReader:
         return ""
 
     def _end(self) -> None:
-        self._release(literal=False)
+        if self._released is not None:
+            self._release(literal=False)
         self._out.append('"')
 
     def _escape(self) -> bool:
@@ -301,14 +303,17 @@ _DOUBTFUL = {"b": "\b", "f": "\f"}
 r"""What \b and \f are kept back as: raw control characters, which no other piece contains."""
 
 _CUT: Escape = ("", 0, "")
-_HEX_SIZES = {"x": 2, "u": 4, "U": 8}
-"""How many hexadecimal digits follow these letters."""
-
 _HEX_ESCAPE = 6
 _CUT_HEX = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
-_HEX = re.compile(r"[0-9a-fA-F]{0,8}+")
-_OCTAL = re.compile(r"[0-7]{0,3}+")
-_NAMED = re.compile(r"\{([A-Za-z0-9 ()-]{0,90}+)(\}?)")
+_OCTAL = re.compile(r"[0-7]{0,2}+")
+_CODES = {
+    "x": (re.compile(r"[0-9a-fA-F]{0,2}+"), 2),
+    "u": (re.compile(r"[0-9a-fA-F]{0,4}+"), 4),
+    "U": (re.compile(r"[0-9a-fA-F]{0,8}+"), 8),
+    "N": (re.compile(r"(?:\{[A-Za-z0-9 ()-]{0,90}+\}?+)?+"), UNICODE_NAME),
+    **dict.fromkeys("01234567", (_OCTAL, 2)),
+}
+"""What follows a letter that escapes a character by its number or name, and how long it may be."""
 
 
 def json_escape(window: Window, escapes: Mapping[str, str]) -> Escape | None:
@@ -334,14 +339,33 @@ def python_escape(window: Window, escapes: Mapping[str, str]) -> Escape | None:
     char = window.text[window.pos + 1]
     if char in escapes:
         return escapes[char], 2, ""
-    if char in _HEX_SIZES:
-        return _code(window, _HEX_SIZES[char], joins=escapes is JSON_ESCAPES)
-    if char in "01234567":
-        octal = _longest(window, _OCTAL, 1, 3)
-        return octal and _numbered(int(octal[0], 8), 1 + len(octal[0]))
-    if char == "N":
-        return _named(window)
-    return _with_backslash(char, "unknown-escape")
+    if char not in _CODES:
+        return _with_backslash(char, "unknown-escape")
+    code = longest(window, *_CODES[char], ahead=2)
+    if code is None:
+        return None
+    chars, size = _chars_of(char, code), 2 + len(code)
+    if chars is not None:
+        return _by_code(chars, size, joins=escapes is JSON_ESCAPES)
+    whole = code.endswith("}") or len(code) == _CODES[char][1] or (char == "N" and not code)
+    if not whole and window.pos + size >= len(window.text):
+        return _CUT
+    return _with_backslash(char, "invalid-escape")
+
+
+def _chars_of(letter: str, code: str) -> str | None:
+    """What an escape by a number or a name means; None if it is cut off or means nothing."""
+    if letter == "N":
+        import unicodedata  # noqa: PLC0415 - a large table that hardly any text needs
+
+        try:
+            return unicodedata.lookup(code[1:-1] if code.endswith("}") else "")
+        except KeyError:
+            return None
+    if letter.isdigit():
+        return chr(int(letter + code, 8))
+    number = int(code, 16) if len(code) == _CODES[letter][1] else -1
+    return chr(number) if 0 <= number <= 0x10FFFF else None
 
 
 # There may be an escape for every other character, so what is written for it is shared.
@@ -354,54 +378,25 @@ def _with_backslash(char: str, repair: str) -> Escape:
 
 
 @lru_cache(maxsize=512)
-def _numbered(number: int, size: int) -> Escape:
-    """The character of that number, as JSON spells it by four digits."""
-    return f"\\u{number:04x}", size, ""
+def _by_code(chars: str, size: int, *, joins: bool) -> Escape:
+    """What is written for an escape. JSON joins two escapes to a surrogate pair, Python does not."""
+    encode = encode_basestring_ascii if joins else encode_basestring
+    return encode(chars)[1:-1], size, ""
 
 
-def _code(window: Window, size: int, *, joins: bool) -> Escape | None:
-    r"""A character by its number: \x41, \u0041, \U00000041. JSON joins surrogates, Python not."""
-    found = _longest(window, _HEX, 2, size)
-    if found is None:
-        return None
-    digits = found[0][:size]
-    number = int(digits, 16) if len(digits) == size else -1
-    if 0 <= number <= 0x10FFFF:
-        if joins and number <= 0xFFFF:
-            return _numbered(number, 2 + size)
-        return encode_basestring(chr(number))[1:-1], 2 + size, ""
-    if number < 0 and window.pos + 2 + len(digits) >= len(window.text):
-        return _CUT
-    return _with_backslash(window.text[window.pos + 1], "invalid-escape")
+def longest(
+    window: Window, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS, *, ahead: int = 0
+) -> str | None:
+    """Return what `pattern` matches `ahead` of the position, or None if more text could extend it.
 
-
-def _named(window: Window) -> Escape | None:
-    r"""A character by its name: \N{BULLET}."""
-    import unicodedata  # noqa: PLC0415 - a large table that hardly any text needs
-
-    if window.pos + 2 >= len(window.text) and not window.final:
-        return None
-    if not window.text.startswith("{", window.pos + 2):
-        return _with_backslash("N", "invalid-escape")
-    named = _longest(window, _NAMED, 2, UNICODE_NAME)
-    if named is None:
-        return None
-    if not named[2] and named.end() >= len(window.text):
-        return _CUT
-    try:
-        char = unicodedata.lookup(named[1] if named[2] else "")
-    except KeyError:
-        return _with_backslash("N", "invalid-escape")
-    return encode_basestring(char)[1:-1], named.end() - window.pos, ""
-
-
-def _longest(
-    window: Window, pattern: re.Pattern[str], ahead: int, most: int
-) -> re.Match[str] | None:
-    """Match `pattern`, which always matches, `ahead` of the position, and at most so many."""
-    found = pattern.match(window.text, window.pos + ahead)
-    short = found and found.end() >= len(window.text) and len(found[0]) < most
-    return None if short and not window.final else found
+    It is not extended beyond `most` characters.
+    """
+    start = window.pos + ahead
+    found = pattern.match(window.text, start)
+    end = found.end() if found else start
+    if end < len(window.text) or window.final or end - start >= most:
+        return window.text[start:end]
+    return None
 
 
 # --- where a string of JSON ends -----------------------------------------------------------------
@@ -546,11 +541,11 @@ def text_ends(window: Window, _role: str, stops: tuple[str, ...]) -> bool | None
     return far or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
 
 
-def three_end(window: Window, _role: str, _: tuple[str, ...]) -> bool | None:
-    """Whether the quote here is the first of three."""
-    rest = window.text[window.pos : window.pos + 3]
-    near = not window.final and rest == rest[0] * len(rest)
-    return True if rest == rest[0] * 3 else None if near else False
+def whole_quote_ends(quote: str, window: Window, _role: str, _: tuple[str, ...]) -> bool | None:
+    """Whether all of `quote`, which has several characters, is here."""
+    rest = window.text[window.pos : window.pos + len(quote)]
+    near = not window.final and quote.startswith(rest)
+    return True if rest == quote else None if near else False
 
 
 def no_stop_within(window: Window, began: int, stops: tuple[str, ...]) -> bool:
@@ -604,12 +599,25 @@ def text_style(
     ends: Callable[[Window, str, tuple[str, ...]], bool | None] = text_ends,
     repair: str = "",
 ) -> Style:
-    """A text of Python or one of its relatives; without `escapes` a raw one."""
+    """A text of Python or one of its relatives, in one quote or three; without `escapes` a raw one."""
     lone = len(quote) == 1
     char = rf"[^{quote[0]}\"\\]"
     sound = "" if escapes is None else rf"""(?:\\["\\nrt]{char}*+)*+"""
     with_controls = re.compile(rf"{char}*+{sound}")
     plain = re.compile(with_controls.pattern.replace("[^", r"[^\n")) if lone else with_controls
     escape = raw_escape if escapes is None else python_escape
-    rules = (escapes or {}, escape, ends, no_stop_within, repair, True)
+    ends = ends if lone else partial(whole_quote_ends, quote)
+    rules = (escapes or {}, escape, ends, no_stop_within, repair, controls_escaped)
     return Style(quote, quote[0], plain, with_controls, *rules)
+
+
+@lru_cache(maxsize=64)
+def marked_style(mark: str) -> Style:
+    """A text between two marks, where no character but the mark means anything."""
+    plain = re.compile(rf"[^{re.escape(mark[0])}]*+")
+    rules = (raw_escape, partial(whole_quote_ends, mark), no_stop_within, "", _inside_quotes)
+    return Style(mark, mark[0], plain, plain, {}, *rules)
+
+
+def _inside_quotes(text: str) -> str:
+    return encode_basestring(text)[1:-1]
