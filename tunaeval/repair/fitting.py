@@ -168,9 +168,6 @@ class _Fitting:
             self._typed(outcome, schema, depth)
         if not (outcome.wrong or _COMBINING.isdisjoint(schema)):
             self._combined(outcome, schema, depth)
-            wanted = kinds_named(schema)
-            if wanted and not outcome.wrong and not any(is_of(outcome.value, k) for k in wanted):
-                outcome.fault("wrong-type", f"{shown(outcome.value)} cannot be of all types wanted")
         if isinstance(outcome.value, dict):
             self._object(outcome, outcome.value, schema, depth)
         elif isinstance(outcome.value, list):
@@ -187,6 +184,9 @@ class _Fitting:
                 outcome.adopt(self._branch(outcome.value, part, depth))
         for options in alternatives_of(schema) if not outcome.wrong else ():
             self._any_of(outcome, options, depth)
+        wanted = kinds_named(schema)
+        if wanted and not outcome.wrong and not any(is_of(outcome.value, kind) for kind in wanted):
+            outcome.fault("wrong-type", f"{shown(outcome.value)} cannot be of all types wanted")
 
     def _branch(self, value: JsonValue, schema: object, depth: int) -> _Outcome:
         """Fit a value to one of several schemas: once, and never in a circle."""
@@ -288,14 +288,21 @@ class _Fitting:
         if _fits_plainly(value, schema):
             return value
         # Several schemas may lead to a container, so it is remembered; lone values are cheaper.
-        walk = self._branch(value, schema, depth) if isinstance(value, dict | list) else None
-        found = walk or self.fit(value, schema, depth + 1)
+        contains = isinstance(value, dict | list)
+        found = (
+            self._branch(value, schema, depth) if contains else self.fit(value, schema, depth + 1)
+        )
         outcome.inside(step, found)
         return found.value
 
 
 _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
 _COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_MORE_THAN_A_TYPE = _COMBINING.union(
+    ("enum", "const", "nullable", "properties", "required", "additionalProperties"),
+    ("patternProperties", *_ITEM_KEYWORDS),
+)
+"""The keywords that are read, beside `type`."""
 
 
 def _is_none(value: JsonValue) -> bool:
@@ -354,14 +361,6 @@ def _same(value: JsonValue, choice: object) -> bool:
 
 # --- the arguments of a call ---------------------------------------------------------------------
 
-_UNREAD = (
-    {"description", "title", "default", "examples", "format", "deprecated"}
-    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    | {"minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"}
-)
-"""Keywords that `fit` does not read."""
-
-_PLAIN_KEYWORDS = _UNREAD | {"type"}
 _SILENT_ON_OTHERS = frozenset(
     {"type", "properties", "required", "title", "description"}
     | {"$schema", "$id", "$defs", "definitions"}
@@ -397,7 +396,7 @@ def _signature(schema: Mapping[str, JsonValue]) -> Signature:
     plain = {
         key: value
         for key, value in usual.items()
-        if isinstance(value, Mapping) and value.keys() <= _PLAIN_KEYWORDS
+        if isinstance(value, Mapping) and _MORE_THAN_A_TYPE.isdisjoint(value)
     }
     return Signature(
         {key: _accepted(value.get("type")) for key, value in plain.items()},

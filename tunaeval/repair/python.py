@@ -187,7 +187,7 @@ class PythonReader(JsonReader):
     def _name(self, char: str) -> Step | None:
         if self.draft.open[-1] != "f":
             begins = self._begins_set(char)
-            return self._element if begins else None if begins is None else super()._name(char)
+            return self._item if begins else None if begins is None else super()._name(char)
         window = self._window
         if longest(window, _KEYWORD, WORD_AHEAD) is None:
             return None
@@ -254,7 +254,7 @@ class PythonReader(JsonReader):
         if char != ",":
             return self._after if char else None
         self._window.pos += 1
-        return self._key
+        return self._item
 
     def _lost_comma(self, char: str) -> str | None:
         kind = self.draft.open[-1]

@@ -61,7 +61,7 @@ def is_of(value: JsonValue, kind: object) -> bool:
 
 
 def kinds_named(schema: Schema) -> list[object]:
-    """Return what a schema's `type` names, one or several; some providers write them in capitals."""
+    """Return what a schema's `type` names, one or several; some providers write capitals."""
     named = schema.get("type")
     if type(named) is str:
         return [named.lower()]

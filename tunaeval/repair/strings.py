@@ -105,7 +105,7 @@ class StringReader:
 
     def advance(self) -> bool:
         """Read on, and return whether the string has ended. If not, more text is needed."""
-        window = self._window
+        window, style = self._window, self._style
         self._seen = len(self._out)  # who follows the pieces knows these; later ones may be joined
         while True:
             if len(self._out) > self._seen + STRING_PIECES:
@@ -120,16 +120,21 @@ class StringReader:
             char = text[at] if at < len(text) else self._at(0)
             if not char:
                 return False
-            if char in self._style.closing:
-                if (ended := self._quote_ended()) is not False:
-                    return bool(ended)
+            if char in style.closing:
+                ends = style.ends(window, self._role, self._stops)
+                if ends:
+                    self._end()
+                    window.pos += len(style.quote)
+                    return True
+                if ends is None or not self._goes_on():
+                    return False
             elif char == "\\":
                 if not self._escape():
                     return False
                 continue
             elif char < " ":
                 self._draft.repair("control-character")
-                self._plain, self._encode = self._style.with_controls, controls_escaped
+                self._plain, self._encode = style.with_controls, controls_escaped
                 continue
             self._out.append(escaped(char))
             window.pos += 1
@@ -154,20 +159,16 @@ class StringReader:
         self._out.append(written)
         return written
 
-    def _quote_ended(self) -> bool | None:
-        """Whether the quote here has ended the string; None to wait."""
-        window, style = self._window, self._style
-        ends = style.ends(window, self._role, self._stops)
-        if ends:
-            self._end()
-            window.pos += len(style.quote)
-        elif ends is False and len(style.quote) == 1:
+    def _goes_on(self) -> bool:
+        """Note that the quote here ends nothing; return False to wait."""
+        style = self._style
+        if len(style.quote) == 1:
             self._end_at_stop()
             self._quoted = True
-            if not style.goes_on(window, self._began, self._stops):
-                return None
+            if not style.goes_on(self._window, self._began, self._stops):
+                return False
             self._draft.repair("inner-quote")
-        return ends
+        return True
 
     def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
         """End a string of JSON that was never closed where its frame ends, if that is inside it.
@@ -379,7 +380,7 @@ def _with_backslash(char: str, repair: str) -> Escape:
 
 @lru_cache(maxsize=512)
 def _by_code(chars: str, size: int, *, joins: bool) -> Escape:
-    """What is written for an escape. JSON joins two escapes to a surrogate pair, Python does not."""
+    """What is written for an escape; in JSON two of them may be one character, in Python not."""
     encode = encode_basestring_ascii if joins else encode_basestring
     return encode(chars)[1:-1], size, ""
 
@@ -599,7 +600,7 @@ def text_style(
     ends: Callable[[Window, str, tuple[str, ...]], bool | None] = text_ends,
     repair: str = "",
 ) -> Style:
-    """A text of Python or one of its relatives, in one quote or three; without `escapes` a raw one."""
+    """A text of Python or one of its relatives; without `escapes` a raw one."""
     lone = len(quote) == 1
     char = rf"[^{quote[0]}\"\\]"
     sound = "" if escapes is None else rf"""(?:\\["\\nrt]{char}*+)*+"""

@@ -129,25 +129,7 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
     Where it is false, there may still be nothing odd.
     """
     strings = [*outer]
-    level: list[JsonValue] = [arguments]
-    for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
-        below: list[JsonValue] = []
-        for container in level:
-            if type(container) is dict:
-                strings += container
-                container = container.values()
-            for item in container:
-                kind = type(item)
-                if kind is str:
-                    strings.append(item)
-                elif kind is dict or kind is list:
-                    below.append(item)
-                elif kind is float and not -_LARGE < item < _LARGE:
-                    return False
-        if not below:
-            break
-        level = below
-    else:
+    if not _gather(arguments, strings):
         return False
     if len(piece) > MAX_DIGITS and has_long_number(piece, 0, len(piece)):
         return False
@@ -158,6 +140,28 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
     if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
         return False
     return "\x00" not in joined
+
+
+def _gather(arguments: JsonObject, strings: list[str]) -> bool:
+    """Add all keys and strings; return False at a large number, or where it is nested deeply."""
+    level: list[JsonValue] = [arguments]
+    for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
+        below: list[JsonValue] = []
+        for outer in level:
+            if type(outer) is dict:
+                strings += outer
+            for item in outer.values() if type(outer) is dict else outer:
+                kind = type(item)
+                if kind is str:
+                    strings.append(item)
+                elif kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and not -_LARGE < item < _LARGE:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
 
 
 def has_long_number(text: str, start: int, end: int) -> bool:
