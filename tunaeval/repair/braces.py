@@ -48,7 +48,7 @@ class BraceReader(JsonReader):
         if not lost:
             return None if lost is None else super()._begin(char, role)
         self.draft.repair("missing-quote")
-        self.draft.begin_value()
+        self.draft.begin_value('"')
         self._window.pos -= len(self._mark)  # as if it were there
         style = marked_style(self._mark)
         return self._begin_string(style, role, self.draft.pieces, self._behind_string)

@@ -322,7 +322,7 @@ class PythonReader(JsonReader):
         if not isinstance(style, Style):
             return None
         window.pos += len(word)
-        self.draft.begin_value()
+        self.draft.begin_value('"')
         return self._begin_string(style, role, self.draft.pieces, self._behind_string)
 
     def _style(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style | bool | None:
@@ -341,10 +341,8 @@ class PythonReader(JsonReader):
         style = self._style(char) if char else None
         if not isinstance(style, Style):
             return None if style is None else self._after
-        pieces.pop()
-        joined = self._begin_string(style, "value", pieces, self._behind_string)
-        pieces.pop()
-        return joined
+        pieces.pop()  # the quote behind the text before
+        return self._begin_string(style, "value", pieces, self._behind_string)
 
     # --- going on behind what cannot be read -------------------------------------------------
 

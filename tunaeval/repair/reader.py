@@ -384,7 +384,7 @@ class JsonReader:
         if (style := self._style(char)) is None:
             return None
         if isinstance(style, Style):
-            self.draft.begin_value()
+            self.draft.begin_value('"')
             return self._begin_string(style, role, self.draft.pieces, self._behind_string)
         if char in dialect.brackets:
             self.draft.begin_value()
@@ -399,8 +399,10 @@ class JsonReader:
         return self._dialect.styles.get(char, False)
 
     def _begin_string(self, style: Style, role: str, out: list[str], then: Step) -> Step:
-        """Read a string into `out`; return the step that reads on, or `then` behind its end."""
-        out.append('"')
+        """Read a string into `out`, where the quote before it is already written.
+
+        Return the step that reads on, or `then` behind the end.
+        """
         stops = self._string_stops
         string = StringReader(self._window, self.draft, out, style, role=role, stops=stops)
         if string.advance():
@@ -420,8 +422,7 @@ class JsonReader:
         draft = self.draft
         if (atom := read(self._window, draft, self._stops)) is None:
             return None
-        draft.begin_value()
-        draft.pieces.append(atom)
+        draft.begin_value(atom)
         return self._after
 
     def _open(self, kind: str, at: int) -> Step:
@@ -473,8 +474,7 @@ class JsonReader:
                 return False
         window.pos = found.end()
         draft.begin_member(found["key"])
-        draft.begin_value()
-        draft.pieces.append(text or found["atom"])
+        draft.begin_value(text or found["atom"])
         return True
 
     def _after(self) -> Step | None:
@@ -532,7 +532,7 @@ class JsonReader:
         """Read a key, which begins with `char`."""
         style = self._style(char)
         if isinstance(style, Style):
-            self._bare_key, pieces = False, list[str]()
+            self._bare_key, pieces = False, ['"']
             return self._begin_string(style, "key", pieces, lambda: self._named("".join(pieces)))
         self._bare_key = True
         word = None if style is None else longest(self._window, self._dialect.bare_key)

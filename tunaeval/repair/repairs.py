@@ -109,14 +109,16 @@ class Draft:
         self._levels: set[str] = set()
         """The levels of the repairs that are noted."""
 
-    def begin_value(self) -> None:
-        """Write the key or the comma that waited for a value."""
+    def begin_value(self, written: str = "") -> None:
+        """Write the key or the comma that waited for a value, and the beginning of it."""
         if self.pending:
             self.pieces.append(self.pending)
             self.pending = ""
         elif self.comma is not None:
             self.pieces.append(",")
         self.comma = None
+        if written:
+            self.pieces.append(written)
 
     def begin_member(self, key: str) -> None:
         """Keep a key, written as JSON, until its value begins."""
