@@ -12,10 +12,10 @@ from tunaeval.formats import FORMATS
 from tunaeval.grammar import Format
 
 _SOUND = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
-_BEHIND = ("tools", "success", "repair.reader", "repair.literals", "parsing.scanner",
+_BEHIND = ("tools", "success", "parsing.scanner",
            "parsing.message", "parsing.closings", "parsing.marks", "grammar.faults",
-           "grammar.patterns", "repair.values", "types.exchange", "types.roles", "registry",
-           "wanted", "window")  # fmt: skip
+           "grammar.patterns", "types.exchange", "types.roles", "registry",
+           "wanted")  # fmt: skip
 """What a block as its format writes it needs nothing of."""
 
 

@@ -536,10 +536,8 @@ class JsonReader:
             return self._begin_string(style, "key", pieces, lambda: self._named("".join(pieces)))
         self._bare_key = True
         word = None if style is None else longest(self._window, self._dialect.bare_key)
-        return None if word is None else self._bare(word, char)
-
-    def _bare(self, word: str, char: str) -> Step | None:
-        """Read a key without quotes."""
+        if word is None:
+            return None
         if not word:
             raise UnreadableError("invalid-json", f"{char!r} where a key was expected")
         if self._dialect.bare_key_repair:
@@ -563,14 +561,14 @@ class JsonReader:
             if repair:
                 self.draft.repair(repair)
             window.pos += 2 if window.text.startswith("=>", window.pos) else 1
-        elif dialect.signs_may_lack and not self._bare_key and self._begins_value(char):
+        elif (
+            dialect.signs_may_lack and not self._bare_key
+            and (char in dialect.styles or char in "{[-" or char.isalnum())
+        ):  # fmt: skip
             self.draft.repair("missing-colon")
         else:
             raise UnreadableError("invalid-json", f"{char!r} where a colon was expected")
         return self._value
-
-    def _begins_value(self, char: str) -> bool:
-        return char in self._dialect.styles or char in "{[-" or char.isalnum()
 
 
 def read_json(text: str) -> Read | Unreadable:

@@ -108,9 +108,6 @@ class StringReader:
         window, style = self._window, self._style
         self._seen = len(self._out)  # who follows the pieces knows these; later ones may be joined
         while True:
-            if len(self._out) > self._seen + STRING_PIECES:
-                self._out[self._seen :] = ["".join(self._out[self._seen :])]
-                self._seen += 1
             text, at = window.text, window.pos
             run = self._plain.match(text, at)
             if run and (end := run.end()) > at:
@@ -136,8 +133,14 @@ class StringReader:
                 self._draft.repair("control-character")
                 self._plain, self._encode = style.with_controls, controls_escaped
                 continue
-            self._out.append(escaped(char))
+            self._write(escaped(char))
             window.pos += 1
+
+    def _write(self, piece: str) -> None:
+        self._out.append(piece)
+        if len(self._out) > self._seen + STRING_PIECES:
+            self._out[self._seen :] = ["".join(self._out[self._seen :])]
+            self._seen += 1
 
     def take(self, chunk: str) -> str | None:
         """Read on in a chunk, if no character of it needs thought; a last backslash may wait.
@@ -235,19 +238,19 @@ class StringReader:
             if repair == "invalid-escape":
                 self._literal = True
                 self._release(literal=True)
-            self._out.append(written)
+            self._write(written)
         self._window.pos += size
         return True
 
     def _keep_back(self, raw: str) -> None:
         r"""Write \b or \f so that it can still become a character or two."""
         if self._literal:
-            self._out.append("\\\\b" if raw == "\b" else "\\\\f")
+            self._write("\\\\b" if raw == "\b" else "\\\\f")
             return
         if self._released is None:
             self._released, self._out = self._out, []
             self._seen = 0
-        self._out.append(raw)
+        self._write(raw)
 
     def _release(self, *, literal: bool) -> None:
         if self._released is None:
