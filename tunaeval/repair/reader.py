@@ -201,7 +201,7 @@ _SPACE = re.compile(rf"[{SPACES}]++")
 _STRING = f'"{JSON_STYLES[chr(34)].plain.pattern}"'
 _SOUND_MEMBER = re.compile(
     rf"[{SPACES}]*+(?P<key>{_STRING})[{SPACES}]*+:[{SPACES}]*+"
-    rf"(?:(?P<text>{_STRING})|(?P<atom>{NUMBER.pattern}|{'|'.join(WORDS)})(?=[{SPACES},}}]))"
+    rf"(?:(?P<text>{_STRING})|(?P<atom>{NUMBER.pattern}|{'|'.join(WORDS)}))(?=[{SPACES}]*+[,}}])"
 )
 
 
