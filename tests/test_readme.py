@@ -30,9 +30,7 @@ import yaml
 from tests.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
-from tunaeval.repair import REPAIRS
-from tunaeval.repair.atoms import ARITHMETIC
-from tunaeval.repair.fitted import TYPE_REPAIRS
+from tunaeval.repair import ARITHMETIC, REPAIRS, TYPE_REPAIRS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -32,9 +32,6 @@ Objects that share others can be small, and as text larger than any memory.
 MAX_DIGITS = 4300
 """Digits of a number: what Python turns into a number, and back, unless it is set otherwise."""
 
-EXACT_DIGITS = 18
-"""Numbers of so many characters are the same to every decoder of JSON: they fit into 64 bits."""
-
 MAX_REPAIRS = 64
 """Repairs of one value that are listed; others are made, too. A level once needed stays listed."""
 

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.parsing.fitting import bent, fits, undeclared
-from tunaeval.repair import fit
-from tunaeval.types import Span, Tools, ToolSpec
+from tunaeval.repair import fit, fits, undeclared
+from tunaeval.types import Tools, ToolSpec
 
-SPAN = Span(3, 9)
 NAMES = st.sampled_from(["a", "b", "c", "n" * 70])
 TYPES = st.sampled_from(
     ["string", "integer", "number", "boolean", "null", "array", "object", "INTEGER", "text"]
@@ -43,18 +41,6 @@ SCHEMAS = st.fixed_dictionaries(
         "additionalProperties": st.booleans(),
     },
 )
-
-
-@given(arguments=st.dictionaries(NAMES, VALUES), schema=SCHEMAS)
-def test_types_alone_bend_as_the_schema_does(
-    arguments: dict[str, object], schema: dict[str, object]
-) -> None:
-    found = bent("f", arguments, Tools([ToolSpec("f", parameters=schema)]), SPAN)
-    if found is not None:
-        fitted = fit(arguments, schema, span=SPAN)
-        assert repr(found) == repr((fitted.value, list(fitted.repairs)))
-        assert not fitted.faults
-        assert not undeclared(arguments, schema)
 
 
 @given(arguments=st.dictionaries(NAMES, VALUES), schema=SCHEMAS)
@@ -96,10 +82,3 @@ def test_what_a_schema_says_beyond_a_type_is_asked(
     tools = Tools([ToolSpec("f", parameters=parameters)])
     assert fits("f", {"a": fitting}, tools)
     assert not fits("f", {"a": odd}, tools)
-
-
-def test_a_type_is_bent_from_the_types_alone() -> None:
-    parameters = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    found = bent("f", {"n": "3"}, Tools([ToolSpec("f", parameters=parameters)]), SPAN)
-    assert found is not None
-    assert found[0] == {"n": 3}

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.repair.test_odd_strings import in_pieces
 from tunaeval import parse
-from tunaeval.repair import Read, read_json
-from tunaeval.repair.between import ODD_SPACES
+from tunaeval.repair import ODD_SPACES, Read, read_json
 
 VALUES: Any = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text("ab \xa0", max_size=3),

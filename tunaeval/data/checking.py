@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import orjson
 
-from tunaeval.parsing import fits
+from tunaeval.repair import fits
 from tunaeval.showing import brief, counted
 from tunaeval.types import Message, ToolCall
 from tunaeval.types.runs import Suite

@@ -24,7 +24,6 @@ from .api import (
     stream,
 )
 from .collect import Kind
-from .fitting import fits
 from .live import TILES, Event, arguments_text
 from .message import read_message, structured_only
 from .reader import AnyTools, Reader, Stream, known_tools, reader_of
@@ -40,7 +39,6 @@ __all__ = [
     "abstaining_names",
     "arguments_text",
     "auto",
-    "fits",
     "format_named",
     "formats",
     "instructions",

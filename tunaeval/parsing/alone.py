@@ -15,11 +15,11 @@ import orjson
 
 from tunaeval.grammar import Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS, MAX_FAST
-from tunaeval.repair import ATOMS, nothing_hidden
-from tunaeval.types import JsonObject, Level, ParseResult, ToolCall, Tools
+from tunaeval.repair import ATOMS, fits, nothing_hidden
+from tunaeval.types import JsonObject, Level, ParseResult, Span, ToolCall, Tools
 
-from .fitting import fits
-from .made import call_of, result_of
+from .collect import new_result
+from .judge import new_call
 
 if TYPE_CHECKING:
     from .judge import Objects
@@ -50,7 +50,7 @@ def text_reader(form: Format) -> TextReader:
         if last + behind != len(text) or last - first > MAX_FAST:
             return None
         call = decode(text, first, last, tools)
-        return result_of((call,), "", None) if call else None
+        return new_result((call,), outcome="calls") if call else None
 
     return read
 
@@ -106,6 +106,6 @@ def _decoder(form: Format) -> Callable[[str, int, int, Tools | None], ToolCall |
             return None
         if tools is not None and not fits(name, arguments, tools):
             return None
-        return call_of(name, arguments, format_name, (first, last), None)
+        return new_call(name, arguments, None, format_name, Span(first, last))
 
     return decode

@@ -14,12 +14,13 @@ from typing import Literal, TypeAlias
 
 from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
-from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, outcome_of
+from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, cheap, outcome_of
 from tunaeval.window import Reading
 
 from .judge import Verdict
 from .live import Event, LiveCall, LiveObject, event
-from .made import result_of
+
+new_result = cheap(ParseResult)
 
 JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
@@ -258,13 +259,13 @@ class Collector:
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
-        return result_of(
+        return new_result(
             tuple(self.calls),
             self.pieces.text_of("content", text),
             self.pieces.text_of("reasoning", text) if self.has_reasoning else None,
             tuple(self._diagnoses),
+            self.truncated,
             outcome_of(self.calls, attempted=bool(self._attempted), cut=True in self._attempted),
-            truncated=self.truncated,
         )
 
 

@@ -19,11 +19,14 @@ from tunaeval.repair import (
     Read,
     Unreadable,
     begins_soundly,
+    decode_at,
     fit,
-    has_long_number,
+    fits,
+    misplaced,
     read_json,
     repair_of,
-    scan,
+    undeclared,
+    unwrapped,
 )
 from tunaeval.types import (
     ARGUMENTS_KEYS,
@@ -37,15 +40,14 @@ from tunaeval.types import (
     Span,
     ToolCall,
     Tools,
+    cheap,
 )
 from tunaeval.window import Window
-
-from .fitting import bent, fits, misplaced, undeclared, unwrapped
-from .made import call_of
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}
 _QUOTE_SIGNS = frozenset(QUOTES)
+new_call = cheap(ToolCall)
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
@@ -103,7 +105,7 @@ def judge(
         name, arguments = value[word.name], value.get(word.arguments)
         call = sound_call(name, arguments, form.name, span, tools)
         if call:
-            return _new_tuple(Verdict, (call, (), True, False))
+            return Verdict(call, (), True, False)
     claim = _claim(value, word, span, truncated=read.truncated)
     attempt, fault = _claim_fault(claim, read, tools, marked=form.marked)
     arguments = fault or _arguments(claim, tools, span)
@@ -112,22 +114,22 @@ def judge(
         forbidden = first_forbidden(repairs, level)
         arguments = refusal(forbidden) if forbidden else arguments
     if isinstance(arguments, Note):
-        return _new_tuple(Verdict, (None, (arguments,), attempt, claim.truncated))
+        return Verdict(None, (arguments,), attempt, claim.truncated)
     notes = (*read.notes, *claim.notes)
     if len(claim.value) > 2:
         notes += tuple(_misplaced(claim, arguments, tools))
     if tools is not None and not fits(claim.name, arguments, tools):
         arguments, fitting, more = _fitted(claim.name, arguments, tools, span, level)
         repairs, notes = (*repairs, *fitting), (*notes, *more)
-    call = call_of(claim.name, arguments, form.name, span, _id(claim), repairs=repairs)
-    return _new_tuple(Verdict, (call, notes, True, claim.truncated))
+    call = new_call(claim.name, arguments, _id(claim), form.name, span, repairs)
+    return Verdict(call, notes, True, claim.truncated)
 
 
 def sound_call(
     name: JsonValue,
     arguments: JsonValue,
     format_name: str,
-    where: tuple[int, int] | None,
+    span: Span | None,
     tools: Tools | None,
     *,
     id_: str | None = None,
@@ -140,15 +142,13 @@ def sound_call(
         return None
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
-    return call_of(name, arguments, format_name, where, id_)
+    return new_call(name, arguments, id_, format_name, span)
 
 
 def _fitted(
     name: str, arguments: JsonObject, tools: Tools, span: Span, level: Level
 ) -> tuple[JsonObject, Sequence[Repair], list[Note]]:
     """The arguments as the tool asks for them, what was repaired, and what does not fit."""
-    if level != "strict" and (plain := bent(name, arguments, tools, span)) is not None:
-        return *plain, []
     wrapped: tuple[Repair, ...] = ()
     schema = tools[name].parameters
     if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
@@ -372,9 +372,6 @@ _REFUSED_AS = {
 }
 
 
-_new_tuple = tuple.__new__
-
-
 def _kind(value: object) -> str:
     names = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
     return "nothing" if value is None else names.get(type(value), "a number")
@@ -395,9 +392,9 @@ def object_at(
     key = base + at, stops
     if known is not None and (before := known.get(key)):
         return before[0], before[1] - base
-    sound = scan(text, at) if begins_soundly(text, at) else None
-    if isinstance(sound, tuple) and not has_long_number(text, at, sound[1]):
-        read: Read | Unreadable = _new_tuple(Read, (sound[0], (), sound[2], False))
+    sound = decode_at(text, at) if begins_soundly(text, at) else None
+    if sound is not None:
+        read: Read | Unreadable = Read(sound[0], (), sound[2])
         end = sound[1]
     else:
         window = Window(text, final=True)
@@ -409,6 +406,3 @@ def object_at(
     if known is not None and len(known) < KEPT_OBJECTS:
         known[key] = read, base + end
     return read, end
-
-
-_new_tuple = tuple.__new__

@@ -26,6 +26,7 @@ from tunaeval.types import (
     Span,
     ToolCall,
     Tools,
+    cheap,
 )
 
 from .typing import line_end
@@ -79,45 +80,12 @@ class Event:
     diagnosis: Diagnosis | None = None
 
 
-class _Fresh:
-    """Has the slots of `Event`, and is cheap to fill; becomes an event by its `__class__`."""
-
-    __slots__ = Event.__slots__
-    kind: EventKind
-    span: Span
-    text: str
-    index: int | None
-    name: str | None
-    call: ToolCall | None
-    diagnosis: Diagnosis | None
+_new_event = cheap(Event)
 
 
-def event(
-    kind: EventKind,
-    start: int,
-    end: int,
-    text: str = "",
-    *,
-    index: int | None = None,
-    name: str | None = None,
-    call: ToolCall | None = None,
-    diagnosis: Diagnosis | None = None,
-) -> Event:
-    """Make an event at a quarter of the cost: streams make one for each chunk."""
-    fresh: Any = _Fresh()
-    fresh.kind = kind
-    fresh.span = _new_tuple(Span, (start, end))
-    fresh.text = text
-    fresh.index = index
-    fresh.name = name
-    fresh.call = call
-    fresh.diagnosis = diagnosis
-    fresh.__class__ = Event
-    made: Event = fresh
-    return made
-
-
-_new_tuple = tuple.__new__
+def event(kind: EventKind, start: int, end: int, text: str = "", **more: Any) -> Event:
+    """Make an event at a span at half of the cost: streams make one for each chunk."""
+    return _new_event(kind, Span(start, end), text, **more)
 
 
 class LiveCall:

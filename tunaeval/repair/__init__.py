@@ -1,77 +1,54 @@
-"""Nearly right to right, every repair named."""
+"""Reads nearly-JSON and fits values to schemas, with every repair named."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tunaeval.later import imported_later
-
-if TYPE_CHECKING:
-    # For type checkers; at run time each is imported when it is asked for.
-    from .braces import BRACE_KEY, BraceReader, object_reader
-    from .fitted import Fault, Fitted, fit_types
-    from .json import JsonReader
-    from .kinds import UNBENT, kind_of, of_text
-    from .literals import PYTHON_NAME
-    from .python import PythonReader
-    from .references import ANY, admitted, member, member_or_item, resolved
-    from .repairs import REPAIRS, repair_of
-    from .schema import fit
-    from .sound import ATOMS, has_long_number, nothing_hidden
-    from .values import (
-        QUOTES,
-        Note,
-        Read,
-        Unreadable,
-        begins_soundly,
-        not_json,
-        scan,
-        too_deep,
-    )
-    from .whole import read_json
-
-_HOMES = {
-    "ANY": "references",
-    "ATOMS": "sound",
-    "BRACE_KEY": "braces",
-    "BraceReader": "braces",
-    "Fault": "fitted",
-    "Fitted": "fitted",
-    "JsonReader": "json",
-    "REPAIRS": "repairs",
-    "Note": "values",
-    "PYTHON_NAME": "literals",
-    "PythonReader": "python",
-    "QUOTES": "values",
-    "Read": "values",
-    "UNBENT": "kinds",
-    "Unreadable": "values",
-    "admitted": "references",
-    "begins_soundly": "values",
-    "fit": "schema",
-    "fit_types": "fitted",
-    "has_long_number": "sound",
-    "kind_of": "kinds",
-    "member": "references",
-    "member_or_item": "references",
-    "not_json": "values",
-    "nothing_hidden": "sound",
-    "object_reader": "braces",
-    "of_text": "kinds",
-    "read_json": "whole",
-    "repair_of": "repairs",
-    "resolved": "references",
-    "scan": "values",
-    "too_deep": "values",
-}
+from .braces import BRACE_KEY, BraceReader, object_reader
+from .fitting import (
+    TYPE_REPAIRS,
+    Fault,
+    Fitted,
+    Signature,
+    fit,
+    fits,
+    misplaced,
+    signature_of,
+    undeclared,
+    unwrapped,
+)
+from .python import PYTHON_NAME, PythonReader
+from .reader import ARITHMETIC, JsonReader, read_at_once, read_json
+from .repairs import REPAIRS, repair_of
+from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
+from .values import (
+    ATOMS,
+    NUMBER,
+    ODD_SPACES,
+    QUOTES,
+    SPACES,
+    Note,
+    Read,
+    Unreadable,
+    begins_soundly,
+    decode_at,
+    has_long_number,
+    not_json,
+    nothing_hidden,
+    read_sound,
+    scan,
+)
 
 __all__ = [
     "ANY",
+    "ARITHMETIC",
     "ATOMS",
     "BRACE_KEY",
+    "NUMBER",
+    "ODD_SPACES",
     "PYTHON_NAME",
     "QUOTES",
     "REPAIRS",
+    "SPACES",
+    "TYPE_REPAIRS",
     "UNBENT",
     "BraceReader",
     "Fault",
@@ -80,24 +57,29 @@ __all__ = [
     "Note",
     "PythonReader",
     "Read",
+    "Signature",
     "Unreadable",
     "admitted",
     "begins_soundly",
+    "decode_at",
     "fit",
-    "fit_types",
+    "fits",
     "has_long_number",
     "kind_of",
     "member",
     "member_or_item",
+    "misplaced",
     "not_json",
     "nothing_hidden",
     "object_reader",
     "of_text",
+    "read_at_once",
     "read_json",
+    "read_sound",
     "repair_of",
     "resolved",
     "scan",
-    "too_deep",
+    "signature_of",
+    "undeclared",
+    "unwrapped",
 ]
-
-__getattr__ = imported_later(__name__, _HOMES)

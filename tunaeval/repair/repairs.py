@@ -1,17 +1,14 @@
 """What can be repaired in nearly-JSON, at which level, and the draft that a reader writes.
 
 The draft is sound JSON at any moment, once the brackets that are still open are closed: a comma or
-a key is held back until the value behind it begins. What was written is never taken back, but for
-the bracket of what turns out to be no tuple or no dictionary of Python.
+a key waits until the value behind it begins. What was written is never taken back, but for the
+bracket of what turns out to be no tuple or no dictionary of Python.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from tunaeval.limits import MAX_REPAIRS
-from tunaeval.types import Repair, Span
+from tunaeval.types import Repair, Span, cheap
 from tunaeval.window import Window
 
 REPAIRS = {
@@ -44,7 +41,10 @@ REPAIRS = {
     "extra-closer": ("lenient", "a bracket that closes nothing"),
     "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
 }
-"""Every repair of JSON: its level, and what was found."""
+"""Every repair of JSON: its level, and what was found.
+
+Repairs of level "standard" change no value; those of level "lenient" lose or guess.
+"""
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
 """What ends a bracket, by its kind. Only Python has more than two kinds.
@@ -58,14 +58,14 @@ OPENED = {"{": "{", "[": "[", "(": "[", "**": "", "f": "{"}
 CLOSED = {"{": "}", "[": "]", "(": "]", "(,": "]", "{,": "]", "**": "", "f": "}"}
 """What is written for its end."""
 
-_CONTROL = re.compile(r"[\x00-\x1f]")
 _new_tuple = tuple.__new__
-_NO_LEVELS: frozenset[str] = frozenset()
-_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+repair_of = cheap(Repair)
+"""Make a `Repair` in half the time that its own class takes."""
 
 
 class UnreadableError(Exception):
-    """How a deep step gives up; never leaves this package."""
+    """Raised by a step to give up; never leaves this package."""
 
     def __init__(self, code: str, message: str, *, cut: bool = False) -> None:
         self.code = code
@@ -84,15 +84,13 @@ class CutError(Exception):
 class Draft:
     """What has been understood, as pieces of sound JSON, and what was repaired for it."""
 
-    __slots__ = (
-        "_levels", "_lost_comma", "_noted", "_outer", "_trailing_comma", "_window", "comma",
-        "groups", "open", "pending", "pieces",
-    )  # fmt: skip
-
     def __init__(
         self, window: Window, outer: str = "", trailing_comma: str = "trailing-comma"
     ) -> None:
-        """`outer` ends what is around the value: it closes whatever is still open."""
+        """`outer` ends what is around the value: it closes whatever is still open.
+
+        `trailing_comma` is the repair of a comma before a closer.
+        """
         self.pieces: list[str] = []
         self.open: list[str] = []
         """The kinds of brackets that are open; see `CLOSER`."""
@@ -100,32 +98,35 @@ class Draft:
         """A key with its colon, written when its value begins."""
         self.comma: int | None = None
         """Where a comma was read; it is written when something follows it."""
+        self.groups: list[int] = []
+        """Which pieces open what may be a tuple."""
         self._window = window
         self._outer = outer
         self._trailing_comma = trailing_comma
-        self.groups: list[int] = []
-        """Which pieces open what may be a tuple."""
         self._lost_comma = 0
         """How many pieces there were right behind a closer that lost the comma before it."""
         self._noted: list[tuple[str, int]] = []
-        self._levels = _NO_LEVELS
+        self._levels: set[str] = set()
+        """The levels of the repairs that are noted."""
 
-    def begin_value(self) -> None:
-        """Write what was held back until a value came."""
+    def begin_value(self, written: str = "") -> None:
+        """Write the key or the comma that waited for a value, and the beginning of it."""
         if self.pending:
             self.pieces.append(self.pending)
             self.pending = ""
         elif self.comma is not None:
             self.pieces.append(",")
         self.comma = None
+        if written:
+            self.pieces.append(written)
 
-    def hold_key(self, key: str) -> None:
-        """Hold a key, written as JSON, back until its value begins."""
+    def begin_member(self, key: str) -> None:
+        """Keep a key, written as JSON, until its value begins."""
         self.pending = f"{key}:" if self.comma is None else f",{key}:"
         self.comma = None
 
     def close(self, char: str) -> bool:
-        """A closer: of what is open, or of something around it; false if it is of nothing."""
+        """Close what the closer `char` ends; return False if it ends nothing that is open."""
         opened = self.open
         if CLOSER[opened[-1]] != char and char not in [CLOSER[kind] for kind in opened]:
             if char == self._outer:
@@ -139,12 +140,11 @@ class Draft:
             self._lost_comma = len(self.pieces) + 1
         while CLOSER[opened[-1]] != char:
             self.repair("missing-closer")
-            self._end()
-        self._end()
+            self._close_innermost()
+        self._close_innermost()
         return True
 
-    def _end(self) -> None:
-        """The innermost bracket is closed."""
+    def _close_innermost(self) -> None:
         kind, pieces = self.open.pop(), self.pieces
         if kind[0] == "(":
             at = self.groups.pop()
@@ -162,29 +162,23 @@ class Draft:
         self.pieces += [CLOSED[kind] for kind in reversed(self.open)]
 
     def written(self) -> str:
-        """The whole text, once it is complete.
+        """Return the whole text, once it is complete.
 
-        Its pieces, which may take many times as much, are let go, but for a bracket and a key.
+        The pieces, which may take many times its memory, are dropped, but for a bracket and a key.
         """
         written = "".join(self.pieces)
         self.pieces = self.pieces[:2]
         return written
 
     def repair(self, code: str, at: int | None = None) -> None:
-        """Note a repair, at the window's position unless said otherwise."""
-        if self.lists_no_more(code):
-            return
-        if len(self._noted) >= MAX_REPAIRS:
-            self._levels |= {REPAIRS[code][0]}
-        self._noted.append((code, self._window.offset if at is None else at))
+        """Note a repair at the offset `at`, by default the window's.
 
-    def lists_no_more(self, code: str) -> bool:
-        """Whether so many repairs are noted that one more of this kind is not."""
-        if len(self._noted) < MAX_REPAIRS:
-            return False
-        if not self._levels:
-            self._levels = frozenset(REPAIRS[listed][0] for listed, _ in self._noted)
-        return REPAIRS[code][0] in self._levels
+        Beyond `MAX_REPAIRS` only the first repair of a level that has none yet is noted.
+        """
+        level = REPAIRS[code][0]
+        if len(self._noted) < MAX_REPAIRS or level not in self._levels:
+            self._noted.append((code, self._window.offset if at is None else at))
+            self._levels.add(level)
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
@@ -195,35 +189,3 @@ class Draft:
                 for code, at in self._noted
             ]
         )
-
-
-class _Repair:
-    """The same slots as `Repair`, cheap to fill; becomes one by its `__class__`."""
-
-    __slots__ = Repair.__slots__
-    code: str
-    message: str
-    span: Span | None
-    level: str
-
-
-def repair_of(code: str, message: str, span: Span | None, level: str = "standard") -> Repair:
-    """A repair, made in half the time that its own class takes."""
-    repair: Any = _Repair()
-    repair.code, repair.message, repair.span, repair.level = code, message, span, level
-    repair.__class__ = Repair
-    return repair  # type: ignore[no-any-return]  # its class is Repair by now
-
-
-def escaped(char: str) -> str:
-    """A character as it stands inside a JSON string."""
-    if char in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[char]
-    return char if char >= " " else f"\\u{ord(char):04x}"
-
-
-def controls_escaped(text: str) -> str:
-    """The inside of a JSON string without raw control characters: one pass for each kind."""
-    while control := _CONTROL.search(text):
-        text = text.replace(control[0], escaped(control[0]))
-    return text

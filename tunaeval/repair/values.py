@@ -1,28 +1,48 @@
-"""JSON text to values, with the project's one rule for each thing JSON leaves open.
+r"""JSON text to values, with the project's one rule for each thing JSON leaves open.
 
 Integers stay integers of any size up to `MAX_DIGITS` digits. NaN, Infinity and numbers too large
 for a float are invalid. Of duplicate keys the last wins, with a note. Lone surrogates and NUL are
 kept as they are, with a note. Nesting beyond `MAX_DEPTH` is refused.
+
+There are two decoders. orjson is fast, but does not report what is odd: it keeps the last of
+duplicate keys, makes floats of integers beyond 64 bits, and accepts NUL and deep nesting. So its
+value counts only if `nothing_hidden` finds nothing of that; else the standard library's decoder
+reads the text again. Overwritten keys are found by counting quotes: every key and string that
+arrived has two in the text, and one for each quote inside it; a key that was overwritten leaves two
+too many. An escape spelled `\u0022` could hide that, so with quotes inside strings there is none.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_FAST
+from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
 from tunaeval.types import JsonObject, JsonValue, Repair
+
+SPACES = " \t\r\n"
+"""White space as JSON knows it."""
+
+ODD_SPACES = (
+    "\v\f\x85\xa0\u1680\u200b\u2028\u2029\u202f\u205f\u2060\u3000"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
+"""White space that JSON does not know: text that was copied from a page or a document has it."""
 
 QUOTES = "\"'“”‘’"
 """Characters that begin a string of nearly-JSON."""
 
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?P<real>(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)")
+"""A number of JSON; an integer if nothing of it is in the group `real`."""
+
+begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
+"""Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
 
 
 class Note(NamedTuple):
@@ -36,7 +56,7 @@ class Note(NamedTuple):
 class Unreadable:
     """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound.
 
-    `cut`: the text ended before it could be told.
+    `cut`: the text ended before more could be known.
     """
 
     code: str
@@ -55,38 +75,112 @@ class Read(NamedTuple):
     truncated: bool = False
 
 
-class _DuplicateKeyError(Exception):
-    pass
+Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
+"""A value, the index behind it, and what is odd about it."""
 
 
-def _float(text: str) -> float:
-    value = float(text)
-    if isinf(value):
-        raise ValueError(f"the number {text[:40]} is too large for a float")
-    return value
+def read_sound(text: str, start: int = 0, end: int | None = None) -> JsonObject | None:
+    """Return the object that this stretch of text is, if it is sound JSON and nothing is odd.
+
+    None says nothing but that: `decode_at` may still find a value. A long text is not looked at,
+    because the fast decoder takes a buffer of twelve times its size.
+    """
+    piece = text[start:end]
+    if len(piece) > MAX_FAST:
+        return None
+    try:
+        value = orjson.loads(piece)
+    except orjson.JSONDecodeError:
+        return None
+    return value if type(value) is dict and nothing_hidden(value, piece, ()) else None
 
 
-def _constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON value")
+def decode_at(text: str, at: int) -> Decoded | None:
+    """Return the sound value that begins at `at`; None if there is none, or a number too long."""
+    found = scan(text, at)
+    if isinstance(found, Unreadable) or has_long_number(text, at, found[1]):
+        return None
+    return found
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise _DuplicateKeyError
-    return value
+def decode(text: str) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
+    """Decode a text that a reader wrote, and say what is odd about its value."""
+    value = read_sound(text)
+    if value is not None:
+        return value, ()
+    found = scan(text, 0)
+    return found if isinstance(found, Unreadable) else (found[0], found[2])
 
 
-_raw_decode = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_float, parse_constant=_constant
-).raw_decode
+# --- what the fast decoder does not report -------------------------------------------------------
+
+ATOMS = frozenset({int, bool, type(None)})
+"""What hides nothing: integers of more than 64 bits arrive as floats."""
+
+_LARGE = float(2**63)
+_LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
+_STEP = MAX_DIGITS // 2
+_RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 
 
-begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
-"""Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
+def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
+    """Whether `piece` contains nothing but `arguments` and, around them, the texts of `outer`.
+
+    Where it is false, there may still be nothing odd.
+    """
+    strings = [*outer]
+    if not _gather(arguments, strings):
+        return False
+    if len(piece) > MAX_DIGITS and has_long_number(piece, 0, len(piece)):
+        return False
+    inner = piece.count('"') - 2 * len(strings)
+    if "\\" not in piece:
+        return not inner
+    joined = "".join(strings)
+    if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
+        return False
+    return "\x00" not in joined
 
 
-def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unreadable:
+def _gather(arguments: JsonObject, strings: list[str]) -> bool:
+    """Add all keys and strings; return False at a large number, or where it is nested deeply."""
+    level: list[JsonValue] = [arguments]
+    for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
+        below: list[JsonValue] = []
+        for outer in level:
+            if type(outer) is dict:
+                strings += outer
+            for item in outer.values() if type(outer) is dict else outer:
+                kind = type(item)
+                if kind is str:
+                    strings.append(item)
+                elif kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and not -_LARGE < item < _LARGE:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def has_long_number(text: str, start: int, end: int) -> bool:
+    """Whether what may be a number of too many digits (or part of a string) is there.
+
+    A look at every so many characters is enough to know that there is none.
+    """
+    if end - start <= MAX_DIGITS:
+        return False
+    looked = range(start, end, _STEP)
+    if not any(_RUN.match(text, at, end) for at in looked):
+        return False
+    return _LONG_NUMBER.search(text, start, end) is not None
+
+
+# --- the decoder of the standard library ---------------------------------------------------------
+
+
+def scan(text: str, start: int) -> Decoded | Unreadable:
     """Read the sound JSON value that begins at `start`: the value, its end and what is odd.
 
     An error of the decoder counts the lines before it, so what begins late in a text is looked at
@@ -105,18 +199,15 @@ def scan(text: str, start: int) -> tuple[JsonValue, int, tuple[Note, ...]] | Unr
         size *= 4
 
 
-_Scanned: TypeAlias = "tuple[JsonValue, int, tuple[Note, ...]] | Unreadable"
-
-
-def _may_be_cut(found: _Scanned, piece: str) -> bool:
-    """Whether more text could change what a piece of it says."""
+def _may_be_cut(found: Decoded | Unreadable, piece: str) -> bool:
+    """Whether more text could change what was found in a piece of it."""
     near = len(piece) - CUT_TOKEN
     if isinstance(found, Unreadable):
         return found.at > near or found.message.startswith("Unterminated")
     return found[1] > near and piece[found[1] - 1] not in '}]"'
 
 
-def _scan(text: str, start: int) -> _Scanned:
+def _scan(text: str, start: int) -> Decoded | Unreadable:
     notes: list[Note] = []
     try:
         found = _decoded(text, start)  # whose error would keep the pairs that it was found in
@@ -127,39 +218,46 @@ def _scan(text: str, start: int) -> _Scanned:
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     except ValueError as error:
         return Unreadable("invalid-number", str(error).partition(";")[0], start)
-    if too_deep(text, start, end, value):
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    if brackets > MAX_DEPTH and not_json(value):
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     return value, end, (*notes, *_odd_characters(text, start, end, value))
 
 
+def _float(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"the number {text[:40]} is too large for a float")
+    return value
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON value")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise KeyError
+    return value
+
+
+def _decoder(pairs_hook: Callable[[list[tuple[str, Any]]], JsonObject]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=pairs_hook, parse_float=_float, parse_constant=_constant
+    )
+
+
+_raw_decode = _decoder(_unique).raw_decode
+
+
 def _decoded(text: str, start: int) -> tuple[JsonValue, int] | None:
-    """The value and its end, unless a key is there twice."""
+    """Return the value and its end, unless a key is there twice."""
     try:
         value, end = _raw_decode(text, start)
-    except _DuplicateKeyError:
+    except KeyError:
         return None
     return value, end
-
-
-def decode(text: str, *, exact: bool) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
-    r"""The value of a text that a reader wrote, and what is odd about it.
-
-    `exact`: no number is longer than `EXACT_DIGITS`. The fast decoder hides duplicate keys and
-    NUL. A key that was overwritten leaves its quotes behind in the text; an escape spelled
-    `\u0022` could make up for them, so that goes the long way, and so does `\u0000`. So does a
-    long text, because the fast decoder takes a buffer of twelve times its size.
-    """
-    fast = exact and len(text) <= MAX_FAST
-    if fast and ("\\u00" not in text or ("\\u0000" not in text and "\\u0022" not in text)):
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            pass  # half a surrogate pair, or a fault that the other decoder can name
-        else:
-            if orjson.dumps(value).count(b'"') == text.count('"'):
-                return value, ()
-    made = scan(text, 0)
-    return made if isinstance(made, Unreadable) else (made[0], made[2])
 
 
 def _noting_decoder(notes: list[Note]) -> json.JSONDecoder:
@@ -172,42 +270,26 @@ def _noting_decoder(notes: list[Note]) -> json.JSONDecoder:
             notes.append(Note("duplicate-key", f"more than once: {names}; the last one counts"))
         return value
 
-    return json.JSONDecoder(
-        object_pairs_hook=pairs_of, parse_float=_float, parse_constant=_constant
-    )
+    return _decoder(pairs_of)
 
 
-def too_deep(text: str, start: int, end: int, value: JsonValue) -> bool:
-    """Whether `value`, read from that stretch of text, is nested deeper than `MAX_DEPTH`."""
-    if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH:
-        return False
-    level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _inside(outer)]
-        if not level:
-            return False
-    return True
-
-
-def _inside(value: JsonValue) -> list[JsonValue]:
-    """The containers right inside a container."""
-    return [item for item in _items(value) if isinstance(item, dict | list)]
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
     notes = []
     zero = text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0
-    if zero and _any_text(value, lambda item: "\x00" in item):
+    if zero and any("\x00" in each for each in _texts(value)):
         notes.append(Note("nul", "a string contains the character NUL; it is kept"))
     raw = not text.isascii() and _is_no_unicode(text[start:end])
     escaped = text.find("\\u", start, end) >= 0 and _ESCAPED_SURROGATE.search(text, start, end)
-    if raw or (escaped and _any_text(value, _is_no_unicode)):
+    if raw or (escaped and any(map(_is_no_unicode, _texts(value)))):
         notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
     return notes
 
 
 def _is_no_unicode(text: str) -> bool:
-    """Whether a text holds half a surrogate pair: to encode it is ten times as fast as a search."""
+    """Whether a text has half a surrogate pair: encoding it is ten times as fast as a search."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -215,34 +297,30 @@ def _is_no_unicode(text: str) -> bool:
     return False
 
 
-def _any_text(value: JsonValue, odd: Callable[[str], bool]) -> bool:
-    """Whether this is so of any key or string."""
-    todo = [value]
-    while todo:
-        item = todo.pop()
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield all keys and strings."""
+    remaining = [value]
+    while remaining:
+        item = remaining.pop()
         if isinstance(item, str):
-            if odd(item):
-                return True
+            yield item
         elif isinstance(item, dict):
-            todo += [*item, *item.values()]
+            remaining += [*item, *item.values()]
         elif isinstance(item, list):
-            todo += item
-    return False
+            remaining += item
 
 
 def not_json(value: JsonValue) -> str | None:
-    """Why a value made by somebody else could not have come from JSON; None if it could."""
+    """Return why a value made elsewhere could not have come from JSON; None if it could."""
     level: list[JsonValue] = [value]
     for _ in range(MAX_DEPTH + 1):
         if any(isinstance(item, float) and not isfinite(item) for item in level):
             return "NaN and Infinity are no JSON values"
-        # Each once: what holds itself would be more on every level.
+        # Each once: what contains itself would be more on every level.
         outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
         if not outer:
             return None
-        level = [inner for item in outer for inner in _items(item)]
+        level = [
+            inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)
+        ]
     return f"nested deeper than {MAX_DEPTH}"
-
-
-def _items(value: JsonValue) -> list[JsonValue]:
-    return list(value.values() if isinstance(value, dict) else value)

@@ -14,7 +14,7 @@ from tunaeval.matching import (
     likeness,
     ordered_pairs,
 )
-from tunaeval.parsing import fits
+from tunaeval.repair import fits
 from tunaeval.types import ToolCall, Tools
 
 from .attempts import Attempts

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         is_blank,
         text_of,
     )
+    from .makers import cheap
     from .messages import Message, ToolExecution, Usage
     from .parsing import (
         ABSTAINED,
@@ -90,6 +91,7 @@ _HOMES = {
     "UNKNOWN_TOOL": "parsing",
     "Usage": "messages",
     "asked": "conversations",
+    "cheap": "makers",
     "is_blank": "exchange",
     "outcome_of": "parsing",
     "results_of": "conversations",
@@ -134,6 +136,7 @@ __all__ = [
     "Tools",
     "Usage",
     "asked",
+    "cheap",
     "foreign_calls",
     "is_blank",
     "outcome_of",

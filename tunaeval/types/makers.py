@@ -1,0 +1,32 @@
+"""A cheaper constructor for the frozen values of which a parse makes many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field, fields, make_dataclass
+from typing import Any, ParamSpec, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def cheap(cls: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that makes instances of `cls`, a frozen dataclass with slots.
+
+    The constructor of a frozen dataclass calls `object.__setattr__` for each field, which for a
+    short call would take as long as finding and decoding it. A twin class with the same slots is
+    not frozen, and since its slots are the same, its instance may become one of `cls`.
+    """
+    given: Any = cls
+    rows = [
+        (each.name, each.type, field(default=each.default, default_factory=each.default_factory))
+        for each in fields(given)
+    ]
+    twin: Any = make_dataclass(given.__name__, rows, slots=True)
+
+    def make(*values: P.args, **named: P.kwargs) -> T:
+        made = twin(*values, **named)
+        made.__class__ = given
+        return made  # type: ignore[no-any-return]  # its class is `cls` by now
+
+    return make
