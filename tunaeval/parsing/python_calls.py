@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from tunaeval.grammar import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, MAX_CALLS, NEAR_SPACE
-from tunaeval.repair import PythonReader, Read, Unreadable
+from tunaeval.repair import PythonReader, Read, Unreadable, plain_arguments
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
@@ -256,19 +256,26 @@ class PythonBlock(Begun):
         char = yield from next_char(window)
         if char != "(":
             return self._no_call(name, start, char)
-        self.had_body = True
-        reader = PythonReader(window, self._places(name), self._stops)
-        read = yield from reader.read()
-        if isinstance(read, Unreadable) and not reader.whole:
-            yield from reader.skip(lines=not self._bare)
+        self.had_body, broken = True, False
+        plain = plain_arguments(window.text, window.pos)
+        if plain:
+            read: Read | Unreadable = Read(plain[0])
+            window.pos, named = plain[1], bool(plain[0])
+        else:
+            reader = PythonReader(window, self._places(name), self._stops)
+            read = yield from reader.read()
+            broken, named = isinstance(read, Unreadable) and not reader.whole, reader.named
+            if broken:
+                yield from reader.skip(lines=not self._bare)
+                broken = not reader.whole
         tools = self._setting.tools
         self._known = self._known or (tools is not None and name in tools)
-        self._likely = self._likely or self._known or (reader.named and self._alone)
+        self._likely = self._likely or self._known or (named and self._alone)
         self._found.append(_Found(name, Span(start, window.offset), read))
         if not self._bare:
             self._hand_on()
-        self._broken = isinstance(read, Unreadable) and not reader.whole
-        return not self._broken
+        self._broken = broken
+        return not broken
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
         """A name without a parenthesis: cut off, or prose; whether the calls so far stand."""

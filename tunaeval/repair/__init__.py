@@ -15,7 +15,7 @@ from .fitting import (
     undeclared,
     unwrapped,
 )
-from .python import PYTHON_NAME, PythonReader
+from .python import PYTHON_NAME, PythonReader, plain_arguments
 from .reader import ARITHMETIC, JsonReader, read_at_once, read_json
 from .repairs import REPAIRS, repair_of
 from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
@@ -73,6 +73,7 @@ __all__ = [
     "nothing_hidden",
     "object_reader",
     "of_text",
+    "plain_arguments",
     "read_at_once",
     "read_json",
     "read_sound",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring
 
 from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, SKIPPED, WORD_AHEAD
+from tunaeval.types import JsonObject, JsonValue
 from tunaeval.window import Reading, Window
 
 from .reader import (
@@ -374,3 +375,45 @@ class PythonReader(JsonReader):
                 if not closers:
                     self.whole = True
                     return
+
+
+# --- calls without anything unusual --------------------------------------------------------------
+
+_ATOM = r"(?:-?(?:0|[1-9][0-9]{0,15}+)(?:\.[0-9]{1,15}+)?+|True|False|None)(?=[\s,)\]])"
+_TEXT = r"""(?:'[^'\\\n\x00\ud800-\udfff]*+'|"[^"\\\n\x00\ud800-\udfff]*+")"""
+_SCALAR = rf"(?:{_TEXT}|{_ATOM})"
+_LIST = rf"\[{NEAR_SPACE}(?:{_SCALAR}{NEAR_SPACE}(?:,{NEAR_SPACE}{_SCALAR}{NEAR_SPACE})*+)?+\]"
+_ARGUMENT = rf"({PYTHON_NAME.pattern}){NEAR_SPACE}={NEAR_SPACE}({_SCALAR}|{_LIST})"
+_EACH = re.compile(_ARGUMENT).findall
+_NO_GROUPS = rf"{PYTHON_NAME.pattern}{NEAR_SPACE}={NEAR_SPACE}(?:{_SCALAR}|{_LIST})"
+_PLAIN = re.compile(
+    rf"\({NEAR_SPACE}(?:{_NO_GROUPS}{NEAR_SPACE}(?:,{NEAR_SPACE}{_NO_GROUPS}{NEAR_SPACE})*+)?+\)"
+).match
+_ITEMS = re.compile(_SCALAR).findall
+
+
+def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
+    """The arguments whose parenthesis is at an index, and where they end, if they are plain.
+
+    That is what `PythonReader` would read without a word: named arguments, each once, whose values
+    are texts without escapes, short numbers, words, and lists of these. None for anything else.
+    """
+    found = _PLAIN(text, at)
+    if found is None:
+        return None
+    rows = _EACH(found[0])
+    arguments = {name: _plain_value(value) for name, value in rows}
+    return (arguments, found.end()) if len(arguments) == len(rows) else None
+
+
+def _plain_value(written: str) -> JsonValue:
+    if written[0] in "'\"":
+        return written[1:-1]
+    if written[0] == "[":
+        return [_plain_value(item) for item in _ITEMS(written)]
+    if written in _CONSTANTS:
+        return _CONSTANTS[written]
+    return float(written) if "." in written else int(written)
+
+
+_CONSTANTS: dict[str, JsonValue] = {"True": True, "False": False, "None": None}
