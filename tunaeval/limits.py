@@ -97,9 +97,6 @@ HEADER_AHEAD = 320
 OPENER_AHEAD = 320
 """Behind an opener, which decide whose it is: a name of 128, some words and their white space."""
 
-BLOCK_AHEAD = 320
-"""Behind a block, which decide what comes of it: its closers, and the next opener."""
-
 WORDS_AHEAD = 3
 """So many fixed texts of a format, and what is between them: no two formats begin more alike."""
 
@@ -108,9 +105,6 @@ VALUE_AHEAD = 160
 
 QUOTED_AHEAD = 4096
 """Behind a closer inside of a value's quotes, in which these end: then it closes nothing."""
-
-ARGUMENTS_AT_ONCE = 8
-"""Arguments in markup that are found by one pattern; more are found one by one."""
 
 NEAR_SPACE = r"[ \t\r\n]{0,24}+"
 """White space passed over inside JSON, Python and lists of calls, as a pattern: a line's indent."""
@@ -193,9 +187,6 @@ COMPARED_HALVES = 256
 """Halves of tags in a value that are compared with their tags: a flood of them takes no time."""
 
 # --- what pays -----------------------------------------------------------------------------------
-
-JUDGED_AT_ONCE = 100
-"""Objects that are judged without a scanner: far fewer than there may be diagnoses."""
 
 KEPT_OBJECTS = 256
 """Sound objects of a text that are kept for who reads them again: each takes ten times its text."""

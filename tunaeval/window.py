@@ -42,16 +42,6 @@ class Window:
         else:
             self.text += chunk
 
-    def pass_over(self, chunk: str) -> None:
-        """Add `chunk`; all is read."""
-        dropped = self.pos - KEPT
-        if dropped > 0:
-            self.base += dropped
-            self.text = self.text[dropped:] + chunk
-        else:
-            self.text += chunk
-        self.pos = len(self.text)
-
     def preceding(self, index: int) -> str:
         """Up to two characters before `index`."""
         return self.text[max(0, index - 2) : index]

@@ -6,17 +6,15 @@ from .braces import BRACE_KEY, BraceReader, object_reader
 from .fitting import (
     TYPE_REPAIRS,
     Fault,
-    Fitted,
     Signature,
     fit,
     fits,
     misplaced,
-    signature_of,
     undeclared,
     unwrapped,
 )
 from .python import PYTHON_NAME, PythonReader, plain_arguments
-from .reader import ARITHMETIC, JsonReader, read_at_once, read_json
+from .reader import ARITHMETIC, JsonReader, read_json
 from .repairs import REPAIRS, repair_of
 from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
 from .values import (
@@ -30,10 +28,8 @@ from .values import (
     Unreadable,
     begins_soundly,
     decode_at,
-    has_long_number,
     not_json,
     nothing_hidden,
-    read_sound,
     scan,
 )
 
@@ -52,7 +48,6 @@ __all__ = [
     "UNBENT",
     "BraceReader",
     "Fault",
-    "Fitted",
     "JsonReader",
     "Note",
     "PythonReader",
@@ -64,7 +59,6 @@ __all__ = [
     "decode_at",
     "fit",
     "fits",
-    "has_long_number",
     "kind_of",
     "member",
     "member_or_item",
@@ -74,13 +68,10 @@ __all__ = [
     "object_reader",
     "of_text",
     "plain_arguments",
-    "read_at_once",
     "read_json",
-    "read_sound",
     "repair_of",
     "resolved",
     "scan",
-    "signature_of",
     "undeclared",
     "unwrapped",
 ]

@@ -226,8 +226,6 @@ class JsonReader:
 
     dialect = JSON
     whole = False
-    string: StringReader | None = None
-    """What reads the string that the text so far ends in."""
     _bare_key = False
     _comment = ""
     """What ends the comment that the position is in; "" outside of comments."""
@@ -405,15 +403,7 @@ class JsonReader:
         """
         stops = self._string_stops
         string = StringReader(self._window, self.draft, out, style, role=role, stops=stops)
-        if string.advance():
-            return then
-
-        def read_on() -> Step | None:
-            ended = string.advance()
-            self.string = None if ended else string
-            return then if ended else None
-
-        return read_on
+        return then if string.advance() else lambda: then if string.advance() else None
 
     def _behind_string(self) -> Step | None:
         return self._after()

@@ -132,6 +132,7 @@ def shown(value: object) -> str:
 # --- schemas that are combined -------------------------------------------------------------------
 
 _ALTERNATIVES = ("anyOf", "oneOf")
+_COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
@@ -186,6 +187,8 @@ def _listed(keyword: object) -> list[object]:
 
 def admitted(schema: object, root: object) -> frozenset[str]:
     """Return the types that a schema admits; all of them when it says nothing."""
+    if isinstance(schema, dict) and schema.keys() <= _PLAIN:
+        return _own_kinds(schema)
     return _admitted(schema, root, {}, 0)
 
 
@@ -207,6 +210,10 @@ def _admitted(
         found |= {"null"}
     known[id(schema)] = found
     return found
+
+
+_PLAIN = frozenset({"type", "description", "title", "default"})
+"""Keywords of a schema that names a type, and says nothing else of it."""
 
 
 def _own_kinds(schema: Schema) -> frozenset[str]:
@@ -235,6 +242,8 @@ def _inner(
     """Return what `own` finds in a schema and in all that apply beside it, as one schema."""
     if not isinstance(schema, (dict, Mapping)) or id(schema) in seen or depth > MAX_SCHEMA_DEPTH:
         return None
+    if _COMBINING.isdisjoint(schema):
+        return own(schema)
     seen.add(id(schema))
     found = [own(schema)]
     found += [_inner(part, own, root, seen, depth + 1) for part in parts_of(schema, root)]

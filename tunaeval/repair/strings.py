@@ -142,26 +142,6 @@ class StringReader:
             self._out[self._seen :] = ["".join(self._out[self._seen :])]
             self._seen += 1
 
-    def take(self, chunk: str) -> str | None:
-        """Read on in a chunk, if no character of it needs thought; a last backslash may wait.
-
-        Return what is written of it, or None, with nothing done, if a character does.
-        """
-        window = self._window
-        text = window.text[window.pos :] + chunk
-        run = self._plain.match(text)
-        end = run.end() if run else 0
-        left = len(text) - end
-        if not end or left > 1 or (left and text[-1] != "\\") or self._released is not None:
-            return None
-        window.pass_over(chunk)
-        window.pos -= left
-        written = text[:end] if left else text
-        if self._encode:
-            written = self._encode(written)
-        self._out.append(written)
-        return written
-
     def _goes_on(self) -> bool:
         """Note that the quote here ends nothing; return False to wait."""
         style = self._style
