@@ -9,11 +9,11 @@ function called for it would cost a tenth of the decoding of a short call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from tunaeval.grammar import Format, Literal, Space, Word
+from tunaeval.grammar import CallObject, Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS, MAX_FAST
 from tunaeval.repair import ATOMS, fits, nothing_hidden
 from tunaeval.types import JsonObject, Level, ParseResult, Span, ToolCall, Tools
@@ -28,20 +28,18 @@ TextReader: TypeAlias = "Callable[[str, Tools | None, Level, Objects], ParseResu
 """Reads a whole text, or answers None."""
 
 
-class Ends(NamedTuple):
-    """What such a block begins with, up to the first brace, and ends with, from the last."""
-
-    beginning: str
-    ending: str
-
-
 def text_reader(form: Format) -> TextReader:
     """Make the reader of texts that are one sound block of a format, and nothing else."""
-    ends = _ends_of(form)
-    if ends is None:
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
         return nothing
-    (beginning, ending), first, behind = ends, len(ends.beginning) - 1, len(ends.ending) - 1
-    decode = _decoder(form)
+    at = form.words.index(word)
+    before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
+    if before is None or after is None:
+        return nothing
+    beginning, ending = before + "{", "}" + after
+    first, behind = len(before), len(after)
+    decode = _decoder(word, form.name)
 
     def read(text: str, tools: Tools | None, _: Level, __: Objects) -> ParseResult | None:
         if not text.startswith(beginning) or not text.endswith(ending):
@@ -59,28 +57,19 @@ def nothing(*_: object) -> None:
     """Answer None, as no text is one block of such a format."""
 
 
-def _ends_of(form: Format) -> Ends | None:
-    word = form.call
-    if word is None or word.keyed or form.opener is None or not form.marked:
-        return None
-    at = form.words.index(word)
-    before, after = _written(form.words[:at]), _written(form.words[at + 1 :])
-    return None if before is None or after is None else Ends(before + "{", "}" + after)
-
-
 def _written(words: tuple[Word, ...]) -> str | None:
     """These words as they are written; None if there is anything but fixed text and space."""
     fixed = [word for word in words if isinstance(word, Literal | Space)]
     return "".join(word.text for word in fixed) if len(fixed) == len(words) else None
 
 
-def _decoder(form: Format) -> Callable[[str, int, int, Tools | None], ToolCall | None]:
+def _decoder(
+    word: CallObject, format_name: str
+) -> Callable[[str, int, int, Tools | None], ToolCall | None]:
     """Make what decodes the object between two offsets: a call with nothing unusual about it.
 
     It returns None for anything else, even if nothing may be wrong with that.
     """
-    word, format_name = form.call, form.name
-    assert word is not None  # noqa: S101 - a format without it has no ends
     name_key, arguments_key = word.name, word.arguments
 
     def decode(text: str, first: int, last: int, tools: Tools | None) -> ToolCall | None:

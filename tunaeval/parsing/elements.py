@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tunaeval.grammar import Elements
 from tunaeval.limits import MAX_DEPTH, TAG_AHEAD, WIDE_SPACE
-from tunaeval.repair import ANY, Note, Unreadable, admitted, member, member_or_item
+from tunaeval.repair import ANY, Note, Read, Unreadable, admitted, member, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Window
 
@@ -41,15 +41,6 @@ class _Open:
         return "".join(self.texts)
 
 
-@dataclass(slots=True)
-class Tree:
-    """What was read, and what it took to read it."""
-
-    value: JsonObject
-    repairs: list[Repair]
-    notes: list[Note]
-
-
 class ElementsReader:
     """Reads the elements of one call; used once.
 
@@ -67,7 +58,7 @@ class ElementsReader:
         self._repairs: list[Repair] = []
         self._notes: list[Note] = []
 
-    def read(self) -> Generator[None, None, Tree | Unreadable]:
+    def read(self) -> Generator[None, None, Read | Unreadable]:
         window, prefix = self._window, self._word.prefix
         mark = prefix or "<"
         while True:
@@ -211,11 +202,11 @@ class ElementsReader:
         self._repairs.append(Repair("unclosed", message, Span(at - len(closer), at)))
         self._closed(top.tag)
 
-    def _finished(self) -> Tree | Unreadable:
+    def _finished(self) -> Read | Unreadable:
         root = self._open[0]
         if root.text.strip():
             return Unreadable("invalid-arguments", "text beside the arguments")
-        return Tree(self._members(root), self._repairs, self._notes)
+        return Read(self._members(root), tuple(self._repairs), tuple(self._notes))
 
     # --- values ------------------------------------------------------------------------------
 

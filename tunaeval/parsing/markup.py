@@ -287,7 +287,7 @@ class Piece(NamedTuple):
     """The text of an argument, its name as it is written, and what its attribute says."""
 
     key: str
-    said: str | None
+    kind: str | None
     text: str
 
 

@@ -365,7 +365,7 @@ class TaggedBlock(Begun):
         """Keep an argument, and report it if that was not done while it grew."""
         if piece.key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {piece.key!r}"))
-        made = typed(trimmed(piece.text, word), member(root, piece.key, root), piece.said, root)
+        made = typed(trimmed(piece.text, word), member(root, piece.key, root), piece.kind, root)
         self._arguments[piece.key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
