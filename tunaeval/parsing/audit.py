@@ -81,7 +81,7 @@ class Mention:
     inline: bool = False
     quote: str = ""
 
-    def hear(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Take in more of the text behind the opener."""
         self.inline = self.inline and "\n" not in text
         if not self.body:
@@ -126,7 +126,7 @@ class Region:
     body: bool
     first: str = ""
 
-    def hear(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Take in more of the text in there."""
         self.first = self.first or text.lstrip()[:1]
         self.body = self.body or bool(_BODY.search(text))

@@ -100,7 +100,7 @@ class Begun(ABC):
     """A block of `form` that begins at offset `start`; used once.
 
     `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
-    is where the block ended. `had_body` tells whether anything like a call was there at all,
+    is where the block ended. `had_body` says whether anything like a call was there at all,
     `failed` that an object could not be read, so that what follows is the inside of it, `closed`
     that the closer was read, or that the text ended before it. `doubtful`: a name alone is no call.
     """

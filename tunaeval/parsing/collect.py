@@ -72,13 +72,13 @@ class Collector:
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         return tuple(self._diagnoses)
 
-    def may_be_blank(self, said: str) -> bool:
+    def may_be_blank(self, text: str) -> bool:
         """Whether this is white space behind anything but content; or what joins bare calls."""
         kinds = self.pieces.kinds
         last = kinds[-1] if kinds else None
         if last == "content":
             return False
-        return said.isspace() or (self.bare and JOINTS.fullmatch(said) is not None)
+        return text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
 
     def blank(self, start: int, end: int) -> None:
         """White space that is content if more content follows and markup if anything else does."""
@@ -116,7 +116,7 @@ class Collector:
     def follow(
         self, live: LiveObject, reader: JsonReader | BraceReader
     ) -> Reading[Read | Unreadable]:
-        """Read an object, and tell of it while it grows."""
+        """Read an object, and report it while it grows."""
         self.live = live
         read = yield from reader.read()
         live.update()
@@ -124,7 +124,7 @@ class Collector:
         return read
 
     def take(self) -> list[Event]:
-        """What was told since the last time."""
+        """Return and forget the events since the last time."""
         if not self.events:
             return []
         taken = self.events[:]
@@ -148,7 +148,7 @@ class Collector:
         self.calls.append(call)
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
-        """What there is to say of an object, and whether it tried to be a call and is none."""
+        """Note the diagnoses of an object, and whether it tried to be a call and is none."""
         if len(self._diagnoses) < MAX_DIAGNOSES:
             for diagnosis in verdict.diagnoses(span):
                 self.note(diagnosis)
@@ -166,8 +166,8 @@ class Collector:
         if room <= 0:
             return
         if room == 1:
-            told = f"{MAX_DIAGNOSES} are listed at the most"
-            diagnosis = Diagnosis("too-many-diagnoses", told, diagnosis.span)
+            message = f"{MAX_DIAGNOSES} are listed at the most"
+            diagnosis = Diagnosis("too-many-diagnoses", message, diagnosis.span)
         self._diagnoses.append(diagnosis)
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
@@ -252,8 +252,8 @@ class Collector:
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
-        told, diagnoses = self._settled, self._diagnoses
-        diagnoses[told:] = [d for d in diagnoses[told:] if d.span and d.span.start < start]
+        settled, diagnoses = self._settled, self._diagnoses
+        diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)
         self._attempted = {cut: at for cut, at in self._attempted.items() if at < start}
 

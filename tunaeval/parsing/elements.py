@@ -1,7 +1,7 @@
 """Arguments as nested elements, `<key>value</key>`.
 
 Read without recursion, as the text arrives: a stack of open elements, each with what it holds so
-far. What a text stands for is told by the tool's schema, else by what it looks like.
+far. The tool's schema says what a text stands for, or else what it looks like.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ class Finder:
 
     @cached_property
     def announcing(self) -> re.Pattern[str]:
-        """What begins a call, or stands around calls, even where nothing else tells of them."""
+        """What begins a call, or stands around calls, even where nothing else announces them."""
         texts = {
             text
             for form in self.formats

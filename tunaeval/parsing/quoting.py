@@ -64,8 +64,8 @@ def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | N
     at = start - window.base
     if tools is not None and name in tools:
         return False
-    said = _BEFORE_WORDS(window.text[max(0, at - 2) : max(0, at)]) is not None
-    return said and "\n" not in window.text[at:].rstrip()
+    in_words = _BEFORE_WORDS(window.text[max(0, at - 2) : max(0, at)]) is not None
+    return in_words and "\n" not in window.text[at:].rstrip()
 
 
 def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:

@@ -641,9 +641,9 @@ class Scanner:
             self._after_reasoning = blank == len(text)
             offset += blank
         if self._mention:
-            self._mention.hear(text)
+            self._mention.add(text)
         if self._region:
-            self._region.hear(text)
+            self._region.add(text)
         if self._quote_open:
             self._quote_open = "`" not in text and "\n" not in text
         if not collector.may_be_blank(text):

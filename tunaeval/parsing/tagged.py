@@ -59,7 +59,7 @@ class TaggedBlock(Begun):
         self._key = ""
         self._raw: str | None = None
         self._live: LiveCall | None = None
-        self._tried: dict[str, int] = {}
+        self._missed: dict[str, int] = {}
         self._lost_closer = False
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
@@ -124,8 +124,8 @@ class TaggedBlock(Begun):
 
     def _ends_sentence(self) -> bool:
         """Whether the opener is words, which end a sentence."""
-        said = ends_sentence(self._window, self._start, self._name, self._setting.tools)
-        return said and not self._form.marked
+        ends = ends_sentence(self._window, self._start, self._name, self._setting.tools)
+        return ends and not self._form.marked
 
     def _judge(self) -> None:
         """Judge what was read."""
@@ -191,10 +191,10 @@ class TaggedBlock(Begun):
         return (yield from _READERS[type(word)](self, word, after))  # type: ignore[no-any-return]  # the table's readers all do
 
     def _literal(self, word: Literal, _: tuple[Word, ...] = ()) -> Generator[None, None, bool]:
-        """Whether the text stands here; what was tried in vain is remembered, and where."""
+        """Whether the text stands here; what was looked for in vain is remembered, and where."""
         found = yield from literal(self._window, word.spellings)
         if not found:
-            self._tried.update(dict.fromkeys(word.spellings, self._window.offset))
+            self._missed.update(dict.fromkeys(word.spellings, self._window.offset))
         if found and self._name and self._live is None:
             self._begin(self._name)
         return found
@@ -203,8 +203,8 @@ class TaggedBlock(Begun):
         """Whether the text ends here, perhaps inside a fixed text."""
         window = self._window
         rest = window.text[window.pos : window.pos + VALUE_AHEAD]
-        tried = (text for text, at in self._tried.items() if at == window.offset)
-        return window.final and (not rest or any(text.startswith(rest) for text in tried))
+        missed = (text for text, at in self._missed.items() if at == window.offset)
+        return window.final and (not rest or any(text.startswith(rest) for text in missed))
 
     def _begin(self, name: str) -> None:
         """The name stands, and what has to follow it."""
