@@ -52,12 +52,12 @@ BREAKAGES = (
     ),
     Breakage(
         "NaN is a text that lost its quotes", "repair",
-        'text.lstrip("-") in _NEVER or', "",
+        'text.lstrip("-") in NEVER or', "",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
         "duplicate keys are silent", "repair",
-        "raise _DuplicateKeyError", "pass",
+        "    if len(value) != len(pairs):\n        raise KeyError\n", "",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
@@ -122,7 +122,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a format that could never be read is taken", "grammar",
-        "if fault:\n            raise FormatError", "if None:\n            raise FormatError",
+        "if fault := fault_of(self, render_calls):", "if fault := None:",
         ("tests/test_grammar.py",),
     ),
     Breakage(

@@ -143,7 +143,7 @@ def test_every_mend_and_every_diagnosis_is_in_the_reference() -> None:
 def codes_in_the_source() -> set[str]:
     """Codes are written where they are given: as the first argument, or in a table of them."""
     makers = re.compile(
-        r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?repair|repair_here|repair_of|_?diagnose|_?fault"
+        r"Note|Repair|Diagnosis|Unreadable(?:Error)?|Fault|_?repair|repair_(?:here|last|of)|_?diagnose|_?fault"
     )
     found = {*REPAIRS, *TYPE_REPAIRS, ARITHMETIC}
     for pattern in ("parsing/**/*.py", "repair/**/*.py", "sse.py"):

@@ -90,7 +90,8 @@ def test_a_text_without_the_opener_may_hold_anything() -> None:
     """Nothing raises where a block without its opener is no call and a tag follows."""
     pattern = (
         "<call>⟨⟩⟨name pattern=[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}⟩⟨maybe⟩<x>⟨/maybe⟩"
-        "⟨maybe⟩=⟨/maybe⟩⟨each⟩</x>⟨key⟩<x>⟨type text=true json=false⟩<x>⟨⟩⟨value⟩<x>⟨⟩⟨/each⟩⟨⟩</call>"
+        "⟨maybe⟩=⟨/maybe⟩⟨each⟩</x>⟨key⟩<x>⟨type text=true json=false⟩<x>⟨⟩⟨value⟩<x>⟨⟩⟨/each⟩"
+        "⟨⟩</call>"
     )
     form = Format.of("crossed", pattern, prompted=True)
     text = "a<x>true<x>x<x></x>b<x>false<x>1<x></call>"

@@ -9,22 +9,19 @@ function called for it would cost a tenth of the decoding of a short call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import orjson
 
 from tunaeval.grammar import CallObject, Format, Literal, Space, Word
 from tunaeval.limits import MAX_DIGITS, MAX_FAST
 from tunaeval.repair import ATOMS, fits, nothing_hidden
-from tunaeval.types import JsonObject, Level, ParseResult, Span, ToolCall, Tools
+from tunaeval.types import JsonObject, ParseResult, Span, ToolCall, Tools
 
 from .collect import new_result
 from .judge import new_call
 
-if TYPE_CHECKING:
-    from .judge import Objects
-
-TextReader: TypeAlias = "Callable[[str, Tools | None, Level, Objects], ParseResult | None]"
+TextReader: TypeAlias = "Callable[[str, Tools | None], ParseResult | None]"
 """Reads a whole text, or answers None."""
 
 
@@ -41,7 +38,7 @@ def text_reader(form: Format) -> TextReader:
     first, behind = len(before), len(after)
     decode = _decoder(word, form.name)
 
-    def read(text: str, tools: Tools | None, _: Level, __: Objects) -> ParseResult | None:
+    def read(text: str, tools: Tools | None) -> ParseResult | None:
         if not text.startswith(beginning) or not text.endswith(ending):
             return None
         last = text.find(ending, first) + 1

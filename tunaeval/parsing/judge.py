@@ -360,8 +360,9 @@ def first_forbidden(repairs: Iterable[Repair], level: Level) -> Repair | None:
 def refusal(repair: Repair) -> Note:
     """Why a call is refused whose repair the level does not allow."""
     reason = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
-    own = "invalid-json" if repair.code in REPAIRS else "mended"
-    return Note(_REFUSED_AS.get(repair.code, own), reason)
+    if repair.code in REPAIRS or repair.code in _REFUSED_AS:
+        return Note(_REFUSED_AS.get(repair.code, "invalid-json"), reason)
+    return Note("mended", reason)
 
 
 _REFUSED_AS = {

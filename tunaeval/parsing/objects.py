@@ -105,7 +105,8 @@ class Block(Begun):
                     self._cut("the text ends inside the opener")
                 return False
         char = yield from next_char(window)
-        return char == "{" or (yield from self._oddly_begins(char, words.again))
+        again = words.again and char == words.again[0][0]
+        return (char == "{" and not again) or (yield from self._oddly_begins(char, words.again))
 
     def _oddly_begins(self, char: str, again: tuple[str, ...]) -> Generator[None, None, bool]:
         """Whether a call may follow where something else than an object does."""

@@ -141,16 +141,17 @@ class Reader:
         abstain: Collection[str] = (),
     ) -> ParseResult:
         """Read a whole text, as `tunaeval.parse` does."""
-        names = names_of(abstain)
-        known = widened(known_tools(tools), names)
+        names, known, text = names_of(abstain), known_tools(tools), known_text(text)
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        return without_abstaining(self._result(known_text(text), known, level, {}), names)
+        if not names:
+            return self._result(text, known, level, {})
+        return without_abstaining(self._result(text, widened(known, names), level, {}), names)
 
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        found = self._at_once(text, tools, level, objects)
+        found = self._at_once(text, tools)
         return found or Pass(self._finder, tools, level, text, objects=objects).result(text)
 
     def read_tiled(

@@ -219,7 +219,7 @@ _PLAIN = frozenset({"type", "description", "title", "default"})
 def _own_kinds(schema: Schema) -> frozenset[str]:
     named = kinds_named(schema)
     kinds = ANY
-    if named and all(name in ANY for name in named):
+    if named and all(isinstance(name, str) and name in ANY for name in named):
         wider = {"integer": "number"}
         kinds = frozenset(kind for kind in ANY if kind in named or wider.get(kind) in named)
     choices = choices_of(schema)
