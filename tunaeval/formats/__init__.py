@@ -1,6 +1,7 @@
 """The wire formats, as values.
 
-To add one is to add a constant to `objects` or to `parameters`; it is registered by that.
+To add one is to add a constant to `objects` or to `parameters`, which registers its name, and to
+decide whether `auto` reads it (`_BY_NAME_ONLY`).
 """
 
 from tunaeval.grammar import Format

@@ -189,7 +189,8 @@ _ORDERS = (
     (r"V\}",
      "nothing follows Value(), so a value never knows where it ends; put a Literal behind it"),
     (r"V[^L]",
-     "{1} follows Value(), so a value never knows where it ends; put a Literal behind it"),
+     ("{1} follows Value(), so a value never knows where it ends; put a Literal behind it, and "
+      "leave out white space that the value trims")),
     (r"[KTt]\)*[VTt]", "{1} follows {0}, and both are bare text; put a Literal between them"),
     (r"\{[^K}]*\}|\{[^V}]*\}|K[^}]*K|V[^}]*V",
      ("Many() has {keys} Key() and {values} Value(); it describes the words of one argument, so it "
@@ -471,7 +472,8 @@ _UNMARKED: _Rules = (
 )  # fmt: skip
 _FRAME: _Rules = (
     (lambda form: None if form.opener or _opens(form) else shown(form.words[0]),
-     "it begins with {0}, which then has to say what it `opens` with"),
+     ("it begins with {0}, which then has to say what it `opens` with; a format that is all of a "
+      "reply is written with whole=True and marked=False")),
     (lambda form: not form.opener and form.marked,
      "nothing announces a call without a Literal before it; write marked=False"),
     (lambda form: bool(form.opener) and _opens(form),

@@ -95,10 +95,10 @@ class Format:
         | `⟨text¦other¦third⟩` | fixed text with other spellings that are read |
         | `⟨⟩`, `⟨ ⟩` | any white space or none; what the brackets contain is written |
         | `⟨=text⟩` | fixed text whose white space is exact: `⟨=\n⟩` |
-        | `⟨\|⟩` | where one fixed text ends and the next begins |
 
-        All else is fixed text. White space that touches a placeholder, and any with a newline in
-        it, may be read as any other white space or none; other blanks are part of the fixed text.
+        All else is fixed text; `⟨|⟩` is where one ends and the next begins. White space that
+        touches a placeholder, and any with a newline in it, may be read as any other white space or
+        none; other blanks are part of the fixed text.
 
         Options of a placeholder are the fields of its word: `⟨call name=do arguments=with⟩`,
         `⟨[call] keyed⟩`, `⟨key pattern=[a-z]{1,9}⟩`, `⟨value trim=newline⟩`. A value with a blank

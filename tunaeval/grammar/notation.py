@@ -155,7 +155,8 @@ def _word(inside: str) -> Word:
     if kind not in PLACEHOLDERS:
         known = ", ".join(f"⟨{name}⟩" for name in (*PLACEHOLDERS, *_MARKS))
         raise FormatError(
-            f"⟨{inside}⟩ is no placeholder; there are {known}, ⟨text¦other spelling⟩, ⟨=exact text⟩"
+            f"⟨{inside}⟩ is no placeholder; there are {known}, ⟨text¦other spelling⟩, "
+            "⟨=exact text⟩, ⟨⟩, ⟨ ⟩, ⟨|⟩"
         )
     return _with_options(PLACEHOLDERS[kind], inside, kind)
 

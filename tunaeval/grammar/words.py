@@ -99,7 +99,7 @@ class Name:
 
     `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
     may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
-        match every beginning of what it matches, because a text may end anywhere: one character or
+    match every beginning of what it matches, because a text may end anywhere: one character or
     class, and behind it others with `?` or `{0,24}`. `doubled`: models write `f.f` for `f`, as a
     namespace with one tool in it; a tool that is called `f.f` stays so.
     """

@@ -1,4 +1,4 @@
-"""The one shortcut: a text that is exactly one sound block of a format, decoded at once.
+"""The shortcut for a text that is one sound JSON call of a set's first format: decoded at once.
 
 The white space in the block is that of the `Space` words, and no argument holds others. What is
 between its fixed ends is decoded, and if it is one sound object, it ends where any reader would see

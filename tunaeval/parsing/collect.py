@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from tunaeval.limits import MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
+from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
 from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, cheap, outcome_of
 from tunaeval.window import Reading
@@ -182,6 +182,11 @@ class Collector:
         """Whether a diagnosis concerns some of the text between two offsets."""
         spans = (note.span for note in self._diagnoses if note.span)
         return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
+
+    def is_full(self, waiting: int = 0) -> bool:
+        """Whether as many calls were read as are read at the most; then nothing more is."""
+        self.full = len(self.calls) + waiting >= MAX_CALLS
+        return self.full
 
     def too_long(self, length: int) -> None:
         """What is behind `MAX_TEXT` characters of so many is content."""

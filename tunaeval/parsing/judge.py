@@ -101,7 +101,12 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return Verdict(None, (found,), form.marked)
-    if len(value) == 2 and word.name in value and not (read[1] or read[2] or read[3] or frame):
+    if (
+        len(value) == 2
+        and word.name in value
+        and not (read.repairs or read.notes or frame)
+        and not read.truncated
+    ):
         name, arguments = value[word.name], value.get(word.arguments)
         call = sound_call(name, arguments, form.name, span, tools)
         if call:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
-from tunaeval.limits import MARGIN, MAX_CALLS, MAX_REPAIRS
+from tunaeval.limits import MARGIN, MAX_REPAIRS
 from tunaeval.repair import QUOTES, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
@@ -187,7 +187,7 @@ class Block(Begun):
         while True:
             char = yield from next_char(window)
             if char == "{":
-                if self._is_full():
+                if self._setting.collector.is_full(self._count):
                     return False
                 if count == 1 and single:
                     self._several()
@@ -212,11 +212,6 @@ class Block(Begun):
         message = "several calls in one pair of markers"
         self._repair_last("several-calls", message)
         self.frame = (*self.frame, self._repair_here("several-calls", message))
-
-    def _is_full(self) -> bool:
-        collector = self._setting.collector
-        collector.full = len(collector.calls) + self._count >= MAX_CALLS
-        return collector.full
 
     def _extra_closer(self) -> None:
         """A repair of the call before it; of many, so many are listed as of any value."""

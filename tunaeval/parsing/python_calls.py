@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tunaeval.grammar import Format
-from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, MAX_CALLS, NEAR_SPACE
+from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
 from tunaeval.repair import PythonReader, Read, Unreadable, plain_arguments
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
@@ -290,10 +290,7 @@ class PythonBlock(Begun):
         return cut
 
     def _is_full(self) -> bool:
-        collector = self._setting.collector
-        known = len(collector.calls) + self._count + len(self._found)
-        collector.full = known >= MAX_CALLS
-        return collector.full
+        return self._setting.collector.is_full(self._count + len(self._found))
 
     def _places(self, name: str) -> tuple[str, ...]:
         """The parameters of the tool in their order."""

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from tunaeval.limits import KEPT, LIST_BEFORE
 from tunaeval.types import Tools
 from tunaeval.window import Window
-
-if TYPE_CHECKING:
-    from tunaeval.window import Window
-
 
 FENCE = "```"
 """Of Markdown: what is in it may be code."""

@@ -157,11 +157,6 @@ class Scanner:
             message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
             self._collector.diagnose("too-many-markers", message, at, at)
 
-    def _is_full(self) -> bool:
-        """Whether as many calls were read as are read at the most; then nothing more is."""
-        self._collector.full = len(self._collector.calls) >= MAX_CALLS
-        return self._collector.full
-
     # --- units -----------------------------------------------------------------------------------
 
     def _unit(self) -> Reading[None]:
@@ -258,7 +253,7 @@ class Scanner:
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
-        if self._is_full():
+        if self._collector.is_full():
             return None
         window, quoted = self._window, False
         fence = token.text == FENCE
@@ -278,7 +273,9 @@ class Scanner:
     def _bare(self, token: Token) -> Reading[None] | None:
         """A bare object: a call only outside of code and of what was refused before."""
         code = self._in_code and self._announced is None
-        if not self._is_full() and (code or (self._refused and not self._is_past_refusal())):
+        if not self._collector.is_full() and (
+            code or (self._refused and not self._is_past_refusal())
+        ):
             self._pass_as_text("{")
             return None
         return self._open(token)
@@ -378,7 +375,7 @@ class Scanner:
         block.doubtful = doubtful
         yield from block.read()
         while block.had_body and not (block.closed or block.failed):
-            if not (yield from another(form, self._window)) or self._is_full():
+            if not (yield from another(form, self._window)) or self._collector.is_full():
                 break
             block = self._block(form, self._window.offset, quoted=quoted, name=None)
             yield from block.read()

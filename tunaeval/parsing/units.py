@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tunaeval.grammar import Format
-from tunaeval.limits import KEPT, MAX_CALLS, UNIT_AHEAD
+from tunaeval.limits import KEPT, UNIT_AHEAD
 from tunaeval.repair import repair_of
 from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window, read_all
@@ -167,7 +167,8 @@ def _pass_joints(setting: Setting) -> bool:
     start, window.pos = window.offset, joint.end() if joint else window.pos
     collector.piece("markup", start, window.offset)
     follows = window.pos < len(window.text)
-    collector.full = follows and len(collector.calls) >= MAX_CALLS
+    if follows:
+        collector.is_full()
     return follows
 
 
