@@ -283,8 +283,10 @@ def bare_text(
             live.grow(pieces[-1])
         if ends == "call":
             found = _before(window, "".join(pieces), closing.before_restart)
-            text, _, stray = found.text.partition(own or found.text)
-            return found._replace(text=text, stray=stray) if own else found
+            if own is None:
+                return found
+            text, _, stray = found.text.partition(own)
+            return found._replace(text=text, stray=stray)
         if ends:
             return Bare("".join(pieces))
         if waits and window.final:
