@@ -116,9 +116,10 @@ class Mention:
 
 @dataclass(slots=True)
 class Region:
-    """What is around all calls: its opener, where it began, and whether a call may be in there.
+    """The stretch of text between the markers that a format writes around all of its calls.
 
-    `first` is the first character in there that is no white space.
+    `start` is where its opener `text` begins, `body` whether anything like a call was in it, and
+    `first` the first character in it that is no white space.
     """
 
     start: int
@@ -351,7 +352,7 @@ def _between_keys(before: str, ahead: str) -> bool:
 
 
 def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
-    """Whether a word is part of one of the keys, or is one but for so many letters."""
+    """Return whether a word is part of a key, or differs from one by at most `edits` letters."""
     return any(word in key or within(key, word, edits) for key in keys)
 
 

@@ -152,9 +152,10 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Nothing behind it can change the call that waits any more.
+        """Move the call that waits to the calls that are handed on, as nothing can change it now.
 
-        At level "strict" it is held all the same: all calls of a block stand, or none.
+        At level "strict" they are handed on when the block ends: there it has all of its calls, or
+        none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -163,7 +164,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Hand on the calls that are held, or refuse all of them for one repair of one of them."""
+        """Hand on the held calls; refuse all if the level forbids a repair of one of them."""
         if not self._held:
             return
         calls, self._held = self._held, []

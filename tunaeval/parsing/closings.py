@@ -188,9 +188,9 @@ def _incomplete(ends: list[str], onward: str) -> Iterator[str]:
 
 
 def _onward(form: Format) -> str:
-    """What may come behind a call and is no text: another one, or what is around them all.
+    """Return the pattern of what may follow a call and is no text: another call, or a closer.
 
-    Another one that begins with fixed text inside its opener may do without that.
+    Where fixed text follows a call's opener, another call may begin with that text alone.
     """
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     opener = f"(?:{_spelled(form.opener)})" if form.opener else ""
@@ -282,17 +282,19 @@ def bare_text(
         if live:
             live.grow(pieces[-1])
         if ends == "call":
-            found = _before(window, "".join(pieces), closing.before_restart)
-            if own is None:
-                return found
-            text, _, stray = found.text.partition(own)
-            return found._replace(text=text, stray=stray)
+            return _cut(_before(window, "".join(pieces), closing.before_restart), own)
         if ends:
             return Bare("".join(pieces))
         if waits and window.final:
             return _at_end(window, "".join(pieces), closing, key)
         if waits:
             yield
+
+
+def _cut(found: Bare, own: str | None) -> Bare:
+    """Return the value up to the first closer of its own, if there was one."""
+    text, _, stray = found.text.partition(own) if own else (found.text, "", "")
+    return found._replace(text=text, stray=stray)
 
 
 def _ends(

@@ -30,7 +30,10 @@ _NOWHERE: Mapping[bool, int] = MappingProxyType({})
 
 
 class Collector:
-    """Takes in pieces in order. `events` is None when nobody listens."""
+    """Collects the pieces of a text, in order, with its calls and diagnoses.
+
+    `events` is None where no stream reports them.
+    """
 
     __slots__ = (
         "_attempted", "_blank", "_diagnoses", "_settled", "_started", "answered", "bare", "calls",
