@@ -11,18 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tunaeval.grammar import Format, Literal, Name, Space
-from tunaeval.limits import WIDE_SPACE
+from tunaeval.grammar import CallObject, Format, Literal, Name, Space, Word
+from tunaeval.limits import SHORTEST_OPENER
+from tunaeval.repair import Read, Unreadable, object_reader
 from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
 from tunaeval.window import Reading, Window
 
 from .collect import Collector
-from .judge import Objects, Verdict, first_forbidden, refusal
+from .judge import Objects, Verdict, judge, object_at, refusal
+from .live import LiveCall, LiveObject
 
 # --- small readings: white space, fixed texts, bounded patterns -----------------------------------
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_NEAR_SPACE = re.compile(WIDE_SPACE)
+_NAMED = CallObject()
+"""Gives name and arguments their keys where the name is outside of the arguments."""
 
 
 def next_char(window: Window) -> Generator[None, None, str]:
@@ -35,6 +38,14 @@ def next_char(window: Window) -> Generator[None, None, str]:
         if pos < len(text) or window.final:
             return text[pos : pos + 1]
         yield
+
+
+def ahead(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
+    """What a bounded pattern matches here; it is not passed over."""
+    start = window.offset
+    text = yield from bounded(window, pattern)
+    window.pos = start - window.base  # where it is now: the window may have moved
+    return text
 
 
 def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
@@ -53,7 +64,7 @@ def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, 
     """Whether one of the texts is here; it is not passed over."""
     start = window.offset
     found = bool(spellings) and (yield from literal(window, spellings))
-    window.pos = start - window.base  # where it stands now: the window may have moved
+    window.pos = start - window.base
     return found
 
 
@@ -64,16 +75,34 @@ def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None,
         for text in spellings:
             if len(text) > len(found) and window.text.startswith(text, window.pos):
                 found = text
-        if window.final or not _may_grow(window, spellings):
+        if window.final or not cut_off(window, spellings):
             window.pos += len(found)
             return bool(found)
         yield
 
 
-def _may_grow(window: Window, spellings: tuple[str, ...]) -> bool:
-    """Whether more text could make one of the texts of what is here."""
+def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
+    """Whether the window's text ends inside one of the texts, or in front of it."""
     rest = window.text[window.pos : window.pos + max(map(len, spellings))]
     return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
+
+
+def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
+    """The fixed text behind a JSON object, which closes what was left open in it.
+
+    One that begins as something in an object does is none: inside of one it could be that.
+    Where nothing is behind it, the next call's opener is, if it is more than a sign.
+    """
+    ends = form.envelope.closes if form.envelope else None
+    found = next((word for word in after if isinstance(word, Literal)), ends)
+    if not found and form.opener and len(form.opener.text) >= SHORTEST_OPENER:
+        return form.opener.spellings
+    if not found or not found.text.strip() or any(map(_IN_OBJECT, found.spellings)):
+        return ()
+    return found.spellings
+
+
+_IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 
 # --- blocks ---------------------------------------------------------------------------------------
@@ -169,12 +198,12 @@ class Begun(ABC):
             return
         calls, self._held = self._held, []
         made = [repair for call in calls for repair in call.repairs]
-        forbidden = first_forbidden(made, self._setting.level) if made else None
+        forbidden = refusal(made, self._setting.level)
         for call in calls:
             span = call.span or Span(self._done, self._done)
             if forbidden:
                 self._setting.collector.drop()
-                self._refuse(*refusal(forbidden), span)
+                self._refuse(*forbidden, span)
                 self._setting.collector.piece("content", self._done, span.end)
             else:
                 self._markup_to(span.start)
@@ -186,6 +215,44 @@ class Begun(ABC):
         """An attempt that gives no call, and why."""
         self._setting.collector.diagnose(code, message, *span)
         self._setting.collector.attempt(span.start, cut=cut)
+
+    def _object_here(
+        self,
+        stops: tuple[str, ...],
+        live: LiveCall | None,
+        *,
+        depth: int,
+        keys: tuple[str, str] | None = None,
+        mark: str = "",
+    ) -> Reading[Read | Unreadable]:
+        """Read the object here, and report it while it grows, if anybody listens.
+
+        `depth`, `keys`: see `LiveObject`; `mark` is around the object's texts.
+        """
+        window, known = self._window, self._setting.known
+        if window.final and not (live or mark):
+            read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
+            return read
+        reader = object_reader(window, mark, stops)
+        if live is None:
+            return (yield from reader.read())
+        grown = LiveObject(
+            live, reader.draft.pieces, depth=depth, keys=keys, marked=self._form.marked
+        )
+        return (yield from self._setting.collector.follow(grown, reader))
+
+    def _judge(
+        self, read: Read, span: Span, name: str | None = None, frame: tuple[Repair, ...] = ()
+    ) -> Verdict:
+        """Judge a whole call, or the arguments of one whose name is outside of them."""
+        word, setting = self._form.call, self._setting
+        if word is None:
+            word = _NAMED
+            read = read._replace(value={word.name: name, word.arguments: read.value})
+        return judge(
+            read, word=word, form=self._form, span=span,
+            tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
+        )  # fmt: skip
 
     def _take(self, verdict: Verdict, span: Span) -> None:
         """Take what was judged: a call waits for what follows it, anything else is diagnosed."""
@@ -223,17 +290,20 @@ class Begun(ABC):
 
         The beginning of the closer in which the text ends belongs to the block.
         """
+        yield from next_char(self._window)
+        self.closed = yield from literal(self._window, closer.spellings)
+        if not self.closed:
+            self.closed = self._missed(closer)
+
+    def _missed(self, closer: Literal) -> bool:
+        """A closer is not here, which is a repair; whether that is because the text ends."""
         window = self._window
-        yield from next_char(window)
-        self.closed = yield from literal(window, closer.spellings)
-        if self.closed:
-            return
-        rest = window.text[window.pos : window.pos + max(map(len, closer.spellings))]
-        where = "other text follows" if rest else "the text ends"
+        ends = window.pos == len(window.text)
+        where = "the text ends" if ends else "other text follows"
         self._repair_last("unclosed", f"{where} before {closer.text!r}")
-        if window.final and any(text.startswith(rest) for text in closer.spellings):
-            window.pos += len(rest)
-        self.closed = not rest
+        if window.final and cut_off(window, closer.spellings):
+            window.pos = len(window.text)
+        return ends
 
 
 def another(form: Format, window: Window) -> Generator[None, None, bool]:
@@ -245,18 +315,3 @@ def another(form: Format, window: Window) -> Generator[None, None, bool]:
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
     return bool(form.opener) and (yield from stands(window, texts))
-
-
-def closers_here(words: Sequence[object], window: Window) -> Generator[None, None, bool]:
-    """Read the closers behind a missing one, as far as they are here; whether the last one is."""
-    closed = False
-    for word in words:
-        if not isinstance(word, Literal):
-            continue
-        start = window.offset
-        yield from bounded(window, _NEAR_SPACE)
-        closed = yield from literal(window, word.spellings)
-        if not closed:
-            window.pos = start - window.base
-            break
-    return closed

@@ -1,30 +1,37 @@
-"""From a value that was read to a call, or to the reasons why it is none.
+"""From what was read to a call, or to the reasons why it is none; and from bare text to a value.
 
 Names and aliases, wrapped calls, encoded arguments, known tools, the schema, and the level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.grammar import CallObject, Format
+from tunaeval.errors import UsageError
+from tunaeval.grammar import CallObject, Format, Value
 from tunaeval.limits import KEPT_OBJECTS
 from tunaeval.repair import (
+    ANY,
     QUOTES,
     REPAIRS,
+    UNBENT,
     JsonReader,
     Note,
     Read,
     Unreadable,
+    admitted,
     begins_soundly,
     decode_at,
     fit,
     fits,
+    kind_of,
     misplaced,
+    of_text,
     read_json,
     repair_of,
+    scan,
     undeclared,
     unwrapped,
 )
@@ -65,27 +72,6 @@ class Verdict(NamedTuple):
         return [Diagnosis(code, message, span) for code, message in notes]
 
 
-@dataclass(slots=True)
-class _Claim:
-    """What an object says of itself, by which keys, and what it took to read that."""
-
-    value: JsonObject
-    name_key: str | None
-    arguments_key: str | None
-    name: JsonValue
-    arguments: JsonValue
-    id: JsonValue
-    truncated: bool
-    repairs: list[Repair]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def beside(self) -> JsonObject:
-        """What is under keys that calls do not have."""
-        known = {self.name_key, self.arguments_key, *_ENVELOPE_KEYS}
-        return {key: value for key, value in self.value.items() if key not in known}
-
-
 def judge(
     read: Read,
     *,
@@ -101,53 +87,41 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return Verdict(None, (found,), form.marked)
-    if (
-        len(value) == 2
-        and word.name in value
-        and not (read.repairs or read.notes or frame)
-        and not read.truncated
-    ):
-        name, arguments = value[word.name], value.get(word.arguments)
-        call = sound_call(name, arguments, form.name, span, tools)
+    if len(value) == 2 and not (read.repairs or read.notes or read.truncated or frame):
+        call = _sound_call(value.get(word.name), value.get(word.arguments), form, span, tools)
         if call:
-            return Verdict(call, (), True, False)
-    claim = _claim(value, word, span, truncated=read.truncated)
-    attempt, fault = _claim_fault(claim, read, tools, marked=form.marked)
-    arguments = fault or _arguments(claim, tools, span)
-    repairs = (*frame, *read.repairs, *claim.repairs)
-    if repairs and not isinstance(arguments, Note):
-        forbidden = first_forbidden(repairs, level)
-        arguments = refusal(forbidden) if forbidden else arguments
-    if isinstance(arguments, Note):
-        return Verdict(None, (arguments,), attempt, claim.truncated)
-    notes = (*read.notes, *claim.notes)
-    if len(claim.value) > 2:
-        notes += tuple(_misplaced(claim, arguments, tools))
-    if tools is not None and not fits(claim.name, arguments, tools):
-        arguments, fitting, more = _fitted(claim.name, arguments, tools, span, level)
+            return Verdict(call)
+    id_ = value.get("id", value.get("tool_call_id"))
+    value, keys, renamed = _renamed(value, word, span)
+    name: JsonValue = value.get(keys[0] or "")
+    attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
+    inner = fault or _arguments(value.get(keys[1] or ""), name, tools, span)
+    if isinstance(inner, Note):
+        return Verdict(None, (inner,), attempt, read.truncated)
+    cut = read.truncated or inner.truncated
+    repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
+    if forbidden := refusal(repairs, level):
+        return Verdict(None, (forbidden,), attempt, cut)
+    notes, arguments = (*read.notes, *inner.notes), inner.value
+    for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
+        message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
+        notes += (Note("misplaced-argument", message),)
+    if tools is not None and not fits(name, arguments, tools):
+        arguments, fitting, more = _fitted(name, arguments, tools, span, level)
         repairs, notes = (*repairs, *fitting), (*notes, *more)
-    call = new_call(claim.name, arguments, _id(claim), form.name, span, repairs)
-    return Verdict(call, notes, True, claim.truncated)
+    id_ = id_ if isinstance(id_, str) else None
+    return Verdict(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
 
 
-def sound_call(
-    name: JsonValue,
-    arguments: JsonValue,
-    format_name: str,
-    span: Span | None,
-    tools: Tools | None,
-    *,
-    id_: str | None = None,
+def _sound_call(
+    name: JsonValue, arguments: JsonValue, form: Format, span: Span, tools: Tools | None
 ) -> ToolCall | None:
-    """Return the call that `judge` would return without a word; None if anything is unusual.
-
-    Arguments with a key "properties" may be the echo of a schema.
-    """
+    """Return the call at once where nothing is unusual; a key "properties" may echo a schema."""
     if type(name) is not str or not name or type(arguments) is not dict:
         return None
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
-    return new_call(name, arguments, id_, format_name, span)
+    return new_call(name, arguments, None, form.name, span)
 
 
 def _fitted(
@@ -162,67 +136,24 @@ def _fitted(
         arguments = inner
     fitted = fit(arguments, schema, span=span, level=level)
     notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
-    notes += _undeclared(name, arguments, schema)
+    notes += [
+        Note("undeclared-argument", f"{key[:60]!r} is no argument of {name!r}")
+        for key in undeclared(arguments, schema)
+    ]
     if level == "strict" or not isinstance(fitted.value, dict):
         notes += [Note("wrong-type", repair.message) for repair in fitted.repairs]
         return arguments, wrapped, notes
     return fitted.value, (*wrapped, *fitted.repairs), notes
 
 
-def _id(claim: _Claim) -> str | None:
-    return claim.id if isinstance(claim.id, str) else None
+def unreadable(read: Unreadable, word: CallObject, *, marked: bool) -> Verdict:
+    """What there is to say of an object that could not be read.
 
-
-def _undeclared(
-    tool: str, arguments: JsonObject, schema: Mapping[str, JsonValue]
-) -> Iterator[Note]:
-    for name in undeclared(arguments, schema):
-        yield Note("undeclared-argument", f"{name[:60]!r} is no argument of {tool!r}")
-
-
-def _misplaced(claim: _Claim, arguments: JsonObject, tools: Tools | None) -> Iterator[Note]:
-    for key in misplaced(claim.name, arguments, claim.beside, tools):
-        message = f"{key[:60]!r} is beside the arguments of {claim.name!r}, and does not count"
-        yield Note("misplaced-argument", message)
-
-
-_NAMED = CallObject()
-
-
-def judge_named(
-    name: str | None,
-    read: Read,
-    *,
-    form: Format,
-    span: Span,
-    tools: Tools | None,
-    level: Level,
-    frame: tuple[Repair, ...] = (),
-) -> Verdict:
-    """Judge arguments whose tool's name is outside of them, as `judge` does a whole object."""
-    call: JsonObject = {_NAMED.name: name, _NAMED.arguments: read.value}
-    named = read._replace(value=call)
-    return judge(named, word=_NAMED, form=form, span=span, tools=tools, level=level, frame=frame)
-
-
-def only_a_word(name: str | None) -> Verdict:
-    """What may be any word between markers that several formats have, as no tools are known."""
-    note = Note("missing-arguments", f"{name!r} has no arguments, and may be no tool")
-    return Verdict(None, (note,))
-
-
-def unreadable(read: Unreadable, form: Format) -> Verdict:
-    """What there is to say of an object that could not be read."""
-    attempt = form.marked or _looks_like_a_call(read.so_far, form.call)
-    return Verdict(None, (Note(read.code, read.message),), attempt, read.cut)
-
-
-def _looks_like_a_call(so_far: str, word: CallObject | None) -> bool:
-    """Whether the sound part of an unreadable object had a name and an arguments key."""
-    names, inputs = (
-        ((*NAME_KEYS, word.name), (*ARGUMENTS_KEYS, word.arguments)) if word else ((), ())
-    )
-    return all(any(f'"{key}":' in so_far for key in keys) for keys in (names, inputs))
+    Without markers it is an attempt if its sound part had a name's key and one for arguments.
+    """
+    names, arguments = (*NAME_KEYS, word.name), (*ARGUMENTS_KEYS, word.arguments)
+    has_both = all(any(f'"{key}":' in read.so_far for key in own) for own in (names, arguments))
+    return Verdict(None, (Note(read.code, read.message),), marked or has_both, read.cut)
 
 
 def may_have_ended_early(value: JsonValue) -> bool:
@@ -247,54 +178,50 @@ def _ends_in_container(value: JsonValue) -> bool:
     return isinstance(value, dict | list) and isinstance(next(reversed(items), None), dict | list)
 
 
-def _claim(value: JsonObject, word: CallObject, span: Span, *, truncated: bool) -> _Claim:
+_Keys: TypeAlias = tuple[str | None, str | None]
+"""The keys of an object's name and of its arguments, as far as it has them."""
+
+
+def _renamed(
+    value: JsonObject, word: CallObject, span: Span
+) -> tuple[JsonObject, _Keys, list[Repair]]:
+    """Return the object that has name and arguments, their keys, and the repairs of both."""
     repairs: list[Repair] = []
     if word.keyed and len(value) == 1:
         ((name, arguments),) = value.items()
         value = {word.name: name, word.arguments: arguments}
-    id_ = value.get("id", value.get("tool_call_id"))
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:
         repairs.append(repair_of("wrapped-call", "the call is inside 'function'", span))
         value = inner
-    name_key: str | None = word.name
-    arguments_key: str | None = word.arguments
-    if name_key not in value or arguments_key not in value:
-        name_key = _key(value, word.name, NAME_KEYS, span, repairs)
-        arguments_key = _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)
-    return _Claim(
-        value,
-        name_key,
-        arguments_key,
-        value.get(name_key or ""),
-        value.get(arguments_key or ""),
-        id_,
-        truncated,
-        repairs,
-    )
+    if word.name in value and word.arguments in value:
+        return value, (word.name, word.arguments), repairs
+    name_key = _key(value, word.name, NAME_KEYS, span, repairs)
+    return value, (name_key, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)), repairs
 
 
 def _key(
     value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
 ) -> str | None:
     """The key that is there: the format's own, or an alias, which is a repair."""
-    if own in value:
-        return own
-    for key in aliases:
-        if key in value:
-            repairs.append(repair_of("key-alias", f"{key!r} stands for {own!r}", span))
-            return key
-    return None
+    found = next((key for key in (own, *aliases) if key in value), None)
+    if found not in (own, None):
+        repairs.append(repair_of("key-alias", f"{found!r} stands for {own!r}", span))
+    return found
 
 
-def _claim_fault(
-    claim: _Claim, read: Read, tools: Tools | None, *, marked: bool
+def _beside(value: JsonObject, keys: _Keys) -> JsonObject:
+    """What is under keys that calls do not have."""
+    return {key: of for key, of in value.items() if key not in keys and key not in _ENVELOPE_KEYS}
+
+
+def _fault(
+    value: JsonObject, keys: _Keys, read: Read, tools: Tools | None, *, marked: bool
 ) -> tuple[bool, Note | None]:
-    """Whether the claim is an attempt, and why it is no call before its arguments are read."""
-    name = claim.name
+    """Whether the object is an attempt, and why it is no call before its arguments are read."""
+    name, has_arguments = value.get(keys[0] or ""), keys[1] is not None
     known = tools is not None and isinstance(name, str) and name in tools
-    has_arguments = claim.arguments_key is not None
-    if claim.name_key is None or not (has_arguments or marked or known):
+    if keys[0] is None or not (has_arguments or marked or known):
         return marked, Note("missing-name", "a call without a name")
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
@@ -306,43 +233,36 @@ def _claim_fault(
     if tools is not None and not known:
         names = ", ".join(list(tools)[:12]) or "no tools at all"
         return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
-    if has_arguments:
-        return True, None
-    if _lost(read):
-        return True, Note(_lost(read), f"the arguments of {name!r} are missing")
-    if beside := claim.beside:
-        keys = ", ".join(repr(key[:40]) for key in list(beside)[:6])
-        return True, Note("missing-arguments", f"{name!r} has no arguments key, but {keys}")
-    return True, None
+    return True, None if has_arguments else _missing(name, _beside(value, keys), read)
 
 
-def _lost(read: Read) -> str:
-    """Whether something was cut off the object, as the code of that; "" if it is whole."""
-    if read.truncated:
-        return "truncated"
-    cut = any(repair.code == "missing-closer" for repair in read.repairs)
-    return "invalid-arguments" if cut else ""
+def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
+    """Why the arguments of a call without a key for them are missing; None if it has none."""
+    if read.truncated or any(repair.code == "missing-closer" for repair in read.repairs):
+        code = "truncated" if read.truncated else "invalid-arguments"
+        return Note(code, f"the arguments of {name!r} are missing")
+    if not beside:
+        return None
+    others = ", ".join(repr(key[:40]) for key in list(beside)[:6])
+    return Note("missing-arguments", f"{name!r} has no arguments key, but {others}")
 
 
-def _arguments(claim: _Claim, tools: Tools | None, span: Span) -> JsonObject | Note:
-    """The arguments as an object. Null and empty mean none; broken never does."""
-    value = claim.arguments
+def _arguments(value: JsonValue, name: JsonValue, tools: Tools | None, span: Span) -> Read | Note:
+    """Return an object as what was read. Null and empty mean none; broken never does."""
+    read = Read(value)
     if isinstance(value, str) and value.strip():
         inner = read_json(value)
         if isinstance(inner, Unreadable):
             return Note("invalid-arguments", f"arguments given as text: {inner.message}")
-        message = "the arguments were JSON inside a string"
-        claim.repairs.append(repair_of("encoded-arguments", message, span))
-        claim.repairs += [repair_of(r.code, r.message, span, r.level) for r in inner.repairs]
-        claim.notes = inner.notes
-        claim.truncated = claim.truncated or inner.truncated
-        value = inner.value
+        encoded = repair_of("encoded-arguments", "the arguments were JSON inside a string", span)
+        others = (repair_of(each.code, each.message, span, each.level) for each in inner.repairs)
+        read, value = inner._replace(repairs=(encoded, *others)), inner.value
     if isinstance(value, dict):
-        if _is_schema(value, claim.name, tools):
-            return Note("schema-echo", f"the definition of {claim.name!r} was repeated, not called")
-        return value
+        if _is_schema(value, name, tools):
+            return Note("schema-echo", f"the definition of {name!r} was repeated, not called")
+        return read
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
-        return {}
+        return read._replace(value={})
     return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
@@ -356,18 +276,15 @@ def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
     return "properties" not in properties
 
 
-def first_forbidden(repairs: Iterable[Repair], level: Level) -> Repair | None:
-    """The first repair that this level does not allow; None if it allows all of them."""
+def refusal(repairs: Iterable[Repair], level: Level) -> Note | None:
+    """Why a call with these repairs is refused at a level; None if it allows all of them."""
     allowed = _RANK[level]
-    return next((each for each in repairs if _RANK[each.level] > allowed), None)  # type: ignore[index]  # a Repair's level is one of LEVELS
-
-
-def refusal(repair: Repair) -> Note:
-    """Why a call is refused whose repair the level does not allow."""
-    reason = f"{repair.code}: {repair.message} (read at level {repair.level!r})"
-    if repair.code in REPAIRS or repair.code in _REFUSED_AS:
-        return Note(_REFUSED_AS.get(repair.code, "invalid-json"), reason)
-    return Note("mended", reason)
+    for each in repairs:
+        if _RANK[each.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
+            reason = f"{each.code}: {each.message} (read at level {each.level!r})"
+            own = "invalid-json" if each.code in REPAIRS else "mended"
+            return Note(_REFUSED_AS.get(each.code, own), reason)
+    return None
 
 
 _REFUSED_AS = {
@@ -412,3 +329,106 @@ def object_at(
     if known is not None and len(known) < KEPT_OBJECTS:
         known[key] = read, base + end
     return read, end
+
+
+# --- bare text to a value, and back --------------------------------------------------------------
+
+_ENTITIES = {
+    "&quot;": '"',
+    "&#34;": '"',
+    "&apos;": "'",
+    "&#39;": "'",
+    "&lt;": "<",
+    "&gt;": ">",
+    "&amp;": "&",
+}
+"""The character of each entity; `&` is last, as it may begin another that is meant literally."""
+
+_PYTHON = {"None": "null", "True": "true", "False": "false"}
+
+
+def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
+    """Return the value of `text`, read like a JSON value with its repairs and notes.
+
+    `kind` is "text" or "json" where the format says which it is, `schema` is the argument's schema,
+    and `root` the schema that its references lead into. A text stays one where the schema admits no
+    other type. Where it admits others beside it, it stays one unless all of it is a value of such a
+    type, spelled exactly: 7, true, null, [1]. Without a schema, a number, true, false, null, an
+    object or an array is what it looks like, and anything else is a text.
+
+    Where a format's values are bare text, typing them is reading, not repairing. Whether the value
+    fits the schema, and what has to be changed in it, is decided once the call is whole.
+    """
+    if kind == "text":
+        return Read(text)
+    wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
+    if wanted == ANY:
+        return _as_it_looks(text)
+    if "string" in wanted:
+        if len(wanted) == 1 or text != text.strip():
+            return Read(text)
+        looks = _as_it_looks(_PYTHON.get(text, text))
+        return looks if kind_of(looks.value) in wanted else Read(text)
+    for word in ("null", "boolean", "number", "integer"):
+        if word in wanted and (value := of_text(text, word)) is not UNBENT:
+            return Read(value)
+    if not wanted.isdisjoint(("array", "object")) and text.lstrip()[:1] in ("{", "["):
+        inner = read_json(text)
+        if isinstance(inner, Read):
+            return inner
+    return _as_it_looks(text)
+
+
+def stays_text(schema: object, kind: str | None, root: object) -> bool:
+    """Return whether `typed` returns any text as it is."""
+    return kind == "text" or (kind is None and admitted(schema, root) == {"string"})
+
+
+def _as_it_looks(text: str) -> Read:
+    bare = text.strip()
+    if not bare or bare[0] == '"':
+        return Read(text)
+    sound = scan(bare, 0)
+    if not isinstance(sound, tuple) or sound[1] != len(bare):
+        return Read(text)
+    return Read(sound[0], (), sound[2])
+
+
+def trimmed(text: str, word: Value) -> str:
+    """Return a value's text without the white space and quotes that are only around it."""
+    if word.trim == "space":
+        text = text.strip()
+    elif word.trim != "no":
+        end = line_end(text)
+        inner = text.removeprefix(end).removesuffix(end)
+        if word.trim == "newline" or len(text) - len(inner) == 2 * len(end):
+            text = inner
+    opener, closer = word.quotes
+    if opener and text.startswith(opener) and text.endswith(closer):
+        text = text[len(opener) : -len(closer)]
+    return text
+
+
+def line_end(text: str) -> str:
+    """Return how the lines around a value end, by what the value begins with."""
+    return "\r\n" if text.startswith("\r\n") else "\n"
+
+
+def unescaped(key: str) -> str:
+    """Return a key as it is meant; `&` and `"` are written as entities, and others may be."""
+    for entity, char in _ENTITIES.items():
+        key = key.replace(entity, char)
+    return key
+
+
+def escaped(key: str) -> str:
+    """Return a key with `&` and `"` as entities."""
+    return key.replace("&", "&amp;").replace('"', "&quot;")
+
+
+def as_json(value: JsonValue, what: str) -> str:
+    """Return the value as JSON text; raise UsageError with its name, `what`, if JSON has none."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the value of {what!r} cannot be written as JSON: {error}") from None

@@ -29,7 +29,7 @@ from tunaeval.types import (
     cheap,
 )
 
-from .typing import line_end
+from .judge import line_end
 
 EventKind: TypeAlias = Literal[
     "content",

@@ -10,9 +10,9 @@ attributes, logs and list items begin like it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import TypeAlias
 
 from tunaeval.grammar import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
@@ -21,21 +21,13 @@ from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
 from .block import Begun, Setting, bounded, next_char, stands
-from .judge import judge_named
 from .quoting import IN_PROGRAM_STRING
 
+_Found: TypeAlias = tuple[str, Span, Read | Unreadable, tuple[Repair, ...]]
+"""A call: its name, where it is, what could be read of it, and repairs of what is around it."""
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A call where it stands, and what could be read of it."""
-
-    name: str
-    span: Span
-    read: Read | Unreadable
-    frame: tuple[Repair, ...] = ()
-
-
-_TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+")
+_BEHIND = re.compile(r"[ \t]*+(?:<?\Z|(?=[\r\n]|<\|))")
+_TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+(?:\Z|(?=[\r\n#]))")
 """Signs behind a list that begins its line: of a sentence, or of a call of what it returns."""
 
 NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
@@ -103,20 +95,24 @@ class PythonBlock(Begun):
             return
         self.failed = not ended
         if ended and not self._setting.collector.full:
-            yield from self._after()
+            if self._form.closer:
+                yield from self._pass_closer(self._form.closer)
+            else:
+                yield from next_char(window)
         self._close_at(window.offset)
 
     def _read_bare(self) -> Reading[None]:
         """A list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
-        code = _in_code(window.text, window.pos)
+        start = max(0, window.pos - LIST_BEFORE)
+        code = _CODE_BEFORE.search(window.text, start, window.pos)
         window.pos += 1
         if not code:
             ended = yield from self._row(listed=True)
             if ended and self._convinces() and (yield from self._stands_alone()):
                 self._hand_on()
             elif self._broken:
-                self._refuse_found(self._found[-1])
+                self._refuse_found(*self._found[-1][1:3])
         self._close_at(window.offset)
 
     def _read_unit(self) -> Reading[None]:
@@ -133,7 +129,7 @@ class PythonBlock(Begun):
             self._repair_last(code, f"a bracket around calls: {what}")
         self._close_at(window.offset)
 
-    def _loose_row(self) -> Generator[None, None, int | None]:
+    def _loose_row(self) -> Reading[int | None]:
         """Hold all calls; return how many lists are open at the end, or None at anything else."""
         window, depth = self._window, 0
         while True:
@@ -141,21 +137,18 @@ class PythonBlock(Begun):
             depth += joint.count("[") - joint.count("]")
             if window.pos == len(window.text):
                 break
-            quote = joint[-1:] if joint[-1:] in QUOTING else ""
+            quoted = joint[-1:] in QUOTING and joint != ""
             at, before, start = window.offset, len(self._found), window.pos
             if self._is_full():
                 break
             if not _begins_name(window.text[window.pos]):
                 return None
-            whole = yield from self._call()
+            note = Repair("quoted-call", "a call in quotes", Span(at - 1, at))
+            whole = yield from self._call((note,) if quoted else ())
             if joint.isspace() and "\n" not in joint and "(" not in window.text[start:]:
                 return None  # a word behind calls
-            if quote and len(self._found) > before:
-                note = self._repair_here("quoted-call", "a call in quotes")
-                note = replace(note, span=Span(at - 1, at))
-                self._found[-1] = replace(self._found[-1], frame=(note,))
             if not whole:
-                last = self._found[-1].read if len(self._found) > before else None
+                last = self._found[-1][2] if len(self._found) > before else None
                 if not (isinstance(last, Unreadable) and last.cut):
                     return None
                 window.pos = len(window.text)
@@ -164,39 +157,31 @@ class PythonBlock(Begun):
 
     def _convinces(self) -> bool:
         """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
-        reads = [found.read for found in self._found]
+        reads = [read for _, _, read, _ in self._found]
         sound = all(isinstance(read, Read) and not read.repairs for read in reads)
         return self._likely or (self._alone and sound)
 
-    def _stands_alone(self) -> Generator[None, None, bool]:
-        """Whether nothing stands behind the list in its line."""
-        window = self._window
-        while True:
-            ahead = window.text[window.pos : window.pos + LIST_AHEAD]
-            rest = ahead.lstrip(" \t")
-            near = rest in ("", "<") or (self._in_line and _TRAIL.fullmatch(rest) is not None)
-            if window.final or not near or len(ahead) == LIST_AHEAD:
-                break
-            yield
-        alone = _ends_line(window.text, window.pos)
-        if self._in_line and not alone:
-            found = _TRAIL.match(window.text, window.pos, window.pos + LIST_AHEAD)
-            alone = found is not None and window.text[found.end() : found.end() + 1] in (
-                "",
-                "\n",
-                "\r",
-                "#",
-            )
-        return alone or self._quoted or self._setting.collector.full
+    def _stands_alone(self) -> Reading[bool]:
+        """Whether nothing is behind the list in its line.
 
-    @property
-    def _in_line(self) -> bool:
-        """Whether the list begins its line and calls a known tool: signs may be behind it then."""
-        return self._known and self._begins_line
+        Signs may be, if the list begins its line and calls a known tool.
+        """
+        window, signs = self._window, self._known and self._begins_line
+        while True:
+            text, end = window.text, window.pos + LIST_AHEAD
+            found = _BEHIND.match(text, window.pos, end)
+            if not found and signs:
+                found = _TRAIL.match(text, window.pos, end)
+            if window.final or not found or found.end() < len(text) or len(text) >= end:
+                cut = found is not None and found[0].endswith("<")  # the beginning of no marker
+                return (
+                    (found is not None and not cut) or self._quoted or self._setting.collector.full
+                )
+            yield
 
     # --- the calls ---------------------------------------------------------------------------
 
-    def _row(self, *, listed: bool) -> Generator[None, None, bool]:
+    def _row(self, *, listed: bool) -> Reading[bool]:
         """Calls up to the end of their row; whether they could all be told apart."""
         window, count, comma = self._window, 0, True
         while True:
@@ -212,7 +197,11 @@ class PythonBlock(Begun):
             elif char == "," and count and (not comma or not listed):
                 comma = True
                 window.pos += 1
-            elif char in _joints(count, listed=listed) and (yield from self._passes_joint()):
+            elif (
+                not listed
+                and (char == "#" or (char == ";" and count))
+                and (yield from self._passes_joint())
+            ):
                 comma = True
             elif char == "]" and listed:
                 window.pos += 1
@@ -220,11 +209,11 @@ class PythonBlock(Begun):
             else:
                 return (yield from self._ended(char, count, listed=listed))
 
-    def _passes_joint(self) -> Generator[None, None, bool]:
+    def _passes_joint(self) -> Reading[bool]:
         """Whether a comment or a semicolon is here, between calls on lines; it is passed over."""
         return bool((yield from bounded(self._window, _between_lines(self._form))))
 
-    def _is_text(self) -> Generator[None, None, bool]:
+    def _is_text(self) -> Reading[bool]:
         """Whether a word behind calls that nothing closes begins none; it is not passed over."""
         if self._bare or self._form.closer is not None:
             return False
@@ -234,7 +223,7 @@ class PythonBlock(Begun):
         window.pos = start - window.base
         return is_text
 
-    def _ended(self, char: str, count: int, *, listed: bool) -> Generator[None, None, bool]:
+    def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
         """Something else than a call follows; whether the calls so far stand."""
         if not count:
             what = f"{char!r} where a call was expected" if char else "the text ends before a call"
@@ -247,7 +236,7 @@ class PythonBlock(Begun):
             self._repair_last("unclosed", "a list of calls that was never closed")
         return True
 
-    def _call(self) -> Generator[None, None, bool]:
+    def _call(self, frame: tuple[Repair, ...] = ()) -> Reading[bool]:
         """One call; false when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
@@ -271,7 +260,7 @@ class PythonBlock(Begun):
         tools = self._setting.tools
         self._known = self._known or (tools is not None and name in tools)
         self._likely = self._likely or self._known or (named and self._alone)
-        self._found.append(_Found(name, Span(start, window.offset), read))
+        self._found.append((name, Span(start, window.offset), read, frame))
         if not self._bare:
             self._hand_on()
         self._broken = broken
@@ -284,7 +273,7 @@ class PythonBlock(Begun):
         if self.had_body:
             message = f"the text ends behind {name[:60]!r}" if cut else f"{char!r} behind a name"
             why = Unreadable("truncated" if cut else "invalid-json", message, cut=cut)
-            self._found.append(_Found(name, Span(start, self._window.offset), why))
+            self._found.append((name, Span(start, self._window.offset), why, ()))
             if not self._bare:
                 self._hand_on()
         return cut
@@ -303,38 +292,25 @@ class PythonBlock(Begun):
     def _hand_on(self) -> None:
         """Judge what was held, in order."""
         found, self._found = self._found, []
-        for each in found:
+        for name, span, read, frame in found:
             self._settle()
             if self._quoted:
-                self._refuse_quoted(each.span)
-                self._content_to(each.span.end)
-            elif isinstance(each.read, Unreadable):
-                self._refuse_found(each)
+                self._refuse_quoted(span)
+                self._content_to(span.end)
+            elif isinstance(read, Unreadable):
+                self._refuse_found(span, read)
             else:
-                self._judge(each, each.read)
+                verdict = self._judge(read, span, name, frame)
+                if verdict.call or self._likely:
+                    self._take(verdict, span)
+                if not verdict.call:
+                    self._content_to(span.end)
 
-    def _judge(self, found: _Found, read: Read) -> None:
-        span = found.span
-        verdict = judge_named(
-            found.name,
-            read,
-            form=self._form,
-            span=span,
-            tools=self._setting.tools,
-            level=self._setting.level,
-            frame=(*self.frame, *found.frame),
-        )
-        if verdict.call or self._likely:
-            self._take(verdict, span)
-        if not verdict.call:
-            self._content_to(span.end)
-
-    def _refuse_found(self, found: _Found) -> None:
+    def _refuse_found(self, span: Span, why: Read | Unreadable) -> None:
         """A call that could not be read; without markers only if it looked like one."""
-        why = found.read
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
-            self._refuse(why.code, why.message, found.span, cut=why.cut)
-        self._content_to(found.span.end)
+            self._refuse(why.code, why.message, span, cut=why.cut)
+        self._content_to(span.end)
 
     def _refuse_here(self, code: str, message: str, *, cut: bool = False) -> bool:
         """There is no call at all; between markers that is an attempt."""
@@ -344,21 +320,9 @@ class PythonBlock(Begun):
         self._content_to(end)
         return False
 
-    def _after(self) -> Reading[None]:
-        """The closer; one that is missing is a repair of the last call."""
-        if self._form.closer:
-            yield from self._pass_closer(self._form.closer)
-        else:
-            yield from next_char(self._window)
-
 
 def _begins_name(char: str) -> bool:
     return char.isalpha() or char == "_"
-
-
-def _joints(count: int, *, listed: bool) -> tuple[str, ...]:
-    """What may begin something between two calls of a row, but a comma."""
-    return () if listed else ("#", ";") if count else ("#",)
 
 
 def _stops_of(form: Format) -> tuple[str, ...]:
@@ -366,17 +330,6 @@ def _stops_of(form: Format) -> tuple[str, ...]:
     closers = (form.closer, (form.around or (None, None))[1])
     texts = (text for word in closers for text in (word.spellings if word else ()) if text)
     return tuple(text for text in texts if not _IN_CALL(text))
-
-
-def _in_code(text: str, start: int) -> bool:
-    """Whether a list that begins there is part of a program."""
-    return _CODE_BEFORE.search(text, max(0, start - LIST_BEFORE), start) is not None
-
-
-def _ends_line(text: str, end: int) -> bool:
-    """Whether nothing is behind a list in its line, as far as the text goes."""
-    rest = text[end : end + LIST_AHEAD].lstrip(" \t")
-    return not rest or rest.startswith(("\r", "\n", "<|"))
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,15 @@
-"""The words of a block whose tool name is outside of the arguments, each as it is read."""
+"""The words of a block whose tool name is outside of the arguments, each as it is read.
+
+Arguments are one JSON object, or bare texts one by one, or nested elements.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tunaeval.grammar import (
     Arguments,
@@ -22,30 +27,33 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.limits import VALUE_AHEAD
-from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
-from tunaeval.types import JsonObject, Repair, Span
-from tunaeval.window import Reading
-
-from .block import (
-    Begun,
-    Setting,
-    bounded,
-    closers_here,
-    literal,
-    next_char,
-    stands,
+from tunaeval.limits import MAX_DEPTH, SPACE_AHEAD, TAG_AHEAD, VALUE_AHEAD, WIDE_SPACE
+from tunaeval.repair import (
+    ANY,
+    QUOTES,
+    Note,
+    Read,
+    Unreadable,
+    admitted,
+    member,
+    member_or_item,
 )
-from .closings import Closing, Plain, bare_text, closing_of, plain_of, shows_end, stops_of
-from .elements import ElementsReader
-from .judge import judge_named, object_at, only_a_word
-from .live import LiveCall, LiveObject, LiveText
-from .markup import Piece, never_closed, note_of, pieces_of, swallowed, with_marks
-from .quoting import ends_sentence, is_named_in_prose
-from .typing import stays_text, trimmed, typed, undoubled, unescaped
+from tunaeval.types import JsonObject, JsonValue, Repair, Span
+from tunaeval.window import Reading, Window
 
-_BODIES = Arguments | Many | Elements
+from .block import Begun, Setting, ahead, bounded, literal, next_char, stands, stops_of
+from .closings import Closing, closing_of
+from .judge import Verdict, stays_text, trimmed, typed, unescaped
+from .live import LiveCall, LiveText
+from .markup import Piece, in_element, never_closed, note_of, pieces_of, swallowed, with_marks
+from .patterns import Match
+from .quoting import ends_sentence, is_named_in_prose
+
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
+_NEAR_SPACE = re.compile(WIDE_SPACE)
+
+_Fits: TypeAlias = Reading[bool | Unreadable]
+"""Whether a word is here; an Unreadable if it is, but broken."""
 
 
 class TaggedBlock(Begun):
@@ -57,9 +65,10 @@ class TaggedBlock(Begun):
         super().__init__(setting, form, start, quoted=quoted)
         self._name = name or form.tool or None
         self._key = ""
-        self._raw: str | None = None
+        self._kind: str | None = None
+        """What an attribute says of the next value: "text", "json", or None."""
         self._live: LiveCall | None = None
-        self._missed: dict[str, int] = {}
+        self._missed_at: dict[str, int] = {}
         self._lost_closer = False
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
@@ -69,52 +78,79 @@ class TaggedBlock(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
-        words, window = self._form.words[self._form.opener is not None :], self._window
-        for index, word in enumerate(words):
-            fits = yield from self._word(word, words[index + 1 :])
-            if fits is True:
-                continue
-            if isinstance(fits, Unreadable) or any(isinstance(w, _BODIES) for w in words[index:]):
-                self._give_up(fits if isinstance(fits, Unreadable) else None)
-                return
-            open_ = self._object is None and shows_end(words, index)
-            nothing = open_ and not self._arguments
-            if nothing and self._form.opener and self._has_all():
-                nothing = not (yield from stands(window, self._form.opener.spellings))
-            between = open_ and self._at_end()
-            if nothing or between:
-                cut = Unreadable("truncated", "the text ends between two arguments", cut=True)
-                self._give_up(None if nothing else cut)
-                return
-            self._judge()
-            self._miss(word)
-            self.closed = yield from closers_here(words[index + 1 :], window)
-            break
-        else:
-            row_ends = isinstance(words[-1], Many)
-            if row_ends:
-                yield from self._look_for_lost_tags()
-                row_ends = self._at_end()
-            between = window.pos < len(window.text)
-            if row_ends and (between or not self._has_all()):
-                where = "inside markup" if between else "before the call does"
-                self._give_up(Unreadable("truncated", f"the text ends {where}", cut=True))
-                return
-            self.closed = True
-            self._judge()
-            if row_ends:
-                self._repair_last("unclosed", "the text ends before the message does")
+        words = self._form.words[self._form.opener is not None :]
+        body = max(at for at, word in enumerate(words) if isinstance(word, _BODIES)) + 1
+        fits = yield from self._row(words[:body], words[body:])
+        if fits is True:
+            in_message = isinstance(words[-1], Many)
+            fits = yield from (
+                self._end_of_message() if in_message else self._closers(words[body:])
+            )
+        if fits is not True:
+            self._give_up(fits or None)
+            return
         self.had_body = True
-        self._close_at(window.offset, self._stray)
+        self._close_at(self._window.offset, self._stray)
 
-    def _look_for_lost_tags(self) -> Reading[None]:
-        """Note what follows the last argument of a message, if that is not the message's end."""
+    # --- the end of the call ---------------------------------------------------------------------
+
+    def _closers(self, words: Sequence[Word]) -> _Fits:
+        """Judge what was read, and pass over what closes it; what is missing is a repair."""
+        window, open_ = self._window, self._object is None
+        for at, word in enumerate(words):
+            if (yield from self._word(word)) or not isinstance(word, Literal):
+                open_ = open_ and not isinstance(word, Literal)
+                continue
+            if open_:  # only the first fixed text behind arguments one by one shows their end
+                opener = self._form.opener if self._has_all() else None
+                whole = self._arguments or (
+                    opener and (yield from stands(window, opener.spellings))
+                )
+                if not whole:
+                    return False
+                if self._at_end():
+                    message = "the text ends between two arguments"
+                    return Unreadable("truncated", message, cut=True)
+            self._take_all()
+            char = window.text[window.pos : window.pos + 1]
+            self._missed(word)
+            if char and self._object is not None and char in f",{{{QUOTES}":
+                self._repair_last("early-closer", "more arguments follow their closer", "lenient")
+            yield from self._later_closers(words[at + 1 :])
+            return True
+        self.closed = True
+        self._take_all()
+        return True
+
+    def _later_closers(self, words: Sequence[Word]) -> Reading[None]:
+        """Read the closers behind a missing one, as far as they are here."""
+        window = self._window
+        for word in words:
+            if isinstance(word, Literal):
+                start = window.offset
+                yield from bounded(window, _NEAR_SPACE)
+                self.closed = yield from literal(window, word.spellings)
+                if not self.closed:
+                    window.pos = start - window.base
+                    return
+
+    def _end_of_message(self) -> _Fits:
+        """Judge arguments that the end of their message ends."""
         envelope, window = self._form.envelope, self._window
-        if envelope and not (yield from stands(window, envelope.closes.spellings)):
-            here = Span(window.offset, window.offset)
-            if not self._at_end() and self._arguments:
-                self._repairs.append(Repair("unclosed", "text follows the last argument", here))
-                self._notes.append(note_of(self._key))
+        closed = not envelope or (yield from stands(window, envelope.closes.spellings))
+        at_end, here = self._at_end(), Span(window.offset, window.offset)
+        if self._arguments and not (closed or at_end):
+            self._repairs.append(Repair("unclosed", "text follows the last argument", here))
+            self._notes.append(note_of(self._key))
+        between = window.pos < len(window.text)
+        if at_end and (between or not self._has_all()):
+            where = "inside markup" if between else "before the call does"
+            return Unreadable("truncated", f"the text ends {where}", cut=True)
+        self.closed = True
+        self._take_all()
+        if at_end:
+            self._repair_last("unclosed", "the text ends before the message does")
+        return True
 
     def _has_all(self) -> bool:
         """Whether it names a tool, and has all of its arguments: no other one can follow."""
@@ -122,54 +158,27 @@ class TaggedBlock(Begun):
         declared = self._setting.parameters(self._name).get("properties")
         return known and self._arguments.keys() >= set(declared or ())
 
-    def _ends_sentence(self) -> bool:
-        """Whether the opener is words, which end a sentence."""
-        ends = ends_sentence(self._window, self._start, self._name, self._setting.tools)
-        return ends and not self._form.marked
-
-    def _judge(self) -> None:
-        """Judge what was read."""
-        tools = self._setting.tools
-        end = self._stray.start if self._stray else self._window.offset
-        span, name = Span(self._start, end), self._name
-        found = self._object or Read(self._arguments)
-        if not found.value and is_named_in_prose(self._window, self._start, name, tools):
+    def _take_all(self) -> None:
+        """Judge what was read, unless it is only the name of markup in a sentence."""
+        name, end = self._name, self._stray.start if self._stray else self._window.offset
+        span, read = Span(self._start, end), self._object or Read(self._arguments)
+        named = is_named_in_prose(self._window, self._start, name, self._setting.tools)
+        if not read.value and named:
             return
-        if self._repairs or self._notes:
-            found = found._replace(
-                repairs=(*self._repairs, *found.repairs), notes=(*self._notes, *found.notes)
-            )
         if self.doubtful and self._object is None and not self._arguments:
-            verdict = only_a_word(name)
-        else:
-            verdict = judge_named(
-                name,
-                found,
-                form=self._form,
-                span=span,
-                tools=tools,
-                level=self._setting.level,
-                frame=self.frame,
-            )
-        self._take(verdict, span)
-
-    def _miss(self, word: Word) -> None:
-        """A closer is not here. Behind an object, more of what is in one may be."""
-        window = self._window
-        wanted = word.text if isinstance(word, Literal) else repr(word)
-        char = window.text[window.pos : window.pos + 1]
-        where = "other text follows" if char else "the text ends"
-        self._repair_last("unclosed", f"{where} before {wanted!r}")
-        if char and self._object is not None and char in f",{{{QUOTES}":
-            self._repair_last("early-closer", "more arguments follow their closer", "lenient")
-        left = len(window.text) - window.pos if window.final else 0
-        near = isinstance(word, Literal) and 0 < left <= len(wanted)
-        if near and wanted.startswith(window.text[window.pos :]):
-            window.pos = len(window.text)
+            message = f"{name!r} has no arguments, and may be no tool"
+            self._take(Verdict(None, (Note("missing-arguments", message),)), span)
+            return
+        repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
+        read = read._replace(repairs=repairs, notes=notes)
+        self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
         """It is no call: a mention if there was not even a name, else an attempt that failed."""
-        window, at_end = self._window, self._at_end() and not self._ends_sentence()
+        window, tools = self._window, self._setting.tools
+        at_end = self._at_end() and (
+            self._form.marked or not ends_sentence(window, self._start, self._name, tools)
+        )
         self._setting.collector.drop(self._count)
         if at_end:
             window.pos = len(window.text)
@@ -178,116 +187,97 @@ class TaggedBlock(Begun):
         if not self.had_body:
             return
         if not self._quoted:
-            cut = at_end if why is None else why.cut
-            code = "truncated" if cut else why.code if why else "invalid-json"
-            message = why.message if why else "the text ends before the call does"
-            self._refuse(code, message, span, cut=cut)
+            why = why or Unreadable("truncated", "the text ends before the call does", cut=True)
+            code = "truncated" if why.cut else why.code
+            self._refuse(code, why.message, span, cut=why.cut)
         self._content_to(span.end)
-
-    def _word(
-        self, word: Word, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        """Whether the word stands here; an Unreadable if it does, but broken."""
-        return (yield from _READERS[type(word)](self, word, after))  # type: ignore[no-any-return]  # the table's readers all do
-
-    def _literal(self, word: Literal, _: tuple[Word, ...] = ()) -> Generator[None, None, bool]:
-        """Whether the text stands here; what was looked for in vain is remembered, and where."""
-        found = yield from literal(self._window, word.spellings)
-        if not found:
-            self._missed.update(dict.fromkeys(word.spellings, self._window.offset))
-        if found and self._name and self._live is None:
-            self._begin(self._name)
-        return found
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
         window = self._window
         rest = window.text[window.pos : window.pos + VALUE_AHEAD]
-        missed = (text for text, at in self._missed.items() if at == window.offset)
+        missed = (text for text, at in self._missed_at.items() if at == window.offset)
         return window.final and (not rest or any(text.startswith(rest) for text in missed))
 
-    def _begin(self, name: str) -> None:
-        """The name stands, and what has to follow it."""
-        setting = self._setting
-        if not self._quoted and setting.collector.events is not None:
-            waiting = self._count
-            self._live = setting.collector.begin(waiting, self._start, setting.tools)
-        if self._live:
-            self._live.start(name)
+    # --- words -----------------------------------------------------------------------------------
 
-    def _space(self, _word: Space, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        yield from next_char(self._window)
-        return True
-
-    def _markup(self, word: Markup, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        yield from bounded(self._window, re.compile(word.pattern))
-        return True
-
-    def _name_word(self, word: Name, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        if word.before:
-            yield from literal(self._window, (word.before,))
-        name = yield from bounded(self._window, re.compile(word.pattern))
-        if word.after:
-            yield from bounded(self._window, re.compile(word.after))
-        if word.doubled:
-            name = undoubled(name, self._setting.tools)
-        self._name = name or None
-        return bool(name)
-
-    def _maybe(
-        self, word: Maybe, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        first = word.words[0]
-        if not (isinstance(first, Literal) and (yield from self._literal(first))):
-            return True
-        return (yield from self._row(word.words[1:], after))
-
-    def _many(
-        self, word: Many, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        first, plain = word.words[0], plain_of(self._form, word, after)
-        while True:
-            if plain and self._window.final:
-                self._plain_arguments(plain)
-            if not starts_with_space(word):
-                yield from next_char(self._window)
-            if not (isinstance(first, Literal) and (yield from self._literal(first))):
-                return True
-            fits = yield from self._row(word.words[1:], (word, *after))
-            if fits is not True:
-                if isinstance(fits, Unreadable):
-                    return fits
-                if self._at_end():
-                    return Unreadable("truncated", "the text ends inside an argument", cut=True)
-                return Unreadable("invalid-arguments", "an argument that is not whole")
-            if self._lost_closer:
-                return True
-
-    def _plain_arguments(self, plain: Plain) -> None:
-        """Read the arguments here that hold no markup, each at once; their text is all there."""
-        window, root = self._window, self._setting.parameters(self._name) or None
-        while found := plain.match(window.text, window.pos):
-            key, *kind, text = found.groups()
-            self._key = unescaped(key) if plain.key.escaped else key
-            self._raw = _kind_of(kind[0], plain.attribute) if plain.attribute else None
-            if self._name and self._live is None:
-                self._begin(self._name)
-            self._argument(Piece(self._key, self._raw, text), plain.value, root, reported=False)
-            window.pos = found.end()
-
-    def _row(
-        self, words: tuple[Word, ...], after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        for index, word in enumerate(words):
-            fits = yield from self._word(word, (*words[index + 1 :], *after))
+    def _row(self, words: Sequence[Word], after: Sequence[Word] = ()) -> _Fits:
+        """Read words in a row, `after` being those behind them, up to one that is not here."""
+        for at, word in enumerate(words):
+            fits = yield from self._word(word, (*words[at + 1 :], *after))
             if fits is not True or self._lost_closer:
                 return fits
         return True
 
-    def _json(
-        self, word: Arguments, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        window, stops = self._window, stops_of(self._form, after)
+    def _word(self, word: Word, after: Sequence[Word] = ()) -> _Fits:
+        """Whether the word is here; it is passed over."""
+        window = self._window
+        match word:
+            case Literal():
+                return (yield from self._literal(word))
+            case Space():
+                yield from next_char(window)
+            case Markup():
+                yield from bounded(window, re.compile(word.pattern))
+            case Name():
+                return (yield from self._name_here(word))
+            case Key():
+                key, self._kind = (yield from bounded(window, re.compile(word.pattern))), None
+                self._key = unescaped(key) if word.escaped else key
+                return bool(key)
+            case Attribute():
+                self._kind = _kind_of((yield from bounded(window, _ATTRIBUTE)), word)
+            case Maybe(words=(Literal() as first, *rest)):
+                if (yield from self._literal(first)):
+                    return (yield from self._row(rest, after))
+            case _:
+                return (yield from self._body(word, after))
+        return True
+
+    def _body(self, word: Word, after: Sequence[Word]) -> _Fits:
+        """Whether arguments are here, or the value of one."""
+        match word:
+            case Arguments():
+                return (yield from self._json(word, stops_of(self._form, after)))
+            case Many():
+                return (yield from self._many(word))
+            case Elements():
+                closer = next((one.text for one in after if isinstance(one, Literal)), "")
+                return (yield from self._elements(word, closer))
+        return (yield from self._value())
+
+    def _literal(self, word: Literal) -> Reading[bool]:
+        """Whether the text is here; what was looked for in vain is remembered, and where."""
+        found = yield from literal(self._window, word.spellings)
+        if not found:
+            self._missed_at.update(dict.fromkeys(word.spellings, self._window.offset))
+        elif self._name:
+            self._begin(self._name)
+        return found
+
+    def _name_here(self, word: Name) -> Reading[bool]:
+        window, tools = self._window, self._setting.tools
+        if word.before:
+            yield from literal(window, (word.before,))
+        name = yield from bounded(window, re.compile(word.pattern))
+        if word.after:
+            yield from bounded(window, re.compile(word.after))
+        half = name[: len(name) // 2]
+        if word.doubled and name == f"{half}.{half}" and not (tools and name in tools):
+            name = half
+        self._name = name or None
+        return bool(name)
+
+    def _begin(self, name: str) -> None:
+        """Report the call, if that was not done: its name is here, and what has to follow it."""
+        setting = self._setting
+        if self._live is None and not self._quoted:
+            self._live = setting.collector.begin(self._count, self._start, setting.tools)
+            if self._live:
+                self._live.start(name)
+
+    def _json(self, word: Arguments, stops: tuple[str, ...]) -> _Fits:
+        window = self._window
         char = yield from next_char(window)
         if char != "{":
             if word.optional or char == "" or self._name is None:
@@ -300,50 +290,64 @@ class TaggedBlock(Begun):
             if self._at_end():
                 return Unreadable("truncated", "the text ends before the arguments", cut=True)
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = object_reader(window, word.mark, stops)
-        if self._live is None:
-            self._begin(self._name or "")
-        if self._live:
-            live = LiveObject(self._live, reader.draft.pieces, depth=1)
-            read = yield from self._setting.collector.follow(live, reader)
-        elif window.final and not word.mark:
-            known = self._setting.known
-            read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
-        else:
-            read = yield from reader.read()
+        self._begin(self._name or "")
+        read = yield from self._object_here(stops, self._live, depth=1, mark=word.mark)
         if isinstance(read, Unreadable):
             return read
         self._notes += with_marks(read.value, word.mark) if word.mark else ()
         self._object = read
         return True
 
-    def _key_word(self, word: Key, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        key = yield from bounded(self._window, re.compile(word.pattern))
-        self._key, self._raw = unescaped(key) if word.escaped else key, None
-        return bool(self._key)
+    # --- arguments one by one --------------------------------------------------------------------
 
-    def _attribute(self, word: Attribute, _: tuple[Word, ...]) -> Generator[None, None, bool]:
-        self._raw = _kind_of((yield from bounded(self._window, _ATTRIBUTE)), word)
-        return True
+    def _many(self, word: Many) -> _Fits:
+        first, closing = word.words[0], closing_of(self._form)
+        while True:
+            if closing.plain and self._window.final:
+                self._plain_arguments(closing.plain, closing)
+            if not starts_with_space(word):
+                yield from next_char(self._window)
+            if not (isinstance(first, Literal) and (yield from self._literal(first))):
+                return True
+            fits = yield from self._row(word.words[1:])
+            if isinstance(fits, Unreadable):
+                return fits
+            if not fits and self._at_end():
+                return Unreadable("truncated", "the text ends inside an argument", cut=True)
+            if not fits:
+                return Unreadable("invalid-arguments", "an argument that is not whole")
+            if self._lost_closer:
+                return True
 
-    def _value(
-        self, word: Value, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
-        root, live = self._setting.parameters(self._name) or None, None
+    def _plain_arguments(self, match: Match, closing: Closing) -> None:
+        """Read the arguments here that hold no markup, each at once; their text is all there."""
+        window, root = self._window, self._root
+        while found := match(window.text, window.pos):
+            key, *kind, text = found.groups()
+            self._key = unescaped(key) if closing.key.escaped else key
+            self._kind = _kind_of(kind[0], closing.attribute) if closing.attribute else None
+            if self._name:
+                self._begin(self._name)
+            self._argument(Piece(self._key, self._kind, text), closing.value, root)
+            window.pos = found.end()
+
+    def _value(self) -> _Fits:
+        root, closing, start = self._root, closing_of(self._form), self._window.offset
+        word, live = closing.value, None
         schema = member(root, self._key, root)
         plain = not word.quotes[0] and word.trim != "newlines"
-        if plain and self._live and stays_text(schema, self._raw, root):
+        if plain and self._live and stays_text(schema, self._kind, root):
             live = LiveText(self._live, self._key, word.trim)
-        closing, start = closing_of(self._form, word, after), self._window.offset
-        bare = yield from bare_text(self._window, closing, self._key, live)
+        bare = yield from closing.text_at(self._window, self._key, live)
         if isinstance(bare, Unreadable):
             return bare
         if live:
             live.end()
-        self._lost_closer, closed = not bare.closed, bare.closed or bool(bare.stray)
-        if bare.stray:
-            self._set_aside(bare.stray, closing)
-        first = Piece(self._key, self._raw, bare.text)
+        text, closed, stray = bare
+        self._lost_closer, closed = not closed, closed or bool(stray)
+        if stray:
+            self._set_aside(stray, closing)
+        first = Piece(self._key, self._kind, text)
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
             self._repairs.append(never_closed(pieces, start))
@@ -351,6 +355,11 @@ class TaggedBlock(Begun):
         for piece in pieces:
             self._argument(piece, word, root, reported=bool(live) and piece is pieces[0])
         return True
+
+    @property
+    def _root(self) -> object:
+        """The schema of the tool's arguments; None where the tools say nothing."""
+        return self._setting.parameters(self._name) or None
 
     def _set_aside(self, stray: str, closing: Closing) -> None:
         """Keep text before the position apart that is in the call and no part of an argument."""
@@ -361,7 +370,7 @@ class TaggedBlock(Begun):
         if closing.marks.inside(stray):
             self._notes.append(note_of(self._key))
 
-    def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool) -> None:
+    def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
         """Keep an argument, and report it if that was not done while it grew."""
         if piece.key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {piece.key!r}"))
@@ -372,14 +381,11 @@ class TaggedBlock(Begun):
         if self._live and not reported:
             self._live.whole(piece.key, made.value)
 
-    def _elements(
-        self, word: Elements, after: tuple[Word, ...]
-    ) -> Generator[None, None, bool | Unreadable]:
+    def _elements(self, word: Elements, closer: str) -> _Fits:
         schema = self._setting.parameters(self._name)
         if not word.prefix and (yield from next_char(self._window)) != "<":
             return self._object is not None
-        ends = next((one.text for one in after if isinstance(one, Literal)), "")
-        tree = yield from ElementsReader(self._window, word, schema, ends).read()
+        tree = yield from ElementsReader(self._window, word, schema, closer).read()
         if isinstance(tree, Unreadable):
             return tree if word.prefix or tree.cut else False
         self._arguments = tree.value
@@ -388,24 +394,242 @@ class TaggedBlock(Begun):
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
 
 
+_BODIES = Arguments | Many | Elements
+
+
 def _kind_of(written: str | None, word: Attribute) -> str | None:
     """Return what an attribute says of a value: "text", "json", or None."""
     return "text" if written in word.text else "json" if written in word.json else None
 
 
-_Reader: TypeAlias = Callable[[Any, Any, tuple[Word, ...]], Generator[None, None, Any]]
+# --- nested elements -------------------------------------------------------------------------
 
-_READERS: dict[type, _Reader] = {
-    Literal: TaggedBlock._literal,  # noqa: SLF001 - the block's own table
-    Space: TaggedBlock._space,  # noqa: SLF001 - as above
-    Markup: TaggedBlock._markup,  # noqa: SLF001 - as above
-    Name: TaggedBlock._name_word,  # noqa: SLF001 - as above
-    Maybe: TaggedBlock._maybe,  # noqa: SLF001 - as above
-    Many: TaggedBlock._many,  # noqa: SLF001 - as above
-    Arguments: TaggedBlock._json,  # noqa: SLF001 - as above
-    Key: TaggedBlock._key_word,  # noqa: SLF001 - as above
-    Attribute: TaggedBlock._attribute,  # noqa: SLF001 - as above
-    Elements: TaggedBlock._elements,  # noqa: SLF001 - as above
-    Value: TaggedBlock._value,  # noqa: SLF001 - as above
-}
-"""How each word of the grammar is read."""
+_ARGUMENT = 2
+"""How many elements are open in an argument: the call, and it."""
+
+TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
+
+_BRACKET = re.compile(rf"[ \t\r\n]{{0,{SPACE_AHEAD}}}+[\[{{]?")
+_CUT = Unreadable("truncated", "the text ends inside an element", cut=True)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is being read."""
+
+    tag: str
+    schema: object
+    texts: list[str] = field(default_factory=list)
+    inner: list[tuple[str, JsonValue]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+class ElementsReader:
+    """Reads the elements of one call; used once.
+
+    It stops before the first tag that does not fit, or that closes none of them. `closer` is what
+    closes the call. The tool's schema says what a text stands for, or else what it looks like.
+    """
+
+    def __init__(self, window: Window, word: Elements, schema: object, closer: str) -> None:
+        self._window = window
+        self._closer = closer
+        self._word = word
+        self._tag = re.compile(re.escape(word.prefix) + TAG.pattern)
+        self._root = schema
+        self._open = [_Open("", schema)]
+        self._repairs: list[Repair] = []
+        self._notes: list[Note] = []
+
+    def read(self) -> Reading[Read | Unreadable]:
+        while True:
+            top = self._open[-1]
+            raw = yield from self._is_raw(top)
+            text = yield from (self._raw(top.tag) if raw else self._text())
+            if isinstance(text, Unreadable):
+                return text
+            top.texts.append(text)
+            tag = self._tag.match(self._window.text, self._window.pos)
+            if tag is None:
+                raise AssertionError("a text ends in front of a tag")
+            closing, name = bool(tag[1]), tag[2]
+            if not (closing and name == top.tag):
+                self._close_unmarked()
+            if closing and len(self._open) == 1:
+                return self._finished()
+            fault = self._closed(name) if closing else self._opened(name)
+            if fault:
+                return fault
+            self._window.pos = tag.end()
+
+    def _text(self) -> Reading[str | Unreadable]:
+        """The text up to the next tag."""
+        window, pieces, held = self._window, list[str](), len(self._word.prefix) + TAG_AHEAD
+        while (found := self._tag.search(window.text, window.pos)) is None:
+            if window.final:
+                window.pos = len(window.text)
+                return _CUT
+            end = max(window.pos, len(window.text) - held)
+            pieces.append(window.text[window.pos : end])
+            window.pos = end
+            yield
+        pieces.append(window.text[window.pos : found.start()])
+        window.pos = found.start()
+        return "".join(pieces)
+
+    # --- without a prefix --------------------------------------------------------------------
+
+    def _declared(self) -> Collection[str]:
+        """The names of the arguments that the tool's schema declares."""
+        declared = self._root.get("properties") if isinstance(self._root, Mapping) else None
+        return declared if isinstance(declared, Mapping) else ()
+
+    def _is_raw(self, element: _Open) -> Reading[bool]:
+        """Whether any tag in an argument is a part of it: its schema wants no elements, or it is
+        JSON.
+        """
+        if self._word.prefix or len(self._open) != _ARGUMENT or element.inner or element.texts:
+            return False
+        types = admitted(element.schema, self._root)
+        if types == ANY or not types & {"array", "object"}:
+            return True
+        return (yield from ahead(self._window, _BRACKET))[-1:] in ("[", "{")
+
+    def _raw(self, name: str) -> Reading[str | Unreadable]:
+        """The text up to the closer that another argument or the call's end follows.
+
+        Where the call ends, and all closers of the argument were followed by something else, it
+        cannot be read.
+        """
+        window, closer, outer = self._window, f"</{name}>", self._closer
+        names = "|".join(map(re.escape, self._declared()))
+        ends = re.compile(
+            rf"{re.escape(closer)}(?={WIDE_SPACE}(?:<(?:{names})>|{re.escape(outer)}))"
+            rf"|(?P<over>{re.escape(outer)})"
+        )
+        pieces, last, closed = list[str](), "", False
+        while True:
+            end = ends.search(window.text, window.pos)
+            held = max(window.pos, len(window.text) - len(closer) - 2 * TAG_AHEAD)
+            stop = end.start() if end else len(window.text) if window.final else held
+            piece = window.text[window.pos : stop]
+            closed = closed or closer in last + piece
+            last = (last + piece)[-len(closer) :]
+            pieces.append(piece)
+            window.pos = stop
+            if end and not end["over"]:
+                return "".join(pieces).removeprefix("\n").removesuffix("\n")
+            if end and closed:
+                return Unreadable("invalid-arguments", f"text follows {closer!r}")
+            if end:
+                pieces.append(outer)
+                window.pos += len(outer)
+            elif window.final:
+                return _CUT
+            else:
+                yield
+
+    # --- elements ----------------------------------------------------------------------------
+
+    def _opened(self, name: str) -> Unreadable | None:
+        if len(self._open) >= MAX_DEPTH:
+            return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
+        outer = self._open[-1]
+        if not self._word.prefix and len(self._open) == 1 and name not in self._declared():
+            return Unreadable("invalid-arguments", f"<{name}> is no declared argument")
+        self._open.append(_Open(name, member_or_item(outer.schema, name, self._root)))
+        return None
+
+    def _closed(self, name: str) -> Unreadable | None:
+        """The element on top ends here; it becomes a part of the one that holds it."""
+        top = self._open.pop()
+        if name != top.tag:
+            return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")
+        if top.inner and top.text.strip():
+            return Unreadable("invalid-arguments", f"<{top.tag}> has text beside its elements")
+        self._open[-1].inner.append((name, self._value(top)))
+        return None
+
+    def _close_unmarked(self) -> None:
+        """Close the element on top if its closing tag stands there without its prefix."""
+        top, closer = self._open[-1], f"</{self._open[-1].tag}>"
+        if len(self._open) == 1 or top.inner:  # asked first: joining at each child is quadratic
+            return
+        text = top.text.rstrip()
+        if not text.endswith(closer):
+            return
+        top.texts = [text.removesuffix(closer)]
+        at = self._window.offset
+        message = f"{closer!r} comes without what belongs before it"
+        self._repairs.append(Repair("unclosed", message, Span(at - len(closer), at)))
+        self._closed(top.tag)
+
+    def _finished(self) -> Read | Unreadable:
+        root = self._open[0]
+        if root.text.strip():
+            return Unreadable("invalid-arguments", "text beside the arguments")
+        return Read(self._members(root), tuple(self._repairs), tuple(self._notes))
+
+    # --- values ------------------------------------------------------------------------------
+
+    def _value(self, element: _Open) -> JsonValue:
+        types = admitted(element.schema, self._root)
+        types = frozenset[str]() if types == ANY else types
+        if element.inner:
+            return self._nested(element, types)
+        if not element.text.strip() and "string" not in types:
+            empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
+            if empty:
+                return empty()
+        text, prefix = element.text, self._word.prefix
+        if prefix and in_element(text, element.tag, prefix, element.schema, self._root):
+            self._notes.append(note_of(element.tag))
+        made = typed(text, element.schema, None, self._root)
+        self._repairs += made.repairs
+        self._notes += made.notes
+        return made.value
+
+    def _nested(self, element: _Open, types: frozenset[str]) -> JsonValue:
+        """An object or a list: as the schema says, else as the names of the elements show."""
+        nested = types & {"array", "object"}
+        if nested == {"object"}:
+            return self._members(element)
+        names = Counter(name for name, _ in element.inner)
+        one_name = len(names) == 1 and (self._word.item in names or "array" in nested)
+        several = len(element.inner) > 1 or self._word.item in names
+        if nested == {"array"} or (one_name and several):
+            return [item for _, item in element.inner]
+        return _grouped(element.inner, names)
+
+    def _members(self, element: _Open) -> JsonObject:
+        """An object of these elements: several of one name are a list, where one is admitted.
+
+        Elsewhere the last counts.
+        """
+        inner, names = element.inner, Counter(name for name, _ in element.inner)
+        for name, count in names.items() if len(names) < len(inner) else ():
+            types = admitted(member(element.schema, name, self._root), self._root)
+            if count > 1 and "array" not in types:  # any type has it, too
+                self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
+                names[name] = 1
+        return _grouped(inner, names)
+
+
+def _grouped(inner: list[tuple[str, JsonValue]], names: Counter[str]) -> JsonObject:
+    """An object in which elements of one name are a list."""
+    members: JsonObject = {}
+    groups: dict[str, list[JsonValue]] = {name: [] for name, count in names.items() if count > 1}
+    for name, value in inner:
+        if name in groups:
+            groups[name].append(value)
+            members[name] = groups[name]
+        else:
+            members[name] = value
+    return members
+
+
+_EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
+"""What an element without anything in it stands for, by the type that its schema wants."""

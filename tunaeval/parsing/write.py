@@ -46,10 +46,10 @@ from tunaeval.types import (
     ToolSpec,
 )
 
-from .elements import TAG
+from .judge import as_json, escaped, typed
 from .live import arguments_text
 from .reader import reader_of
-from .typing import as_json, escaped, typed
+from .tagged import TAG
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 _NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
