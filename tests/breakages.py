@@ -77,7 +77,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a tool's definition is a call of it", "parsing",
-        "if _is_schema(value, name, tools):", "if False:",
+        "if not _is_schema(value, name, tools):", "if True:",
         (LEVELS, MISSION),
     ),
     Breakage(

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tunaeval.grammar import CallObject, Format, Literal, Name, Space, Word
 from tunaeval.limits import SHORTEST_OPENER
 from tunaeval.repair import Read, Unreadable, object_reader
 from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
-from tunaeval.window import Reading, Window
+from tunaeval.window import Reading, T, Window
 
 from .collect import Collector
 from .judge import Objects, Verdict, judge, object_at, refusal
@@ -28,7 +28,7 @@ _NAMED = CallObject()
 """Gives name and arguments their keys where the name is outside of the arguments."""
 
 
-def next_char(window: Window) -> Generator[None, None, str]:
+def next_char(window: Window) -> Reading[str]:
     """The next character that is no white space; "" at the end of the text."""
     while True:
         text = window.text
@@ -40,15 +40,7 @@ def next_char(window: Window) -> Generator[None, None, str]:
         yield
 
 
-def ahead(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
-    """What a bounded pattern matches here; it is not passed over."""
-    start = window.offset
-    text = yield from bounded(window, pattern)
-    window.pos = start - window.base  # where it is now: the window may have moved
-    return text
-
-
-def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, str]:
+def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
     """What a bounded pattern matches here, passed over."""
     while True:
         found = pattern.match(window.text, window.pos)
@@ -60,15 +52,15 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Generator[None, None, s
         yield
 
 
-def stands(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
-    """Whether one of the texts is here; it is not passed over."""
+def peek(window: Window, reading: Reading[T]) -> Reading[T]:
+    """What is read here; it is not passed over."""
     start = window.offset
-    found = bool(spellings) and (yield from literal(window, spellings))
-    window.pos = start - window.base
+    found = yield from reading
+    window.pos = start - window.base  # where it is now: the window may have moved
     return found
 
 
-def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None, bool]:
+def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
     """Whether one of the texts is here, the longest of them; if so it is passed over."""
     while True:
         found = ""
@@ -83,7 +75,7 @@ def literal(window: Window, spellings: tuple[str, ...]) -> Generator[None, None,
 
 def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
     """Whether the window's text ends inside one of the texts, or in front of it."""
-    rest = window.text[window.pos : window.pos + max(map(len, spellings))]
+    rest = window.text[window.pos : window.pos + max(map(len, spellings), default=0)]
     return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
 
 
@@ -216,6 +208,13 @@ class Begun(ABC):
         self._setting.collector.diagnose(code, message, *span)
         self._setting.collector.attempt(span.start, cut=cut)
 
+    def _fail(self, code: str, message: str, *, cut: bool = False) -> None:
+        """Refuse all since the block began, for there is no call; it is content."""
+        span = Span(self._start, self._window.offset)
+        if not self._quoted:
+            self._refuse(code, message, span, cut=cut)
+        self._content_to(span.end)
+
     def _object_here(
         self,
         stops: tuple[str, ...],
@@ -242,13 +241,19 @@ class Begun(ABC):
         return (yield from self._setting.collector.follow(grown, reader))
 
     def _judge(
-        self, read: Read, span: Span, name: str | None = None, frame: tuple[Repair, ...] = ()
+        self,
+        read: Read,
+        span: Span,
+        name: str | None = None,
+        *,
+        word: CallObject | None = None,
+        frame: tuple[Repair, ...] = (),
     ) -> Verdict:
-        """Judge a whole call, or the arguments of one whose name is outside of them."""
-        word, setting = self._form.call, self._setting
+        """Judge a whole call as `word` describes it, or arguments whose tool has this name."""
+        setting = self._setting
         if word is None:
-            word = _NAMED
-            read = read._replace(value={word.name: name, word.arguments: read.value})
+            word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
+            read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
             read, word=word, form=self._form, span=span,
             tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
@@ -306,7 +311,7 @@ class Begun(ABC):
         return ends
 
 
-def another(form: Format, window: Window) -> Generator[None, None, bool]:
+def another(form: Format, window: Window) -> Reading[bool]:
     """Whether another call follows in a block that was not closed, by what is before its name.
 
     That is in the name's word, or a fixed text of its own behind the opener.
@@ -314,4 +319,4 @@ def another(form: Format, window: Window) -> Generator[None, None, bool]:
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
-    return bool(form.opener) and (yield from stands(window, texts))
+    return bool(form.opener) and (yield from peek(window, literal(window, texts)))

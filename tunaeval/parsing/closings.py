@@ -32,7 +32,7 @@ from tunaeval.limits import (
 from tunaeval.repair import Unreadable
 from tunaeval.window import Reading, Window
 
-from .block import stands
+from .block import literal, peek
 from .live import LiveText
 from .markup import Marks
 from .patterns import SPACE, Match, any_of, chain, matcher, row, start_of
@@ -119,7 +119,7 @@ class Closing:
         pieces: list[str] = []
         own: str | None = None
         opener = self.value.quotes[0]
-        quoted = bool(opener) and (yield from stands(window, (opener,)))
+        quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
         while True:
             hit = self._first.search(window.text, window.pos)
             if hit is None or not (window.final or hit.start() + self._held < len(window.text)):

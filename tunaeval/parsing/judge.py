@@ -95,13 +95,14 @@ def judge(
     value, keys, renamed = _renamed(value, word, span)
     name: JsonValue = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
-    inner = fault or _arguments(value.get(keys[1] or ""), name, tools, span)
-    if isinstance(inner, Note):
-        return Verdict(None, (inner,), attempt, read.truncated)
+    inner = Read(None)
+    if not fault:
+        inner, fault = _arguments(value.get(keys[1] or ""), name, tools, span)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
-    if forbidden := refusal(repairs, level):
-        return Verdict(None, (forbidden,), attempt, cut)
+    fault = fault or refusal(repairs, level)
+    if fault:
+        return Verdict(None, (fault,), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
     for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
         message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
@@ -247,23 +248,25 @@ def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
     return Note("missing-arguments", f"{name!r} has no arguments key, but {others}")
 
 
-def _arguments(value: JsonValue, name: JsonValue, tools: Tools | None, span: Span) -> Read | Note:
-    """Return an object as what was read. Null and empty mean none; broken never does."""
+def _arguments(
+    value: JsonValue, name: str, tools: Tools | None, span: Span
+) -> tuple[Read, Note | None]:
+    """Return an object as what was read, or why it is none. Null and empty mean no arguments."""
     read = Read(value)
     if isinstance(value, str) and value.strip():
         inner = read_json(value)
         if isinstance(inner, Unreadable):
-            return Note("invalid-arguments", f"arguments given as text: {inner.message}")
+            return read, Note("invalid-arguments", f"arguments given as text: {inner.message}")
         encoded = repair_of("encoded-arguments", "the arguments were JSON inside a string", span)
         others = (repair_of(each.code, each.message, span, each.level) for each in inner.repairs)
         read, value = inner._replace(repairs=(encoded, *others)), inner.value
     if isinstance(value, dict):
-        if _is_schema(value, name, tools):
-            return Note("schema-echo", f"the definition of {name!r} was repeated, not called")
-        return read
+        if not _is_schema(value, name, tools):
+            return read, None
+        return read, Note("schema-echo", f"the definition of {name!r} was repeated, not called")
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
-        return read._replace(value={})
-    return Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
+        return read._replace(value={}), None
+    return read, Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
 def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:

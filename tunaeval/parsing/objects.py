@@ -15,7 +15,7 @@ from tunaeval.repair import QUOTES, Unreadable
 from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
 
-from .block import Begun, Setting, ahead, bounded, cut_off, literal, next_char, stops_of
+from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .judge import may_have_ended_early, unreadable
 from .patterns import twice
 from .quoting import FENCE
@@ -30,14 +30,17 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 @lru_cache(maxsize=256)
 def _parts_of(
     form: Format,
-) -> tuple[tuple[Word, ...], CallObject, tuple[Literal, ...], tuple[str, ...]]:
-    """What is before the word for calls, it, the texts between it and the closer, and its stops."""
+) -> tuple[tuple[Word, ...], tuple[str, ...], CallObject, tuple[Literal, ...], tuple[str, ...]]:
+    """What is before the word for calls, the opener where it may come again, the word, the fixed
+    texts between it and the closer, and what an object stops at.
+    """
     words, call = form.words, form.call
     if call is None:
         raise ValueError(f"format {form.name!r} has its names outside; see `tagged`")
     at = words.index(call)
     between = tuple(word for word in words[at + 1 : -1] if isinstance(word, Literal))
-    return words[1:at], call, between, stops_of(form, words[-1:])
+    again = twice(form.opener) if form.marked else ()
+    return words[1:at], again, call, between, stops_of(form, words[-1:])
 
 
 class Block(Begun):
@@ -52,9 +55,9 @@ class Block(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a body nothing is handed on but what was cut off."""
-        before, call, between, stops = _parts_of(self._form)
+        before, again, call, between, stops = _parts_of(self._form)
         closer, window = self._form.closer, self._window
-        if not (yield from self._before(before)):
+        if not (yield from self._before(before, again)):
             return
         self.had_body = True
         closed = yield from self._calls(call, (*stops, FENCE) if self._fenced else stops)
@@ -79,7 +82,7 @@ class Block(Begun):
 
     # --- what is before the calls ----------------------------------------------------------------
 
-    def _before(self, words: tuple[Word, ...]) -> Reading[bool]:
+    def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
         """Pass over what is between the opener and the calls; whether a call may follow."""
         window = self._window
         for word in words:
@@ -89,9 +92,8 @@ class Block(Begun):
                 yield from next_char(window)
             elif isinstance(word, Literal) and not (yield from literal(window, word.spellings)):
                 if window.pos < len(window.text) and cut_off(window, word.spellings):
-                    self._cut("the text ends inside the opener")
+                    self._fail("truncated", "the text ends inside the opener", cut=True)
                 return False
-        again = twice(self._form.opener) if self._form.marked else ()
         char = yield from next_char(window)
         if char == "{" and not (again and again[0][0] == "{"):
             return True
@@ -114,21 +116,14 @@ class Block(Begun):
             char = yield from next_char(window)
         is_word = opener is not None and opener.text.isalpha()  # which may as well end a sentence
         if char == "" and marked and not is_word:
-            self._cut("the text ends behind the opener")
+            self._fail("truncated", "the text ends behind the opener", cut=True)
             return False
         if self._fenced or (marked and not self._doubled):
             return char in ("{", "[")
-        fits = (yield from ahead(window, _BODY))[-1:] in _MAY_BE_LISTED
+        fits = (yield from peek(window, bounded(window, _BODY)))[-1:] in _MAY_BE_LISTED
         if not fits and window.offset - last <= MARGIN and self._doubled:
             window.pos = last - window.base  # the last opener may be that of another format
         return fits
-
-    def _cut(self, message: str) -> None:
-        """The text ends before there was anything to read."""
-        end = self._window.offset
-        if not self._quoted:
-            self._refuse("truncated", message, Span(self._start, end), cut=True)
-        self._content_to(end)
 
     # --- the calls -------------------------------------------------------------------------------
 
@@ -192,12 +187,10 @@ class Block(Begun):
         if count:
             return True
         self.failed = True
-        if self._form.marked and not self._quoted:
-            if char == "":
-                self._cut("the text ends before a call")
-            else:
-                span = Span(self._start, self._window.offset)
-                self._refuse("invalid-json", f"{char!r} where a call was expected", span)
+        if self._form.marked and char:
+            self._fail("invalid-json", f"{char!r} where a call was expected")
+        elif self._form.marked:
+            self._fail("truncated", "the text ends before a call", cut=True)
         return False
 
     def _object(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
@@ -218,7 +211,7 @@ class Block(Begun):
             self._content_to(span.end)
             return False
         self._last, self._extra = read.value, 0
-        verdict = self._judge(read, span)
+        verdict = self._judge(read, span, word=word)
         collector.truncated = collector.truncated or read.truncated
         self._take(verdict, span)
         if self._waiting:

@@ -20,7 +20,7 @@ from tunaeval.repair import PythonReader, Read, Unreadable, plain_arguments
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading
 
-from .block import Begun, Setting, bounded, next_char, stands
+from .block import Begun, Setting, bounded, literal, next_char, peek
 from .quoting import IN_PROGRAM_STRING
 
 _Found: TypeAlias = tuple[str, Span, Read | Unreadable, tuple[Repair, ...]]
@@ -32,8 +32,8 @@ _TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+(?:\Z|(?=[\r\n#]))")
 
 NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
 
-_HEAD_NEAR = re.compile(rf"({NAME.pattern}){NEAR_SPACE}")
-"""In a row that nothing closes, what is before the parenthesis of another call; else it is text."""
+_HEAD = re.compile(rf"{NAME.pattern}{NEAR_SPACE}\(?")
+"""In a row that nothing closes, what another call begins with; without a parenthesis it is text."""
 
 _CODE_BEFORE = re.compile(
     r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
@@ -81,7 +81,7 @@ class PythonBlock(Begun):
             return
         char = yield from next_char(window)
         if not char:
-            self._refuse_here("truncated", "the text ends behind the opener", cut=True)
+            self._fail("truncated", "the text ends behind the opener", cut=True)
             return
         self._apart = window.preceding(window.pos).endswith(" ")
         listed = char == "["
@@ -173,10 +173,8 @@ class PythonBlock(Begun):
             if not found and signs:
                 found = _TRAIL.match(text, window.pos, end)
             if window.final or not found or found.end() < len(text) or len(text) >= end:
-                cut = found is not None and found[0].endswith("<")  # the beginning of no marker
-                return (
-                    (found is not None and not cut) or self._quoted or self._setting.collector.full
-                )
+                alone = found is not None and not found[0].endswith("<")  # which begins no marker
+                return alone or self._quoted or self._setting.collector.full
             yield
 
     # --- the calls ---------------------------------------------------------------------------
@@ -197,15 +195,13 @@ class PythonBlock(Begun):
             elif char == "," and count and (not comma or not listed):
                 comma = True
                 window.pos += 1
-            elif (
-                not listed
-                and (char == "#" or (char == ";" and count))
-                and (yield from self._passes_joint())
-            ):
+            elif not listed and (count or char != ";") and (yield from self._passes_joint()):
                 comma = True
             elif char == "]" and listed:
                 window.pos += 1
-                return count > 0 or self._refuse_here("invalid-json", "a list without calls")
+                if not (count or self._bare):
+                    self._fail("invalid-json", "a list without calls")
+                return count > 0
             else:
                 return (yield from self._ended(char, count, listed=listed))
 
@@ -217,19 +213,21 @@ class PythonBlock(Begun):
         """Whether a word behind calls that nothing closes begins none; it is not passed over."""
         if self._bare or self._form.closer is not None:
             return False
-        window, start = self._window, self._window.offset
-        yield from bounded(window, _HEAD_NEAR)
-        is_text = not window.text.startswith("(", window.pos)
-        window.pos = start - window.base
-        return is_text
+        return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
         """Something else than a call follows; whether the calls so far stand."""
         if not count:
-            what = f"{char!r} where a call was expected" if char else "the text ends before a call"
-            return self._refuse_here("invalid-json" if char else "truncated", what, cut=not char)
-        over = not char or not self._bare or (yield from stands(self._window, self._stops))
-        if not over or not self._convinces():
+            if char and not self._bare:
+                self._fail("invalid-json", f"{char!r} where a call was expected")
+            elif not self._bare:
+                self._fail("truncated", "the text ends before a call", cut=True)
+            return False
+        if char and self._bare:
+            over = yield from peek(self._window, literal(self._window, self._stops))
+            if not over:
+                return False
+        if not self._convinces():
             return False
         if listed:
             self._hand_on()
@@ -283,8 +281,7 @@ class PythonBlock(Begun):
 
     def _places(self, name: str) -> tuple[str, ...]:
         """The parameters of the tool in their order."""
-        tools = self._setting.tools
-        properties = tools[name].parameters.get("properties") if tools and name in tools else None
+        properties = self._setting.parameters(name).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else ()
 
     # --- handing on --------------------------------------------------------------------------
@@ -300,7 +297,7 @@ class PythonBlock(Begun):
             elif isinstance(read, Unreadable):
                 self._refuse_found(span, read)
             else:
-                verdict = self._judge(read, span, name, frame)
+                verdict = self._judge(read, span, name, frame=frame)
                 if verdict.call or self._likely:
                     self._take(verdict, span)
                 if not verdict.call:
@@ -311,14 +308,6 @@ class PythonBlock(Begun):
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._refuse(why.code, why.message, span, cut=why.cut)
         self._content_to(span.end)
-
-    def _refuse_here(self, code: str, message: str, *, cut: bool = False) -> bool:
-        """There is no call at all; between markers that is an attempt."""
-        end = self._window.offset
-        if self._likely and not self._quoted:
-            self._refuse(code, message, Span(self._start, end), cut=cut)
-        self._content_to(end)
-        return False
 
 
 def _begins_name(char: str) -> bool:

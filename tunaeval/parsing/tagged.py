@@ -6,9 +6,9 @@ Arguments are one JSON object, or bare texts one by one, or nested elements.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from tunaeval.grammar import (
@@ -27,7 +27,7 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
-from tunaeval.limits import MAX_DEPTH, SPACE_AHEAD, TAG_AHEAD, VALUE_AHEAD, WIDE_SPACE
+from tunaeval.limits import MAX_DEPTH, SPACE_AHEAD, TAG_AHEAD, WIDE_SPACE
 from tunaeval.repair import (
     ANY,
     QUOTES,
@@ -41,7 +41,7 @@ from tunaeval.repair import (
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Reading, Window
 
-from .block import Begun, Setting, ahead, bounded, literal, next_char, stands, stops_of
+from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .closings import Closing, closing_of
 from .judge import Verdict, stays_text, trimmed, typed, unescaped
 from .live import LiveCall, LiveText
@@ -68,7 +68,8 @@ class TaggedBlock(Begun):
         self._kind: str | None = None
         """What an attribute says of the next value: "text", "json", or None."""
         self._live: LiveCall | None = None
-        self._missed_at: dict[str, int] = {}
+        self._cut_at = -1
+        """Where the text ends inside a fixed text that was wanted."""
         self._lost_closer = False
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
@@ -78,14 +79,11 @@ class TaggedBlock(Begun):
 
     def read(self) -> Reading[None]:
         """Read it. Without a name and what has to follow it, nothing is handed on."""
-        words = self._form.words[self._form.opener is not None :]
-        body = max(at for at, word in enumerate(words) if isinstance(word, _BODIES)) + 1
-        fits = yield from self._row(words[:body], words[body:])
+        words, closers = _parts_of(self._form)
+        fits = yield from self._row(words, closers)
         if fits is True:
-            in_message = isinstance(words[-1], Many)
-            fits = yield from (
-                self._end_of_message() if in_message else self._closers(words[body:])
-            )
+            in_message = not closers and isinstance(words[-1], Many)
+            fits = yield from (self._end_of_message() if in_message else self._closers(closers))
         if fits is not True:
             self._give_up(fits or None)
             return
@@ -104,7 +102,7 @@ class TaggedBlock(Begun):
             if open_:  # only the first fixed text behind arguments one by one shows their end
                 opener = self._form.opener if self._has_all() else None
                 whole = self._arguments or (
-                    opener and (yield from stands(window, opener.spellings))
+                    opener and (yield from peek(window, literal(window, opener.spellings)))
                 )
                 if not whole:
                     return False
@@ -137,7 +135,8 @@ class TaggedBlock(Begun):
     def _end_of_message(self) -> _Fits:
         """Judge arguments that the end of their message ends."""
         envelope, window = self._form.envelope, self._window
-        closed = not envelope or (yield from stands(window, envelope.closes.spellings))
+        closes = envelope.closes.spellings if envelope else ()
+        closed = not closes or (yield from peek(window, literal(window, closes)))
         at_end, here = self._at_end(), Span(window.offset, window.offset)
         if self._arguments and not (closed or at_end):
             self._repairs.append(Repair("unclosed", "text follows the last argument", here))
@@ -170,7 +169,7 @@ class TaggedBlock(Begun):
             self._take(Verdict(None, (Note("missing-arguments", message),)), span)
             return
         repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
-        read = read._replace(repairs=repairs, notes=notes)
+        read = Read(read.value, repairs, notes, read.truncated)
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
@@ -182,22 +181,15 @@ class TaggedBlock(Begun):
         self._setting.collector.drop(self._count)
         if at_end:
             window.pos = len(window.text)
-        span, self.failed = Span(self._start, window.offset), why is not None
-        self.had_body = self.failed or at_end
-        if not self.had_body:
-            return
-        if not self._quoted:
+        self.failed, self.had_body = why is not None, at_end or why is not None
+        if self.had_body:
             why = why or Unreadable("truncated", "the text ends before the call does", cut=True)
-            code = "truncated" if why.cut else why.code
-            self._refuse(code, why.message, span, cut=why.cut)
-        self._content_to(span.end)
+            self._fail("truncated" if why.cut else why.code, why.message, cut=why.cut)
 
     def _at_end(self) -> bool:
         """Whether the text ends here, perhaps inside a fixed text."""
         window = self._window
-        rest = window.text[window.pos : window.pos + VALUE_AHEAD]
-        missed = (text for text, at in self._missed_at.items() if at == window.offset)
-        return window.final and (not rest or any(text.startswith(rest) for text in missed))
+        return window.final and (window.pos == len(window.text) or self._cut_at == window.offset)
 
     # --- words -----------------------------------------------------------------------------------
 
@@ -249,10 +241,10 @@ class TaggedBlock(Begun):
     def _literal(self, word: Literal) -> Reading[bool]:
         """Whether the text is here; what was looked for in vain is remembered, and where."""
         found = yield from literal(self._window, word.spellings)
-        if not found:
-            self._missed_at.update(dict.fromkeys(word.spellings, self._window.offset))
-        elif self._name:
+        if found and self._name:
             self._begin(self._name)
+        elif not found and cut_off(self._window, word.spellings):
+            self._cut_at = self._window.offset
         return found
 
     def _name_here(self, word: Name) -> Reading[bool]:
@@ -271,10 +263,11 @@ class TaggedBlock(Begun):
     def _begin(self, name: str) -> None:
         """Report the call, if that was not done: its name is here, and what has to follow it."""
         setting = self._setting
-        if self._live is None and not self._quoted:
-            self._live = setting.collector.begin(self._count, self._start, setting.tools)
-            if self._live:
-                self._live.start(name)
+        if self._live or self._quoted or setting.collector.events is None:
+            return
+        self._live = setting.collector.begin(self._count, self._start, setting.tools)
+        if self._live:
+            self._live.start(name)
 
     def _json(self, word: Arguments, stops: tuple[str, ...]) -> _Fits:
         window = self._window
@@ -284,7 +277,7 @@ class TaggedBlock(Begun):
                 return word.optional
             yield from literal(window, ("null",))
             yield from next_char(window)
-            if (yield from stands(window, stops)):  # null, or nothing at all
+            if (yield from peek(window, literal(window, stops))):  # null, or nothing at all
                 self._object = Read({})
                 return True
             if self._at_end():
@@ -394,7 +387,12 @@ class TaggedBlock(Begun):
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
 
 
-_BODIES = Arguments | Many | Elements
+@lru_cache(maxsize=256)
+def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """The words behind the opener up to the arguments, and those that close the call."""
+    words, bodies = form.words[form.opener is not None :], Arguments | Many | Elements
+    end = max(at for at, word in enumerate(words) if isinstance(word, bodies)) + 1
+    return words[:end], words[end:]
 
 
 def _kind_of(written: str | None, word: Attribute) -> str | None:
@@ -496,7 +494,7 @@ class ElementsReader:
         types = admitted(element.schema, self._root)
         if types == ANY or not types & {"array", "object"}:
             return True
-        return (yield from ahead(self._window, _BRACKET))[-1:] in ("[", "{")
+        return (yield from peek(self._window, bounded(self._window, _BRACKET)))[-1:] in ("[", "{")
 
     def _raw(self, name: str) -> Reading[str | Unreadable]:
         """The text up to the closer that another argument or the call's end follows.
@@ -594,41 +592,29 @@ class ElementsReader:
 
     def _nested(self, element: _Open, types: frozenset[str]) -> JsonValue:
         """An object or a list: as the schema says, else as the names of the elements show."""
-        nested = types & {"array", "object"}
-        if nested == {"object"}:
-            return self._members(element)
-        names = Counter(name for name, _ in element.inner)
-        one_name = len(names) == 1 and (self._word.item in names or "array" in nested)
-        several = len(element.inner) > 1 or self._word.item in names
-        if nested == {"array"} or (one_name and several):
+        nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
+        has_items = self._word.item in names
+        alike = len(names) == 1 and (has_items or ("array" in nested and len(element.inner) > 1))
+        if nested == {"array"} or (alike and nested != {"object"}):
             return [item for _, item in element.inner]
-        return _grouped(element.inner, names)
+        return self._members(element)
 
     def _members(self, element: _Open) -> JsonObject:
         """An object of these elements: several of one name are a list, where one is admitted.
 
         Elsewhere the last counts.
         """
-        inner, names = element.inner, Counter(name for name, _ in element.inner)
-        for name, count in names.items() if len(names) < len(inner) else ():
-            types = admitted(member(element.schema, name, self._root), self._root)
-            if count > 1 and "array" not in types:  # any type has it, too
+        groups: dict[str, list[JsonValue]] = {}
+        for name, value in element.inner:
+            groups.setdefault(name, []).append(value)
+        members: JsonObject = {name: values[-1] for name, values in groups.items()}
+        for name, values in groups.items() if len(groups) < len(element.inner) else ():
+            schema = member(element.schema, name, self._root)
+            if values[1:] and "array" in admitted(schema, self._root):  # any type has it, too
+                members[name] = values
+            elif values[1:]:
                 self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
-                names[name] = 1
-        return _grouped(inner, names)
-
-
-def _grouped(inner: list[tuple[str, JsonValue]], names: Counter[str]) -> JsonObject:
-    """An object in which elements of one name are a list."""
-    members: JsonObject = {}
-    groups: dict[str, list[JsonValue]] = {name: [] for name, count in names.items() if count > 1}
-    for name, value in inner:
-        if name in groups:
-            groups[name].append(value)
-            members[name] = groups[name]
-        else:
-            members[name] = value
-    return members
+        return members
 
 
 _EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
