@@ -206,11 +206,12 @@ def structured(
     cut = False
     for index, item in enumerate(items[:MAX_CALLS]):
         call, notes, _, truncated = _judged(item, known, level)
-        diagnoses += [
-            Diagnosis(note.code, f"tool_calls[{index}]: {note.message}") for note in notes
-        ]
+        diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for code, text in notes]
         cut = cut or truncated
-        calls.append(call and _without_spans(call))
+        if call:  # it is not in a text
+            repairs = tuple(replace(repair, span=None) for repair in call.repairs)
+            call = replace(call, span=None, repairs=repairs)
+        calls.append(call)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
     found = tuple(call for call in calls if call)
@@ -219,29 +220,30 @@ def structured(
     return without_abstaining(result, abstain, attempted=None in calls), calls
 
 
-def _without_spans(call: ToolCall) -> ToolCall:
-    """Return the call as one that is not in a text."""
-    repairs = tuple(replace(repair, span=None) for repair in call.repairs)
-    return ToolCall(call.name, call.arguments, call.id, call.format, None, repairs)
-
-
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     """Judge one structured call.
 
     Its arguments are text by the API's rule, so to read them is no repair.
     """
-    if failed := _failed(item):
-        return Verdict(None, (failed,), truncated=failed.code == "truncated")
+    status, raw = _get(item, "status"), _get(item, "raw")
+    if isinstance(status, str) and status in _FAILED:
+        code, message = _FAILED[status]
+        message += f": {raw[:60]!r}" if isinstance(raw, str) else ""
+        return Verdict(None, (Note(code, message),), truncated=code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
         return Verdict(None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),))
     name, arguments = _function_in(item)
-    read = _read_arguments(arguments)
-    if isinstance(read, Note):
-        return Verdict(None, (read,))
+    read: Read | Unreadable = Read(arguments)
+    if isinstance(arguments, str) and arguments.strip():
+        read = read_json(arguments)
+    elif fault := not_json(arguments):
+        read = Unreadable("invalid-arguments", fault)
+    if isinstance(read, Unreadable):
+        return Verdict(None, (Note("invalid-arguments", read.message),))
     call = {_CALL.name: name, _CALL.arguments: read.value}
     if (id_ := _get(item, "id")) is not None:
         call["id"] = id_
-    read = Read(call, read.repairs, read.notes, read.truncated)
+    read = read._replace(value=call)
     return judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
 
 
@@ -255,38 +257,17 @@ def _function_in(item: object) -> tuple[JsonValue, JsonValue]:
     return _get(source, "name"), arguments
 
 
-def _failed(item: object) -> Note | None:
-    """Return why an item is no call, where its server lists failed calls as well.
-
-    PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what was written.
-    """
-    status = _get(item, "status")
-    failed = _FAILED.get(status) if isinstance(status, str) else None
-    if failed is None:
-        return None
-    written = _get(item, "raw")
-    raw = f": {written[:60]!r}" if isinstance(written, str) else ""
-    return Note(failed.code, failed.message + raw)
-
-
 _FAILED = {
-    "invalid_json": Note("invalid-json", "the call is no JSON"),
-    "malformed_structure": Note("invalid-json", "the call has not the shape of its format"),
-    "unclosed_block": Note("truncated", "the text ends before the call does"),
-    "missing_name": Note("missing-name", "a call without a name"),
-    "unknown_tool": Note("unknown-tool", "the name is none of the tools'"),
+    "invalid_json": ("invalid-json", "the call is no JSON"),
+    "malformed_structure": ("invalid-json", "the call has not the shape of its format"),
+    "unclosed_block": ("truncated", "the text ends before the call does"),
+    "missing_name": ("missing-name", "a call without a name"),
+    "unknown_tool": ("unknown-tool", "the name is none of the tools'"),
 }
+"""Why an item is no call, by its status, where its server lists failed calls as well.
 
-
-def _read_arguments(arguments: JsonValue) -> Read | Note:
-    if isinstance(arguments, str) and arguments.strip():
-        read = read_json(arguments)
-        if isinstance(read, Unreadable):
-            return Note("invalid-arguments", read.message)
-        return read
-    if fault := not_json(arguments):
-        return Note("invalid-arguments", fault)
-    return Read(arguments)
+PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what was written.
+"""
 
 
 # --- calls that a server left in the text ----------------------------------------------------
@@ -299,11 +280,14 @@ def with_leaked(result: ParseResult, level: Level) -> ParseResult:
 
     A call that it left in the text counts all the same, by a repair; at strict it does not.
     """
-    if all(call.source == STRUCTURED for call in result.calls):
-        return result
     if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
         return structured_only(result)
-    return replace(result, calls=tuple(map(_leaked, result.calls)))
+    calls = list(result.calls)
+    for at, call in enumerate(calls):
+        if call.source != STRUCTURED:
+            repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
+            calls[at] = replace(call, repairs=(*call.repairs, repair))
+    return replace(result, calls=tuple(calls))
 
 
 def structured_only(result: ParseResult) -> ParseResult:
@@ -314,13 +298,6 @@ def structured_only(result: ParseResult) -> ParseResult:
     calls = tuple(call for call in result.calls if call.source == STRUCTURED)
     notes = [Diagnosis(LEAKED_CALL, f"{call.name!r}: {_left_in(call)}", call.span) for call in left]
     return _with_attempts(replace(result, calls=calls, outcome=outcome_of(calls)), notes)
-
-
-def _leaked(call: ToolCall) -> ToolCall:
-    if call.source == STRUCTURED:
-        return call
-    repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
-    return replace(call, repairs=(*call.repairs, repair))
 
 
 def _left_in(call: ToolCall) -> str:
@@ -352,8 +329,7 @@ class Deltas:
         self._calls: list[_StreamedCall] = []
         self._latest: dict[int | None, _StreamedCall] = {}
         """By index, the call that had the last fragment."""
-        self._by_id: dict[tuple[int | None, str], _StreamedCall] = {}
-        self._index_of: dict[str, int] = {}
+        self._by_id: dict[str, _StreamedCall] = {}
         self._last_index = 0
         self._reasoning: list[str] = []
         self._reasoning_decoder, self._content_decoder = _surrogate_joiner(), _surrogate_joiner()
@@ -395,31 +371,28 @@ class Deltas:
         found = item if isinstance(item, Mapping) else {}
         index, id_ = found.get("index"), found.get("id")
         if not isinstance(index, int):
-            index = self._index_of.get(id_, place) if isinstance(id_, str) else place
+            known = self._by_id.get(id_) if isinstance(id_, str) else None
+            index = place if known is None else known.index
         self._fragment(item, index, at)
 
     def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
         """Pass a fragment to its call; what is no object is a call of its own that is wrong."""
-        if isinstance(fragment, Mapping):
-            found = fragment.get("id")
-            self._call(fragment, index, found if isinstance(found, str) else "", at).take(fragment)
-        else:
+        if not isinstance(fragment, Mapping):
             self._begin(index, at).odd = (fragment,)
-
-    def _call(self, fragment: Delta, index: int | None, id_: str, at: int) -> _StreamedCall:
-        """Return the call that a fragment belongs to."""
-        call = self._by_id.get((index, id_))
-        if call is None:
+            return
+        found = fragment.get("id")
+        id_ = found if isinstance(found, str) else ""
+        call = self._by_id.get(id_)
+        if call is None or call.index != index:
             latest = self._latest.get(index)
-            call = latest if latest and latest.goes_on_with(fragment, id_) else None
-        call = call or self._begin(index, at)
+            goes_on = latest is not None and latest.goes_on_with(fragment, id_)
+            call = latest if latest and goes_on else self._begin(index, at)
         self._latest[index] = call
         if index is not None:
             self._last_index = index
             if id_:
-                self._by_id[index, id_] = call
-                self._index_of[id_] = index
-        return call
+                self._by_id[id_] = call
+        call.take(fragment)
 
     def _begin(self, index: int | None, at: int) -> _StreamedCall:
         number = len(self._calls)
@@ -441,38 +414,33 @@ class Deltas:
 
         `failed`: the server failed, so that without a call the message is cut off.
         """
-        result = self._with_calls(text)
+        if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
+            text = replace(text, outcome=outcome_of(text.calls, attempted=True))
+        result = _with_reasoning(text, "".join(self._reasoning), self._faults)
+        if self._cut:
+            result = replace(result, truncated=True)
+        if self._calls:
+            result = self._with_calls(result)
         if failed and result.outcome == "no_call":
             outcome = outcome_of(result.calls, cut=True)
             return replace(result, outcome=outcome, truncated=True)
         return result
 
     def _with_calls(self, text: ParseResult) -> ParseResult:
-        if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
-            text = replace(text, outcome=outcome_of(text.calls, attempted=True))
-        text = _with_reasoning(text, "".join(self._reasoning), self._faults)
-        if self._cut:
-            text = replace(text, truncated=True)
-        if not self._calls:
-            return text
-        ordered = self._ordered()
+        """Return the result with the calls that count, by index; those of one stay as they came."""
+        numbered = [call for call in self._calls if call.index is not None]
+        for call in self._calls if numbered else ():
+            if call.index is None:
+                call.live.drop()
+        ordered = sorted(numbered, key=lambda call: call.index or 0) or self._calls
         items = [call.whole() for call in ordered]
         server, calls = structured(items, self._tools, self._level, self._abstain)
-        for streamed, call in zip(ordered, calls, strict=False):
-            if call is None:
+        for streamed, made in zip(ordered, calls, strict=False):
+            if made is None:
                 streamed.live.drop()
             else:
-                streamed.live.finish(call)
+                streamed.live.finish(made)
         return _joined(server, text)
-
-    def _ordered(self) -> list[_StreamedCall]:
-        """Return the calls that count, by index; those of one index stay as they came."""
-        numbered = [call for call in self._calls if call.index is not None]
-        if numbered and len(numbered) < len(self._calls):
-            for call in self._calls:
-                if call.index is None:
-                    call.live.drop()
-        return sorted(numbered, key=lambda call: call.index or 0) or self._calls
 
 
 class _StreamedCall:
@@ -518,8 +486,8 @@ class _StreamedCall:
 
     def _take_name(self, name: str) -> None:
         """A name may come in pieces before the arguments; afterwards, or whole, it is a repeat."""
-        known = self._begun or (len(name) == self._name_size and name == "".join(self._names))
-        if not known:
+        repeated = len(name) == self._name_size and name == "".join(self._names)
+        if not (self._begun or repeated):
             self._names.append(name)
             self._name_size += len(name)
 
