@@ -6,6 +6,7 @@ Names and aliases, wrapped calls, encoded arguments, known tools, the schema, an
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -87,13 +88,18 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return Verdict(None, (found,), form.marked)
-    if len(value) == 2 and not (read.repairs or read.notes or read.truncated or frame):
-        call = _sound_call(value.get(word.name), value.get(word.arguments), form, span, tools)
-        if call:
-            return Verdict(call)
+    name: JsonValue = value.get(word.name)
+    arguments: JsonValue = value.get(word.arguments)
+    if (
+        len(value) == 2 and type(name) is str and name and type(arguments) is dict
+        and "properties" not in arguments  # which may echo a schema
+        and not (read.repairs or read.notes or read.truncated or frame)
+        and (tools is None or fits(name, arguments, tools))
+    ):  # fmt: skip
+        return Verdict(new_call(name, arguments, None, form.name, span))
     id_ = value.get("id", value.get("tool_call_id"))
     value, keys, renamed = _renamed(value, word, span)
-    name: JsonValue = value.get(keys[0] or "")
+    name = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
     inner = Read(None)
     if not fault:
@@ -112,17 +118,6 @@ def judge(
         repairs, notes = (*repairs, *fitting), (*notes, *more)
     id_ = id_ if isinstance(id_, str) else None
     return Verdict(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
-
-
-def _sound_call(
-    name: JsonValue, arguments: JsonValue, form: Format, span: Span, tools: Tools | None
-) -> ToolCall | None:
-    """Return the call at once where nothing is unusual; a key "properties" may echo a schema."""
-    if type(name) is not str or not name or type(arguments) is not dict:
-        return None
-    if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
-        return None
-    return new_call(name, arguments, None, form.name, span)
 
 
 def _fitted(
@@ -165,18 +160,11 @@ def may_have_ended_early(value: JsonValue) -> bool:
     """
     if not (isinstance(value, dict) and value.keys() <= _CALL_KEYS):
         return True
-    level: list[JsonValue] = [value]
-    while level:
-        rows = [list(outer.values()) if isinstance(outer, dict) else outer for outer in level]
-        if any(_ends_in_container(item) for row in rows for item in row[:-1]):
-            return True
-        level = [item for row in rows for item in row if isinstance(item, dict | list)]
-    return False
+    structure = _STRING.sub("", json.dumps(value, separators=(",", ":")))
+    return re.search(r"[]}]{2},", structure) is not None
 
 
-def _ends_in_container(value: JsonValue) -> bool:
-    items = value.values() if isinstance(value, dict) else value
-    return isinstance(value, dict | list) and isinstance(next(reversed(items), None), dict | list)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 _Keys: TypeAlias = tuple[str | None, str | None]
