@@ -35,7 +35,7 @@ from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from .patterns import row
 
 if TYPE_CHECKING:
-    from .closings import Closing
+    from .tagged import Closing
 
 
 def note_of(key: str) -> Note:
