@@ -273,7 +273,7 @@ class Block(Begun):
         if call is None:
             return (yield from reader.read())
         keys = None if word.keyed else (word.name, word.arguments)
-        live = LiveObject(call, reader.draft.pieces, depth=2, keys=keys, marked=self._form.marked)
+        live = LiveObject(call, reader.pieces, depth=2, keys=keys, marked=self._form.marked)
         return (yield from collector.follow(live, reader))
 
     def _judged(self, verdict: Verdict, read: Read, span: Span) -> bool:

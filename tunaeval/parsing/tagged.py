@@ -23,7 +23,7 @@ from tunaeval.grammar import (
     starts_with_space,
 )
 from tunaeval.limits import VALUE_AHEAD
-from tunaeval.repair import QUOTES, Note, Read, Unreadable, member, object_reader
+from tunaeval.repair import QUOTES, BraceReader, JsonReader, Note, Read, Unreadable, member
 from tunaeval.types import JsonObject, Repair, Span
 from tunaeval.window import Reading
 
@@ -300,11 +300,12 @@ class TaggedBlock(Begun):
             if self._at_end():
                 return Unreadable("truncated", "the text ends before the arguments", cut=True)
             return Unreadable("invalid-arguments", f"{char!r} where the arguments were expected")
-        reader = object_reader(window, word.mark, stops)
+        mark = word.mark
+        reader = BraceReader(window, mark, stops) if mark else JsonReader(window, stops)
         if self._live is None:
             self._begin(self._name or "")
         if self._live:
-            live = LiveObject(self._live, reader.draft.pieces, depth=1)
+            live = LiveObject(self._live, reader.pieces, depth=1)
             read = yield from self._setting.collector.follow(live, reader)
         elif window.final and not word.mark:
             known = self._setting.known

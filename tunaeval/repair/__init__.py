@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .braces import BRACE_KEY, BraceReader, object_reader
+from .dialects import BRACE_KEY, PYTHON_NAME, BraceReader, PythonReader, plain_arguments
 from .fitting import (
     TYPE_REPAIRS,
     Fault,
@@ -13,15 +13,14 @@ from .fitting import (
     undeclared,
     unwrapped,
 )
-from .python import PYTHON_NAME, PythonReader, plain_arguments
-from .reader import ARITHMETIC, JsonReader, read_json
-from .repairs import REPAIRS, repair_of
+from .machine import ARITHMETIC, JsonReader, read_json
 from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
 from .values import (
     ATOMS,
     NUMBER,
     ODD_SPACES,
     QUOTES,
+    REPAIRS,
     SPACES,
     Note,
     Read,
@@ -30,6 +29,7 @@ from .values import (
     decode_at,
     not_json,
     nothing_hidden,
+    repair_of,
     scan,
 )
 
@@ -65,7 +65,6 @@ __all__ = [
     "misplaced",
     "not_json",
     "nothing_hidden",
-    "object_reader",
     "of_text",
     "plain_arguments",
     "read_json",

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from tunaeval.limits import MAX_SCHEMA_DEPTH, SHOWN_NAME
 from tunaeval.types import ARGUMENTS_KEYS, JsonObject, JsonValue, Level, Repair, Span, Tools
 
-from .reader import read_json
-from .repairs import repair_of
+from .machine import read_json
 from .schema import (
     CLASSES,
     UNBENT,
@@ -34,7 +33,7 @@ from .schema import (
     parts_of,
     shown,
 )
-from .values import Unreadable
+from .values import Unreadable, repair_of
 
 TYPE_REPAIRS: Mapping[str, Level] = MappingProxyType(
     {"type": "standard", "guessed-type": "lenient"}

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_VALUE
 from tunaeval.types import JsonValue
 
-from .reader import read_json
+from .machine import read_json
 from .values import NUMBER, Read
 
 Schema: TypeAlias = Mapping[str, object]
