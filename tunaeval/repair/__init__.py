@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from .dialects import BRACE_KEY, PYTHON_NAME, BraceReader, PythonReader, plain_arguments
-from .fitting import (
+from .machine import ARITHMETIC, JsonReader, read_json
+from .schema import (
+    ANY,
     TYPE_REPAIRS,
-    Fault,
-    Signature,
+    UNBENT,
+    admitted,
     fit,
     fits,
+    kind_of,
+    member,
+    member_or_item,
     misplaced,
+    of_text,
+    resolved,
     undeclared,
     unwrapped,
 )
-from .machine import ARITHMETIC, JsonReader, read_json
-from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
 from .values import (
     ATOMS,
     NUMBER,
@@ -47,12 +52,10 @@ __all__ = [
     "TYPE_REPAIRS",
     "UNBENT",
     "BraceReader",
-    "Fault",
     "JsonReader",
     "Note",
     "PythonReader",
     "Read",
-    "Signature",
     "Unreadable",
     "admitted",
     "begins_soundly",
