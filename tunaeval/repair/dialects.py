@@ -443,9 +443,8 @@ _SCALAR = rf"(?:{_TEXT}|{_ATOM})"
 _LIST = rf"\[{NEAR_SPACE}(?:{_SCALAR}{NEAR_SPACE}(?:,{NEAR_SPACE}{_SCALAR}{NEAR_SPACE})*+)?+\]"
 _ARGUMENT = rf"({PYTHON_NAME.pattern}){NEAR_SPACE}={NEAR_SPACE}({_SCALAR}|{_LIST})"
 _EACH = re.compile(_ARGUMENT).findall
-_NO_GROUPS = rf"{PYTHON_NAME.pattern}{NEAR_SPACE}={NEAR_SPACE}(?:{_SCALAR}|{_LIST})"
 _PLAIN = re.compile(
-    rf"\({NEAR_SPACE}(?:{_NO_GROUPS}{NEAR_SPACE}(?:,{NEAR_SPACE}{_NO_GROUPS}{NEAR_SPACE})*+)?+\)"
+    rf"\({NEAR_SPACE}(?:{_ARGUMENT}{NEAR_SPACE}(?:,{NEAR_SPACE}{_ARGUMENT}{NEAR_SPACE})*+)?+\)"
 ).match
 _ITEMS = re.compile(_SCALAR).findall
 

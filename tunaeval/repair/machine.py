@@ -159,32 +159,12 @@ del PYTHON_ESCAPES["/"]
 _DOUBTFUL = {"b": "\b", "f": "\f"}
 r"""What \b and \f are kept back as: raw control characters, which no other piece contains."""
 
-_CUT_HEX = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
-_OCTAL = re.compile(r"[0-7]{0,2}+")
-_CODES = {
-    "x": (re.compile(r"[0-9a-fA-F]{0,2}+"), 2),
-    "u": (re.compile(r"[0-9a-fA-F]{0,4}+"), 4),
-    "U": (re.compile(r"[0-9a-fA-F]{0,8}+"), 8),
-    "N": (re.compile(r"(?:\{[A-Za-z0-9 ()-]{0,90}+\}?+)?+"), UNICODE_NAME),
-    **dict.fromkeys("01234567", (_OCTAL, 2)),
-}
-"""What follows a letter that escapes a character by its number or name, and how long it may be."""
-TEXT_CODES = "".join(_CODES)
-
-
-def _char_of(letter: str, code: str) -> str | None:
-    """What an escape by a number or a name means; None if it is cut off or means nothing."""
-    if letter == "N":
-        import unicodedata  # noqa: PLC0415 - a large table that hardly any text needs
-
-        try:
-            return unicodedata.lookup(code[1:-1] if code.endswith("}") else "")
-        except KeyError:
-            return None
-    if letter.isdigit():
-        return chr(int(letter + code, 8))
-    number = int(code, 16) if len(code) == _CODES[letter][1] else -1
-    return chr(number) if 0 <= number <= 0x10FFFF else None
+_CODE = re.compile(
+    r"\\(?:x[0-9a-fA-F]{0,2}+|u[0-9a-fA-F]{0,4}+|U[0-9a-fA-F]{0,8}+|[0-7]{1,3}+"
+    rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{UNICODE_NAME}}}+\}}?+)?+)"
+)
+"""An escape by a character's number or name, or the beginning of one."""
+TEXT_CODES = "xuUN01234567"
 
 
 def _json_style(quote: str, closing: str, odd: str, repair: str) -> Style:
@@ -244,7 +224,6 @@ _KEY = re.compile(
 
 _CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:]{0,70}+\Z""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
-_WORD_START = re.compile(r"[a-zA-Z]{1,5}\Z")
 
 _RESTART = re.compile(
     r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
@@ -281,13 +260,6 @@ _SOUND_MEMBER = re.compile(
     rf"[{SPACES}]*+(?P<key>{_STRING})[{SPACES}]*+:[{SPACES}]*+"
     rf"(?:(?P<text>{_STRING})|(?P<atom>{NUMBER.pattern}|{'|'.join(WORDS)}))(?=[{SPACES}]*+[,}}])"
 )
-_ENDS_ATOM = frozenset(f"{SPACES},}}]/#{ODD_SPACES}")
-
-
-@lru_cache(maxsize=64)
-def _special(comments: str, stops: str) -> frozenset[str]:
-    """The characters between tokens that may be no part of the value."""
-    return frozenset(SPACES + ODD_SPACES + comments + stops)
 
 
 class JsonReader:
@@ -319,7 +291,7 @@ class JsonReader:
     trailing_comma = "trailing-comma"
     """The repair of a comma before a closer."""
     codes = "u"
-    """The letters of escapes by a number or a name; see `_CODES`."""
+    """What begins an escape by a character's number or name."""
     unknown_escape = "invalid-escape"
     """The repair of any other escape that means nothing."""
     owns_stops = False
@@ -351,7 +323,8 @@ class JsonReader:
         self._string_stops = stops
         # Brackets are values outside of strings, whatever begins with them.
         self._stops = stops = tuple([stop for stop in stops if stop[0] not in "[{"])
-        self._special = _special(self.comments, "".join([stop[0] for stop in stops]))
+        self._special = _ANY_SPACE + self.comments + "".join([stop[0] for stop in stops])
+        """The characters between tokens that may be no part of the value."""
         self._out = self.pieces
         """Where the string that is read is written to."""
         self._noted: list[tuple[str, int]] = []
@@ -737,9 +710,7 @@ class JsonReader:
         return value
 
     def _ends_atom(self, after: str) -> bool:
-        return (
-            not after or after in _ENDS_ATOM or any(stop.startswith(after) for stop in self._stops)
-        )
+        return after in ",}]/#" or after in self._special
 
     # --- keys --------------------------------------------------------------------------------
 
@@ -869,26 +840,26 @@ class JsonReader:
         if escapes is not None:
             if char in escapes:
                 return escapes[char], 2, ""
-            if char in self.codes and (found := self._by_code(char)):
+            if char in self.codes and (found := self._by_code()):
                 return (*found, "")
             repair = "invalid-escape" if char in self.codes else self.unknown_escape
             if char == "'":
                 return char, 2, repair
         return "\\\\" + _escaped(char), 2, repair
 
-    def _by_code(self, letter: str) -> tuple[str, int] | None:
+    def _by_code(self) -> tuple[str, int] | None:
         """Read an escape by a character's number or name; None if it means nothing."""
-        pattern, most = _CODES[letter]
-        code = self._longest(pattern, most, ahead=2)
-        size = 2 + len(code)
-        if (char := _char_of(letter, code)) is not None:
-            # In JSON two escapes may be one character, in Python not.
-            python = self._style.escapes is PYTHON_ESCAPES
-            return (encode_basestring if python else encode_basestring_ascii)(char)[1:-1], size
-        whole = len(code) == most or code.endswith("}") or letter + code == "N"
-        if not whole and self._window.pos + size >= len(self._window.text):
-            self._cut_string()
-        return None
+        code = self._longest(_CODE)
+        try:
+            octal = code[1:].isdigit()
+            char = chr(int(code[1:], 8)) if octal else code.encode().decode("unicode_escape")
+        except UnicodeDecodeError:
+            if code != r"\N" and self._window.pos + len(code) == len(self._window.text):
+                self._cut_string()
+            return None
+        # In JSON two escapes may be one character, in Python not.
+        python = self._style.escapes is PYTHON_ESCAPES
+        return (encode_basestring if python else encode_basestring_ascii)(char)[1:-1], len(code)
 
     def _release(self, *, literal: bool) -> None:
         """Write what was kept back of the string."""
@@ -949,14 +920,10 @@ class JsonReader:
 
     def _is_element(self, index: int) -> bool:
         """Whether what begins at an index may be an element of an array, or a comment."""
-        text, found = self._window.text, _ELEMENT.match(self._window.text, index)
-        if found:
-            open_end = index + 5 >= len(text) and text[index].isalpha()
-        else:
-            open_end = bool(_WORD_START.match(text, index)) or text[index:] == "/"
-        if open_end and not self._window.final:
+        text, char = self._window.text, self._window.text[index]
+        if not self._window.final and len(text) - index < 6 and (char.isalpha() or char == "/"):
             raise EndError(WAIT)
-        return bool(found)
+        return _ELEMENT.match(text, index) is not None
 
     def _goes_on(self) -> None:
         """Refuse a string that ended long ago, as the quote at the position shows.
