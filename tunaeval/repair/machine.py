@@ -167,28 +167,27 @@ _CODE = re.compile(
 TEXT_CODES = "xuUN01234567"
 
 
-def _json_style(quote: str, closing: str, odd: str, repair: str) -> Style:
+def _json_style(quote: str, closing: str, repair: str) -> Style:
     r"""A string of JSON. \b and \f are not taken at once, for they may be meant as written."""
 
     def run(odd: str) -> re.Pattern[str]:
         char = rf"[^{odd}\\]"
         return re.compile(rf'{char}*+(?:\\(?:["\\/nrt]|u[0-9a-fA-F]{{4}}){char}*+)*+')
 
+    odd = closing + '"'
     escapes = _DOUBTFUL if quote == '"' else {**_DOUBTFUL, "'": "'"}
     return Style(quote, closing, run(odd + r"\x00-\x1f"), run(odd), escapes, repair)
 
 
-_SINGLE = _json_style("'", "'", "'\"", "single-quotes")
-_SMART = _json_style("“", '“”"', '“”"', "smart-quotes")
-_SMART_SINGLE = _json_style("‘", "‘’'", "‘’'\"", "smart-quotes")
-
 _JSON_STYLES = {
-    '"': _json_style('"', '"', '"', ""),
-    "'": _SINGLE,
-    "“": _SMART,
-    "”": _SMART,
-    "‘": _SMART_SINGLE,
-    "’": _SMART_SINGLE,
+    quote: _json_style(quote, closing, repair)
+    for quotes, closing, repair in (
+        ('"', '"', ""),
+        ("'", "'", "single-quotes"),
+        ("“”", '“”"', "smart-quotes"),
+        ("‘’", "‘’'", "smart-quotes"),
+    )
+    for quote in quotes
 }
 """By the character that begins a string."""
 
@@ -355,7 +354,9 @@ class JsonReader:
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
             truncated = end.code == "truncated" and not self._ends_with_a_stop()
             self._repair("truncated" if truncated else "missing-closer")
-        written = self._written()
+        written = "".join(self.pieces)
+        # The pieces may take many times its memory, so all but a bracket and a key are dropped.
+        self.pieces = self._out = self.pieces[:2]
         made = decode(written)
         if isinstance(made, Unreadable):
             return Unreadable(made.code, made.message, self._window.offset, written)
@@ -366,15 +367,6 @@ class JsonReader:
         return Read(made[0], tuple(repairs), made[1], truncated)
 
     # --- what is written ---------------------------------------------------------------------
-
-    def _written(self) -> str:
-        """Return the whole text, once it is complete.
-
-        The pieces, which may take many times its memory, are dropped, but for a bracket and a key.
-        """
-        written = "".join(self.pieces)
-        self.pieces = self._out = self.pieces[:2]
-        return written
 
     def _repair(self, code: str, at: int | None = None) -> None:
         """Note a repair at the offset `at`, by default the window's.
@@ -444,14 +436,12 @@ class JsonReader:
             raise EndError(WAIT)
         return ""
 
-    def _longest(
-        self, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS, *, ahead: int = 0
-    ) -> str:
-        """Return what `pattern` matches `ahead` of the position, when no text can extend it.
+    def _longest(self, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS) -> str:
+        """Return what `pattern` matches here, when no text can extend it.
 
         It is not extended beyond `most` characters.
         """
-        window, start = self._window, self._window.pos + ahead
+        window, start = self._window, self._window.pos
         found = pattern.match(window.text, start)
         end = found.end() if found else start
         if end == len(window.text) and not window.final and end - start < most:

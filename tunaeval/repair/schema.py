@@ -470,16 +470,16 @@ class _Fitting:
                 found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
         # Patterns are the schema's own, and are not run: what may match one is left alone.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
-        fitted = {}
+        changed = {}
         for name, inner in value.items():
             path = str(name)[:SHOWN_NAME]  # objects that were never JSON may have any key
-            fitted[name] = inner
             if name not in properties and others is False:
                 found["", "unknown-argument", f"{path!r} is no argument"] = None
-            else:
-                part = properties.get(name, others)
-                fitted[name] = self._part(f".{path}", inner, part, depth, found)
-        return fitted if any(fitted[name] is not value[name] for name in value) else value
+                continue
+            part = properties.get(name, others)
+            if (made := self._part(f".{path}", inner, part, depth, found)) is not inner:
+                changed[name] = made
+        return {**value, **changed} if changed else value
 
     def _array(
         self, value: list[JsonValue], schema: Schema, depth: int, found: Findings
