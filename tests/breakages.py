@@ -42,7 +42,7 @@ MISSION = "tests/parsing/test_mission.py"
 BREAKAGES = (
     Breakage(
         "every quote ends a string", "repair",
-        'if role == "key":', "if True:",
+        "if self._in_key:", "if True:",
         ("tests/repair", FORMATS, "-k", "quote"),
     ),
     Breakage(
@@ -57,7 +57,7 @@ BREAKAGES = (
     ),
     Breakage(
         "duplicate keys are silent", "repair",
-        "    if len(value) != len(pairs):\n        raise KeyError\n", "",
+        "        if twice:", "        if False:",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
@@ -239,7 +239,8 @@ BREAKAGES = (
         ("tests/fuzz/test_spellings.py",),
     ),
     Breakage(
-        "what was written is kept beside it", "repair", "self.pieces = self.pieces[:2]", "pass",
+        "what was written is kept beside it", "repair",
+        "self.pieces = self._out = self.pieces[:2]", "pass",
         ("tests/parsing/test_memory.py",),
     ),
 )  # fmt: skip

@@ -142,8 +142,8 @@ COMMENT_AHEAD = 1000
 CUT_TOKEN = 16
 """So near to the end of a piece of JSON, a token may be cut there: `\\ud83d\\ude00` and a bit."""
 
-UNICODE_NAME = 92
-"""Of a character's name in `\\N{...}`: the longest has 88, and there are two brackets."""
+UNICODE_NAME = 90
+"""Of a character's name in `\\N{...}`: the longest has 88."""
 
 UNMARKED_TEXT = 200
 """Of a text without quotes in gemma's braces. A longer one is prose."""

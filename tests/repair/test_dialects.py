@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.repair import BraceReader, JsonReader, PythonReader, Read, Unreadable
-from tunaeval.repair.python import number_as_json
+from tunaeval.repair.dialects import number_as_json
 from tunaeval.types import JsonValue
 from tunaeval.window import Window
 

@@ -17,7 +17,7 @@ def test_what_was_written_so_far_is_sound_and_stays(text: str, step: int) -> Non
     """But for a string that still grows, it needs closers only; so it can be handed on at once."""
     window = Window()
     reader = JsonReader(window)
-    reading, pieces = reader.read(), reader.draft.pieces
+    reading, pieces = reader.read(), reader.pieces
     before: list[str] = []
     for at in range(0, len(text), step):
         window.feed(text[at : at + step])
@@ -26,7 +26,7 @@ def test_what_was_written_so_far_is_sound_and_stays(text: str, step: int) -> Non
         assert pieces[: len(before)] == before
         before = list(pieces)
         if pieces:
-            assert is_sound("".join(pieces), reader.draft.open)
+            assert is_sound("".join(pieces), reader.open)
 
 
 def is_sound(written: str, opened: list[str]) -> bool:
@@ -48,7 +48,7 @@ def test_chunks_do_not_matter_to_what_is_written(text: str, step: int) -> None:
 def drafted(text: str, step: int) -> str:
     window = Window()
     reader = JsonReader(window)
-    pieces = reader.draft.pieces
+    pieces = reader.pieces
     for at in range(0, len(text), step):
         window.feed(text[at : at + step])
         if reader.advance() is not None:

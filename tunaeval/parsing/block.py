@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from tunaeval.grammar import CallObject, Format, Literal, Name, Space, Word
 from tunaeval.limits import SHORTEST_OPENER
-from tunaeval.repair import Read, Unreadable, object_reader
+from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
 from tunaeval.window import Reading, T, Window
 
@@ -232,12 +232,10 @@ class Begun(ABC):
         if window.final and not (live or mark):
             read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
             return read
-        reader = object_reader(window, mark, stops)
+        reader = BraceReader(window, mark, stops) if mark else JsonReader(window, stops)
         if live is None:
             return (yield from reader.read())
-        grown = LiveObject(
-            live, reader.draft.pieces, depth=depth, keys=keys, marked=self._form.marked
-        )
+        grown = LiveObject(live, reader.pieces, depth=depth, keys=keys, marked=self._form.marked)
         return (yield from self._setting.collector.follow(grown, reader))
 
     def _judge(

@@ -463,7 +463,7 @@ class _StreamedCall:
         """Arguments that came as an object, not as text."""
         self._window = Window()
         reader = JsonReader(self._window)
-        self._object = LiveObject(live, reader.draft.pieces, depth=1)
+        self._object = LiveObject(live, reader.pieces, depth=1)
         self._reading = reader.read()
         self._begun = self._ended = self._complete = False
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from .braces import BRACE_KEY, BraceReader, object_reader
-from .fitting import (
+from .dialects import BRACE_KEY, PYTHON_NAME, BraceReader, PythonReader, plain_arguments
+from .machine import ARITHMETIC, JsonReader, read_json
+from .schema import (
+    ANY,
     TYPE_REPAIRS,
-    Fault,
-    Signature,
+    UNBENT,
+    admitted,
     fit,
     fits,
+    kind_of,
+    member,
+    member_or_item,
     misplaced,
+    of_text,
+    resolved,
     undeclared,
     unwrapped,
 )
-from .python import PYTHON_NAME, PythonReader, plain_arguments
-from .reader import ARITHMETIC, JsonReader, read_json
-from .repairs import REPAIRS, repair_of
-from .schema import ANY, UNBENT, admitted, kind_of, member, member_or_item, of_text, resolved
 from .values import (
     ATOMS,
     NUMBER,
     ODD_SPACES,
     QUOTES,
+    REPAIRS,
     SPACES,
     Note,
     Read,
@@ -30,6 +34,7 @@ from .values import (
     decode_at,
     not_json,
     nothing_hidden,
+    repair_of,
     scan,
 )
 
@@ -47,12 +52,10 @@ __all__ = [
     "TYPE_REPAIRS",
     "UNBENT",
     "BraceReader",
-    "Fault",
     "JsonReader",
     "Note",
     "PythonReader",
     "Read",
-    "Signature",
     "Unreadable",
     "admitted",
     "begins_soundly",
@@ -65,7 +68,6 @@ __all__ = [
     "misplaced",
     "not_json",
     "nothing_hidden",
-    "object_reader",
     "of_text",
     "plain_arguments",
     "read_json",

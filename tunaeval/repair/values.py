@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import Any, NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
-from tunaeval.types import JsonObject, JsonValue, Repair
+from tunaeval.types import JsonObject, JsonValue, Repair, cheap
 
 SPACES = " \t\r\n"
 """White space as JSON knows it."""
@@ -75,6 +75,48 @@ class Read(NamedTuple):
     truncated: bool = False
 
 
+# --- repairs -------------------------------------------------------------------------------------
+
+REPAIRS = {
+    "single-quotes": ("standard", "a string in single quotes"),
+    "smart-quotes": ("standard", "a string in typographic quotes"),
+    "python-literal": ("standard", "True, False or None"),
+    "bare-key": ("standard", "a key without quotes"),
+    "comment": ("standard", "a comment"),
+    "trailing-comma": ("standard", "a comma before a closer"),
+    "missing-comma": ("standard", "no comma between two members"),
+    "extra-comma": ("standard", "a comma too many"),
+    "odd-space": ("standard", "white space that JSON does not know, between its parts"),
+    "control-character": ("standard", "a raw control character in a string"),
+    "leading-zero": ("standard", "a number that begins with a zero"),
+    "python-set": ("standard", "a set, which is read as a list"),
+    "other-quotes": ("standard", "a text in other quotes than the format's"),
+    "one-dictionary": ("standard", "all arguments as one dictionary, whose keys the tool declares"),
+    "unmarked-text": ("standard", "words without the format's marks around them"),
+    "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
+    "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
+    "missing-colon": ("lenient", "no colon after a key"),
+    "separator": ("lenient", "'=' where a colon belongs, or a colon for '='"),
+    "invalid-escape": ("lenient", "an escape that JSON does not know"),
+    "inner-quote": ("lenient", "a quote inside a string without a backslash"),
+    "odd-number": ("lenient", "a number as programs write it, and JSON does not"),
+    "unquoted-string": ("lenient", "a string without quotes"),
+    "missing-quote": ("lenient", "a text without the mark that should begin it"),
+    "positional-arguments": ("lenient", "an argument without a name, named by its place"),
+    "missing-closer": ("lenient", "a bracket that was never closed"),
+    "extra-closer": ("lenient", "a bracket that closes nothing"),
+    "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
+}
+"""Every repair of JSON: its level, and what was found.
+
+Repairs of level "standard" change no value; those of level "lenient" lose or guess.
+"""
+
+repair_of = cheap(Repair)
+"""Make a `Repair` in half the time that its own class takes."""
+
+# --- sound text ----------------------------------------------------------------------------------
+
 Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
 """A value, the index behind it, and what is odd about it."""
 
@@ -123,7 +165,9 @@ _STEP = MAX_DIGITS // 2
 _RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 
 
-def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) -> bool:
+def nothing_hidden(
+    arguments: JsonObject | list[JsonValue], piece: str, outer: tuple[str, ...]
+) -> bool:
     """Whether `piece` contains nothing but `arguments` and, around them, the texts of `outer`.
 
     Where it is false, there may still be nothing odd.
@@ -142,7 +186,7 @@ def nothing_hidden(arguments: JsonObject, piece: str, outer: tuple[str, ...]) ->
     return "\x00" not in joined
 
 
-def _gather(arguments: JsonObject, strings: list[str]) -> bool:
+def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool:
     """Add all keys and strings; return False at a large number, or where it is nested deeply."""
     level: list[JsonValue] = [arguments]
     for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
@@ -208,20 +252,26 @@ def _may_be_cut(found: Decoded | Unreadable, piece: str) -> bool:
 
 
 def _scan(text: str, start: int) -> Decoded | Unreadable:
-    notes: list[Note] = []
     try:
-        found = _decoded(text, start)  # whose error would keep the pairs that it was found in
-        value, end = found or _noting_decoder(notes).raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         return Unreadable("invalid-json", error.msg, error.pos)
     except RecursionError:
         return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
     except ValueError as error:
         return Unreadable("invalid-number", str(error).partition(";")[0], start)
-    brackets = text.count("{", start, end) + text.count("[", start, end)
-    if brackets > MAX_DEPTH and not_json(value):
-        return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
-    return value, end, (*notes, *_odd_characters(text, start, end, value))
+    piece = text[start:end]
+    notes = []
+    if not nothing_hidden([value], piece, ()):
+        if not_json(value):
+            return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
+        notes = _repeated_keys(piece)
+        if any("\x00" in each for each in _texts(value)):
+            notes.append(Note("nul", "a string contains the character NUL; it is kept"))
+    escaped = _ESCAPED_SURROGATE.search(piece) and any(map(_is_no_unicode, _texts(value)))
+    if escaped or (not piece.isascii() and _is_no_unicode(piece)):
+        notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
+    return value, end, tuple(notes)
 
 
 def _float(text: str) -> float:
@@ -235,56 +285,21 @@ def _constant(text: str) -> float:
     raise ValueError(f"{text} is no JSON value")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise KeyError
-    return value
-
-
-def _decoder(pairs_hook: Callable[[list[tuple[str, Any]]], JsonObject]) -> json.JSONDecoder:
-    return json.JSONDecoder(
-        object_pairs_hook=pairs_hook, parse_float=_float, parse_constant=_constant
-    )
-
-
-_raw_decode = _decoder(_unique).raw_decode
-
-
-def _decoded(text: str, start: int) -> tuple[JsonValue, int] | None:
-    """Return the value and its end, unless a key is there twice."""
-    try:
-        value, end = _raw_decode(text, start)
-    except KeyError:
-        return None
-    return value, end
-
-
-def _noting_decoder(notes: list[Note]) -> json.JSONDecoder:
-    def pairs_of(pairs: list[tuple[str, Any]]) -> JsonObject:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            seen: set[str] = set()
-            twice = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]  # set.add is the "or" branch
-            names = ", ".join(repr(key[:40]) for key in dict.fromkeys(twice))
-            notes.append(Note("duplicate-key", f"more than once: {names}; the last one counts"))
-        return value
-
-    return _decoder(pairs_of)
-
-
+_DECODER = json.JSONDecoder(parse_float=_float, parse_constant=_constant)
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _odd_characters(text: str, start: int, end: int, value: JsonValue) -> list[Note]:
+def _repeated_keys(text: str) -> list[Note]:
     notes = []
-    zero = text.find("\\u0000", start, end) >= 0 or text.find("\x00", start, end) >= 0
-    if zero and any("\x00" in each for each in _texts(value)):
-        notes.append(Note("nul", "a string contains the character NUL; it is kept"))
-    raw = not text.isascii() and _is_no_unicode(text[start:end])
-    escaped = text.find("\\u", start, end) >= 0 and _ESCAPED_SURROGATE.search(text, start, end)
-    if raw or (escaped and any(map(_is_no_unicode, _texts(value)))):
-        notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        twice = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]  # set.add is the "or" branch
+        if twice:
+            names = ", ".join(repr(key[:40]) for key in dict.fromkeys(twice))
+            notes.append(Note("duplicate-key", f"more than once: {names}; the last one counts"))
+
+    json.loads(text, object_pairs_hook=look)
     return notes
 
 
