@@ -222,7 +222,7 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
         (
             (BODY, Name(), Arguments()),
             Envelope(OPENS, (TO,), CLOSES),
-            "a block needs one of them, and only one",
+            "⟨name⟩ follows '<|message|>', where",
         ),
         ((BODY, Space(), Literal("x")), Envelope(OPENS, (TO,), CLOSES), "no arguments"),
     ],

@@ -62,11 +62,9 @@ class Format:
     def __post_init__(self, checked: bool) -> None:
         if not checked:
             return
-        from tunaeval.parsing import render_calls  # noqa: PLC0415 - it imports the grammar
+        from .check import fault_of  # noqa: PLC0415 - it imports what reads formats
 
-        from .check import fault_of  # noqa: PLC0415 - what comes with tunaeval is not checked
-
-        if fault := fault_of(self, render_calls):
+        if fault := fault_of(self):
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @classmethod

@@ -6,6 +6,7 @@ from a pattern.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -205,6 +206,14 @@ Word: TypeAlias = (
     | Many
     | Elements
 )
+
+
+def flat(words: Iterable[Word]) -> Iterator[Word]:
+    """Yield all words, those inside of `Maybe` and `Many` too."""
+    for word in words:
+        yield word
+        if isinstance(word, Maybe | Many):
+            yield from flat(word.words)
 
 
 def starts_with_space(word: Many | Maybe) -> bool:
