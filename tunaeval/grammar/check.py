@@ -425,8 +425,8 @@ def _unread_fault(form: Format) -> str | None:
     for row in (form.words, *_variants(form.words)):
         for calls in (two[:1], two[1:], two):
             text = render_calls(calls, replace(alone, words=row, checked=False))
-            start = len(form.opener.text) if form.prompted and form.opener else 0
-            for written in {text, text[start:]}:
+            prompt = form.opener.text if form.prompted and form.opener else ""
+            for written in {text, text.removeprefix(prompt)}:
                 found = reader_of(alone).parse(written, tools=tools, level=level)
                 read = [(call.name, call.arguments) for call in found.calls]
                 lost = read != [(call.name, call.arguments) for call in calls]
