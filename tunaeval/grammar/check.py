@@ -19,7 +19,18 @@ from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
 
 from . import words
 from .format import Format
-from .words import Arguments, CallObject, Literal, Many, Maybe, Name, PythonCalls, Word, flat
+from .words import (
+    Arguments,
+    CallObject,
+    Literal,
+    Many,
+    Maybe,
+    Name,
+    PythonCalls,
+    Word,
+    flat,
+    spellings,
+)
 
 _T = TypeVar("_T")
 _Rules: TypeAlias = Sequence[tuple[Callable[[Any], object], str]]
@@ -257,10 +268,6 @@ def _texts(row: Sequence[Word]) -> list[str]:
     return [text for word in flat(row) if isinstance(word, Literal) for text in word.spellings]
 
 
-def _spellings(word: Literal | None) -> tuple[str, ...]:
-    return word.spellings if word else ()
-
-
 def _around(form: Format) -> list[str]:
     return [text for text in _texts(form.around or ()) if text]
 
@@ -345,11 +352,11 @@ _FRAME: _Rules = (
     (lambda form: not form.opener and form.marked,
      "nothing announces a call without fixed text before it; write marked=False"),
     (lambda form: bool(form.opener) and _opens(form), "`opens` is for a call without fixed text"),
-    (lambda form: _first(t for t in _spellings(form.closer) if not t.strip()),
+    (lambda form: _first(t for t in spellings(form.closer) if not t.strip()),
      "{0!r} closes a call, and is found everywhere; leave it out, or add a character"),
-    (lambda form: _first(t for t in _spellings(form.opener) if not t.strip()),
+    (lambda form: _first(t for t in spellings(form.opener) if not t.strip()),
      "{0!r} opens a call, and is found everywhere; add a character"),
-    (lambda form: _first(t for t in _spellings(form.opener)
+    (lambda form: _first(t for t in spellings(form.opener)
                          if re.fullmatch(r"[\w.,;:!?'\"()/-]", t.strip())),
      "{0!r} opens a call, and is in any sentence; use a longer text"),
     (lambda form: form.prompted and bool(not form.opener or form.envelope),
@@ -367,7 +374,7 @@ _TEXTS: _Rules = (
     (lambda form: bool(form.separator.strip()),
      "the separator {1.separator!r} would be content; it may be white space, or nothing"),
     (lambda form: _first(t for t in _around(form)
-                         if t in (*_spellings(form.opener), *_spellings(form.closer))),
+                         if t in (*spellings(form.opener), *spellings(form.closer))),
      "{0!r} is around one call and around all of them"),
     (lambda form: _first(filter(_is_usual, _around(form))),
      "`around` has {0!r}, which is found everywhere; it needs three characters"),
@@ -401,7 +408,7 @@ _ENVELOPE: _Rules = (
     (lambda form: None if re.fullmatch(form.envelope.call.header, _written_header(form))
      else _written_header(form),
      "the header {1.envelope.call.header!r} does not read what it writes: {0!r}"),
-    (lambda form: form.addressed and _spellings(form.opener)[:1] != (form.envelope.call.body,),
+    (lambda form: form.addressed and spellings(form.opener)[:1] != (form.envelope.call.body,),
      "the name is in the header, so the first word has to be {1.envelope.call.body!r}"),
 )  # fmt: skip
 

@@ -208,6 +208,11 @@ Word: TypeAlias = (
 )
 
 
+def spellings(word: Literal | None) -> tuple[str, ...]:
+    """Return the spellings of a fixed text; none where there is no text."""
+    return word.spellings if word else ()
+
+
 def flat(words: Iterable[Word]) -> Iterator[Word]:
     """Yield all words, those inside of `Maybe` and `Many` too."""
     for word in words:

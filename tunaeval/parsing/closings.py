@@ -34,9 +34,9 @@ from tunaeval.repair import Unreadable
 from tunaeval.window import Window
 
 from .block import stands
+from .finder import SPACE, any_of, chain, row, start_of
 from .live import LiveText
 from .markup import Marks
-from .patterns import SPACE, any_of, chain, row, start_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from tunaeval.window import Reading
 
 from .block import Begun, Setting, bounded, literal, next_char
 from .closings import stops_of
+from .finder import twice
 from .judge import Verdict, judge, may_have_ended_early, object_at, unreadable
 from .live import LiveObject
-from .patterns import twice
 from .quoting import FENCE
 
 _BODY, _WORD = re.compile(r"\{|\[[ \t\r\n]{0,24}\w?"), re.compile(r"\w")

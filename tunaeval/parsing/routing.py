@@ -22,8 +22,7 @@ from tunaeval.types import Repair, Span
 from tunaeval.window import Reading, Window
 
 from .collect import Collector, Kind
-from .finder import Finder, Match, Token
-from .patterns import headers, start_of
+from .finder import Finder, Match, Token, firsts_of, start_of
 from .quoting import LINE_START
 
 # --- headers --------------------------------------------------------------------------------------
@@ -76,27 +75,20 @@ def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -
 
 def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
     """What reads from what opens a message to its body, for each route."""
-    envelope, body = form.envelope, form.opener.text if form.opener else None
-    if envelope is None:
-        return ()
-    return tuple(
-        HeaderReader(
-            form, route, re.compile(header).match, re.compile(_behind(form, route)).match,
-            route.channel == "call" and route.body == body,
-        )
-        for route, header in zip(envelope.routes, headers(envelope), strict=True)
-    )  # fmt: skip
-
-
-def _behind(form: Format, route: Route) -> str:
-    """What has to follow a call's header, to distinguish formats with the same headers."""
-    opener = form.opener
-    if opener is None or route.channel != "call":
-        return ""
-    if opener.text == route.body:
-        return start_of(form)
-    firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
-    return rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts))})"
+    opener = form.opener.text if form.opener else None
+    opens = re.escape(form.envelope.opens.text) if form.envelope else ""
+    made = []
+    for route in form.envelope.routes if form.envelope else ():
+        opens_call = route.channel == "call" and route.body == opener
+        follows = ""  # what follows a call's header distinguishes formats with the same headers
+        if opens_call:
+            follows = start_of(form)
+        elif route.channel == "call" and opener:
+            follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
+        header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
+        matches = re.compile(header).match, re.compile(follows).match
+        made.append(HeaderReader(form, route, *matches, opens_call))
+    return tuple(made)
 
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
