@@ -33,7 +33,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.grammar.notation import PLACEHOLDERS, words_of
+from tunaeval.grammar.format import PLACEHOLDERS, words_of
 
 NAME, KEY = Name(WITH_COLONS), Key()
 

@@ -104,13 +104,11 @@ FENCE = _format(
 JSON = _format(
     "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array",
     "⟨call array⟩",
-    marked=False,
 )
 LOOSE_JSON = _format(
     "loose-json (small models): a bare object with single quotes, typographic quotes or bare keys",
     "⟨call array bare_keys⟩",
     opens=_LOOSE_ROWS,
-    marked=False,
 )
 
 # One JSON object, or an array of them, between markers of the model's own.
@@ -221,7 +219,6 @@ LLAMA3_JSON = _format(
 LLAMA3_BARE = _format(
     "llama3-bare (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): as llama3-json, without its tag",
     "⟨call arguments=parameters⟩",
-    marked=False,
 )
 APERTUS = _format(
     "apertus (Apertus): a JSON array of objects whose one key is the tool's name",
@@ -234,7 +231,6 @@ TOOL_CALLS = _format(
     "tool-calls (xLAM, models that repeat OpenAI's API): a list of calls in an object's "
     "tool_calls: all of a reply or of a code fence",
     "⟨[call] inside=tool_calls,tool_call⟩",
-    marked=False,
     whole=True,
 )
 
@@ -329,7 +325,6 @@ NAME_JSON = _format(
     "name-json (GLM-4): a name, and JSON on the next line: all of a reply or of a code fence",
     "⟨name⟩⟨\n¦\r\n⟩⟨arguments⟩",
     aliases="glm4",
-    marked=False,
     whole=True,
 )
 # MiroThinker's prompt: a server, one of its tools, and its arguments.
@@ -387,7 +382,6 @@ PYTHONIC = _format(
     "pythonic (Llama 3.2 1B and 3B, ToolACE, models that are asked for a list of calls): a list "
     "of Python calls, without markers",
     "⟨[calls]⟩",
-    marked=False,
     around=("⟨¦<|python_start|>⟩", "⟨¦<|python_end|>⟩"),
     separator="",
 )
@@ -399,14 +393,12 @@ PYTHON_CALLS = _format(
     "fence",
     "⟨calls loose⟩",
     aliases="gorilla raven",
-    marked=False,
     whole=True,
 )
 LLAMA4_PYTHONIC = _format(
     "llama4-pythonic (Llama 4): a list of Python calls, with or without Python markers around it",
     "⟨[calls]⟩",
     aliases="llama4_pythonic",
-    marked=False,
     around=("<|python_start|>", "<|python_end|>"),
     separator="",
 )
@@ -829,39 +821,33 @@ SETS = {
 """Formats that models of one name write in turn, to be read side by side."""
 
 SET_ALIASES = {
-    "holo2": "qwen3",
-    "hy_v3": "hunyuan",
-    "hy_v4": "hunyuan",
-    "k2_horizon": "k2-horizon",
-    "lfm2-thinking": "lfm2",
-    "llama": "llama3",
-    "llama3_json": "llama3",
-    "llama4_json": "llama3",
-    "qwen3-thinking": "qwen3",
-    "qwen3-vl-instruct": "qwen3",
-    "qwen3-vl-thinking": "qwen3",
-    "qwen3_thinking": "qwen3",
+    alias: name
+    for name, aliases in {
+        "hunyuan": "hy_v3 hy_v4",
+        "k2-horizon": "k2_horizon",
+        "lfm2": "lfm2-thinking",
+        "llama3": "llama llama3_json llama4_json",
+        "qwen3": "holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking",
+    }.items()
+    for alias in aliases.split()
 }
 """Further names of these sets."""
 
-_TEMPLATE = (
-    "the chat template of the model decides what a call looks like; give the name of the format "
-    "that the template writes, or 'auto'"
-)
-_REASONING = (
-    "it says only how reasoning is marked, which all formats know; give the name of the format "
-    "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'"
-)
-_NOTHING = "it leaves a text as it is; give the name of the format of the model, or 'auto'"
-
 REFUSED = {
-    "base": _REASONING,
-    "basic": _REASONING,
+    **dict.fromkeys(
+        ("base", "basic", "telechat4"),
+        "it says only how reasoning is marked, which all formats know; give the name of the format "
+        "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'",
+    ),
+    **dict.fromkeys(
+        ("hf", "response_template"),
+        "the chat template of the model decides what a call looks like; give the name of the "
+        "format that the template writes, or 'auto'",
+    ),
+    **dict.fromkeys(
+        ("identity", "passthrough"),
+        "it leaves a text as it is; give the name of the format of the model, or 'auto'",
+    ),
     "default": "dynamo calls several formats of JSON so; give the name of one of them, or 'auto'",
-    "hf": _TEMPLATE,
-    "identity": _NOTHING,
-    "passthrough": _NOTHING,
-    "response_template": _TEMPLATE,
-    "telechat4": _REASONING,
 }
 """Names that no format can have, and why, with what to give instead."""
