@@ -216,7 +216,7 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
         (
             (BODY, Arguments()),
             Envelope(OPENS, (replace(TO, text="for={name}"),), CLOSES),
-            "does not read what it writes: 'for=a_tool'",
+            "what it writes is not what it reads: '<|start|>for=",
         ),
         ((Literal("<|m|>"), Arguments()), Envelope(OPENS, (TO,), CLOSES), "has to be '<|message|>"),
         (

@@ -384,10 +384,6 @@ _TEXTS: _Rules = (
 )  # fmt: skip
 
 
-def _written_header(form: Format) -> str:
-    return form.envelope.call.text.replace("{name}", "a_tool") if form.envelope else ""
-
-
 _ENVELOPE: _Rules = (
     (lambda form: all(route.channel != "call" for route in form.envelope.routes),
      "no route of its envelope leads to a call"),
@@ -405,9 +401,6 @@ _ENVELOPE: _Rules = (
      else form.envelope.call,
      ("the Route with the header {0.header!r} has no `text`, which is how that header is written; "
      "add it, as in text='to={{name}}', with {{name}} where the name goes")),
-    (lambda form: None if re.fullmatch(form.envelope.call.header, _written_header(form))
-     else _written_header(form),
-     "the header {1.envelope.call.header!r} does not read what it writes: {0!r}"),
     (lambda form: form.addressed and spellings(form.opener)[:1] != (form.envelope.call.body,),
      "the name is in the header, so the first word has to be {1.envelope.call.body!r}"),
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
 with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
-`Token`, which may be the opener of several formats: what follows it tells which.
+`Token`, which may be the opener of several formats: what follows it tells which, as the header of
+a message does. Both are decided by a bounded look ahead.
 
 What follows is a pattern of the format's words. Patterns are possessive, so what a word matches is
 never given back: they walk a text as recovering readers do, and where those would have to wait,
@@ -35,12 +36,14 @@ from tunaeval.grammar import (
     Name,
     PythonCalls,
     Reasoning,
+    Route,
     Space,
     Word,
     spellings,
     starts_with_space,
 )
 from tunaeval.limits import (
+    HEADER_AHEAD,
     KEPT_BEGINNING,
     KEPT_BEGINNINGS,
     NEAR_SPACE,
@@ -57,7 +60,6 @@ if TYPE_CHECKING:
     from tunaeval.types import Tools
     from tunaeval.window import Window
 
-    from .routing import HeaderReader
     from .units import Unit
 
 TokenKind: TypeAlias = OneOf[
@@ -224,8 +226,6 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
-    headers: tuple[tuple[HeaderReader, ...], ...] = ()
-    """What reads the headers that begin with it; made when it is met."""
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
@@ -236,6 +236,11 @@ class Token:
     def begun(self) -> tuple[Match, ...]:
         """What `follows` of each choice may become, in a text that goes on."""
         return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
+
+    @cached_property
+    def headers(self) -> tuple[tuple[HeaderReader, ...], ...]:
+        """What reads the headers that begin with this token, for each format."""
+        return tuple(map(_readers_of, self.formats))
 
     def _choice(self, form: Format) -> Choice:
         opener, inner = form.words[0], _inner(form)
@@ -288,15 +293,80 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
     return any(match(window.text, at, len(window.text)) for match in begun)
 
 
+# --- headers of messages --------------------------------------------------------------------------
+
+
+class HeaderReader(NamedTuple):
+    """One kind of header of a format: what matches it, and what has to follow it.
+
+    `opens_call`: what the body begins with is the opener of a call's block.
+    """
+
+    form: Format
+    route: Route
+    match: Match
+    follows: Match
+    opens_call: bool
+
+
+class Header(NamedTuple):
+    """A header that was read: its kind, the tool's name if it is in there, and its length with the
+    text that its body begins with.
+    """
+
+    kind: HeaderReader
+    name: str | None
+    length: int
+
+
+def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
+    """The header that begins with this token here, None if there is none; whether that is sure."""
+    text, start = window.text, window.pos
+    behind = start + len(token.text)
+    end = behind + HEADER_AHEAD
+    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
+    if len(fitting) == 1:
+        return fitting[0], True
+    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
+    sure = bool(proven) or window.final or len(text) > end
+    return next(iter(proven or fitting), None), sure
+
+
+def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
+    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
+    for reader in readers:
+        if found := reader.match(text, start, end):
+            return Header(reader, found.groupdict().get("name"), found.end() - start)
+    return None
+
+
+def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
+    """What reads from what opens a message to its body, for each route."""
+    opener = form.opener.text if form.opener else None
+    opens = re.escape(form.envelope.opens.text) if form.envelope else ""
+    made = []
+    for route in form.envelope.routes if form.envelope else ():
+        opens_call = route.channel == "call" and route.body == opener
+        follows = ""  # what follows a call's header distinguishes formats with the same headers
+        if opens_call:
+            follows = start_of(form)
+        elif route.channel == "call" and opener:
+            follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
+        header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
+        matches = re.compile(header).match, re.compile(follows).match
+        made.append(HeaderReader(form, route, *matches, opens_call))
+    return tuple(made)
+
+
 # --- the search -----------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"[\w ]*+")
 
 _LONGEST_NAME = 128
-_TAG_NAME = re.compile(rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+")
-"""A tool that an element may be named after."""
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool that an element may be named after, or that a call in a list begins with."""
 
-_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.:-]{0,127}+", 128)}
+_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 _Row: TypeAlias = tuple[str, ...]
@@ -336,7 +406,7 @@ class Finder:
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
         names = tools if text is None else _in_tags(tools, text)
-        named = filter(_TAG_NAME.fullmatch, names)
+        named = filter(re.compile(_NAME).fullmatch, names)
         made = [form.of_tool(name) for name in named for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
@@ -377,7 +447,18 @@ class Finder:
     @cached_property
     def prompted(self) -> Prompted | None:
         """How texts begin where the prompt ends with the opener of the first format."""
-        return prompted_of(self.formats[0]) if self.formats else None
+        form = next(iter(self.formats), None)
+        if form is None or form.opener is None or not form.prompted:
+            return None
+        opener = form.opener.text
+        dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
+        return Prompted(
+            Token("open", "", (form,)),
+            tuple(filter(None, dropped)),
+            re.compile(start_of(form)).match,
+            re.compile(start_of(form, r"\Z")).match,
+            firsts_of(form),
+        )
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -686,18 +767,3 @@ class Prompted(NamedTuple):
     def markup(self, text: str) -> str:
         """What is no content at the beginning of the text, if there is such a thing."""
         return next((each for each in self.dropped if text.startswith(each)), "")
-
-
-def prompted_of(form: Format) -> Prompted | None:
-    """How the texts of a format begin whose prompt ends with the opener; None for the others."""
-    if not form.prompted or form.opener is None:
-        return None
-    opener = form.opener.text
-    dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-    return Prompted(
-        Token("open", "", (form,)),
-        tuple(filter(None, dropped)),
-        re.compile(start_of(form)).match,
-        re.compile(start_of(form, r"\Z")).match,
-        firsts_of(form),
-    )

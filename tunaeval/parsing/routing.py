@@ -1,7 +1,6 @@
-"""Messages with headers, and reasoning: where each of them goes, and what may be in it.
+"""Messages and reasoning: what may be in them, and what it means where they do not end.
 
-A header is decided by a bounded look ahead. While no header was met, anything may be a call; in a
-message that goes elsewhere nothing is one.
+While no header was met, anything may be a call; in a message that goes elsewhere nothing is one.
 
 Calls behind reasoning whose closer never comes are calls where nothing but calls follows the first
 of them to the end of the text; else all of it is reasoning. Only the end can tell, so from the
@@ -16,80 +15,14 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple
 
-from tunaeval.grammar import Format, Reasoning, Route
-from tunaeval.limits import HEADER_AHEAD, MAX_CALLS, NEAR_SPACE
+from tunaeval.grammar import Reasoning
+from tunaeval.limits import HEADER_AHEAD, MAX_CALLS
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading, Window
 
 from .collect import Collector, Kind
-from .finder import Finder, Match, Token, firsts_of, start_of
+from .finder import Finder, Token, header_at
 from .quoting import LINE_START
-
-# --- headers --------------------------------------------------------------------------------------
-
-
-class HeaderReader(NamedTuple):
-    """One kind of header of a format: what matches it, and what has to follow it.
-
-    `opens_call`: what the body begins with is the opener of a call's block.
-    """
-
-    form: Format
-    route: Route
-    match: Match
-    follows: Match
-    opens_call: bool
-
-
-class Header(NamedTuple):
-    """A header that was read: its kind, the tool's name if it is in there, and its length with the
-    text that its body begins with.
-    """
-
-    kind: HeaderReader
-    name: str | None
-    length: int
-
-
-def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins with this token here, None if there is none; whether that is sure."""
-    text, start = window.text, window.pos
-    behind = start + len(token.text)
-    end = behind + HEADER_AHEAD
-    token.headers = token.headers or tuple(map(_readers_of, token.formats))
-    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
-    if len(fitting) == 1:
-        return fitting[0], True
-    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
-    sure = bool(proven) or window.final or len(text) > end
-    return next(iter(proven or fitting), None), sure
-
-
-def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
-    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
-    for reader in readers:
-        if found := reader.match(text, start, end):
-            return Header(reader, found.groupdict().get("name"), found.end() - start)
-    return None
-
-
-def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
-    """What reads from what opens a message to its body, for each route."""
-    opener = form.opener.text if form.opener else None
-    opens = re.escape(form.envelope.opens.text) if form.envelope else ""
-    made = []
-    for route in form.envelope.routes if form.envelope else ():
-        opens_call = route.channel == "call" and route.body == opener
-        follows = ""  # what follows a call's header distinguishes formats with the same headers
-        if opens_call:
-            follows = start_of(form)
-        elif route.channel == "call" and opener:
-            follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
-        header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
-        matches = re.compile(header).match, re.compile(follows).match
-        made.append(HeaderReader(form, route, *matches, opens_call))
-    return tuple(made)
-
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
