@@ -7,11 +7,11 @@ anywhere, each with advice. What passes is written and read back, in each way th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from itertools import islice, pairwise
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from tunaeval.limits import MAX_FIXED
 from tunaeval.parsing import reader_of, render_calls
@@ -33,9 +33,6 @@ from .words import (
 )
 
 _T = TypeVar("_T")
-_Rules: TypeAlias = Sequence[tuple[Callable[[Any], object], str]]
-"""What finds something wrong in a value, and the sentence about it: {0} is what was found, {1} the
-value, and {2} how an author writes it."""
 
 
 def fault_of(form: Format) -> str | None:
@@ -49,24 +46,16 @@ def _faults(form: Format) -> Iterator[str | None]:
         allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
         yield f"name is {form.name!r:.60}; a name is {allowed}"
     if form.whole or form.by_tool:
-        yield _broken(_UNMARKED, form)
+        yield from _unmarked_faults(form)
     else:
-        yield _broken(_ENVELOPE, form) if form.envelope else None
+        yield from _envelope_faults(form, form.envelope) if form.envelope else ()
         yield _order_fault(form.words, "addressed" if _is_addressed(form) else "block")
-        yield _broken(_FRAME, form)
+        yield from _frame_faults(form)
     for word in flat(form.words):
-        yield _pattern_fault(word)
-        yield from (_broken(rules, word) for kind, rules in _OF_WORDS if isinstance(word, kind))
-    yield _broken(_TEXTS, form)
+        yield from _word_faults(word)
+    yield from _reasoning_faults(form)
+    yield from _beside_faults(form)
     yield _unread_fault(form)
-
-
-def _broken(rules: _Rules, value: object) -> str | None:
-    """Return the sentence of the first rule that finds something."""
-    for find, sentence in rules:
-        if (found := find(value)) is not None and found is not False:
-            return sentence.format(found, value, shown(value))
-    return None
 
 
 def _first(found: Iterable[_T]) -> _T | None:
@@ -242,18 +231,27 @@ def _bound_fault(pattern: str) -> str | None:
     return None
 
 
-def _pattern_fault(word: Word) -> str | None:
-    """Return why a word may not have its pattern: a text that arrives may end inside a match."""
+def _word_faults(word: Word) -> Iterator[str | None]:
     for pattern in (getattr(word, "pattern", ""), getattr(word, "after", "")):
-        if fault := _bound_fault(pattern):
-            return fault
+        yield _bound_fault(pattern)
         if not _ROW.fullmatch(pattern):
-            return (
+            yield (
                 f"the pattern {pattern!r} may not match a beginning of what it matches, and a text "
                 "that arrives may end there; write one character or class, and behind it others "
                 "with ? or {0,24}, as in '[a-z][a-z0-9]{0,24}'"
             )
-    return None
+    match word:
+        case Literal() if not all(word.spellings):
+            yield "fixed text is empty, so it is found everywhere"
+        case Name() | words.Key() if not _fitting(word.pattern):
+            yield f"the pattern {word.pattern!r} matches no single character; begin it with one"
+        case words.Attribute() if not (word.text and word.json):
+            yield "⟨type⟩ needs words for both, texts and JSON"
+        case CallObject() | PythonCalls():
+            begins = ("[",) if isinstance(word, PythonCalls) else ("[", "{")
+            for row in word.opens:
+                if not "".join(row).startswith(begins):
+                    yield f"`opens` has the row {row!r}; a call begins with {' or '.join(begins)}"
 
 
 @cache
@@ -268,10 +266,6 @@ def _texts(row: Sequence[Word]) -> list[str]:
     return [text for word in flat(row) if isinstance(word, Literal) for text in word.spellings]
 
 
-def _around(form: Format) -> list[str]:
-    return [text for text in _texts(form.around or ()) if text]
-
-
 def _is_usual(text: str) -> bool:
     """Whether any prose has the text: white space, a sign or a letter, or two with a letter."""
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
@@ -280,17 +274,6 @@ def _is_usual(text: str) -> bool:
 def _is_addressed(form: Format) -> bool:
     """Whether the name is in a message's header, and the arguments are the message."""
     return form.addressed and not form.python
-
-
-def _opens(form: Format) -> bool:
-    call = form.call or form.python
-    return call is not None and bool(call.opens)
-
-
-def _odd_row(call: CallObject | PythonCalls) -> tuple[str, ...] | None:
-    """Return a row of `opens` that does not begin as such a call does."""
-    begins = ("[",) if isinstance(call, PythonCalls) else ("[", "{")
-    return _first(row for row in call.opens if not "".join(row).startswith(begins))
 
 
 def _odd_mark(form: Format) -> str | None:
@@ -321,89 +304,96 @@ def _is_element(form: Format) -> bool:
     return row == ["<", ">", "</", ">"] and form.marked and not form.words[5].prefix  # type: ignore[union-attr]  # the word is Elements
 
 
-_OF_WORDS: tuple[tuple[type | tuple[type, ...], _Rules], ...] = (
-    (Literal, [
-        (lambda word: not all(word.spellings), "fixed text is empty, so it is found everywhere")]),
-    ((Name, words.Key), [
-        (lambda word: not _fitting(word.pattern),
-         "the pattern {1.pattern!r} matches no name of one character; begin it with one")]),
-    (words.Attribute, [
-        (lambda word: not (word.text and word.json),
-         "⟨type⟩ needs words for both, texts and JSON")]),
-    ((CallObject, PythonCalls), [
-        (_odd_row,
-         "`opens` has the row {0!r}; an object begins with '{{' or '[', a list of calls by '['")]),
-)  # fmt: skip
-_UNMARKED: _Rules = (
-    (lambda form: form.whole and not _is_whole(form),
-     ("whole is True, which is for one of ⟨[call] inside=...⟩, ⟨calls loose⟩, and ⟨name⟩ with a "
-      "fixed text and ⟨arguments⟩ behind it")),
-    (lambda form: form.by_tool and not form.whole and not _is_element(form),
-     "by_tool is True, which is for <⟨name⟩>\\n⟨arguments optional⟩⟨elements⟩\\n</⟨name⟩>"),
-    (lambda form: bool(form.envelope or form.around or form.dropped or form.prompted
-                       or form.marked is form.whole),
-     ("whole and by_tool go with nothing around the calls; whole also with marked=False, and "
-      "by_tool with marked=True")),
-)  # fmt: skip
-_FRAME: _Rules = (
-    (lambda form: None if form.opener or _opens(form) else shown(form.words[0]),
-     ("it begins with {0}, which then has to say what it `opens` with; a format that is all of a "
-      "reply is written with whole=True and marked=False")),
-    (lambda form: not form.opener and form.marked,
-     "nothing announces a call without fixed text before it; write marked=False"),
-    (lambda form: bool(form.opener) and _opens(form), "`opens` is for a call without fixed text"),
-    (lambda form: _first(t for t in spellings(form.closer) if not t.strip()),
-     "{0!r} closes a call, and is found everywhere; leave it out, or add a character"),
-    (lambda form: _first(t for t in spellings(form.opener) if not t.strip()),
-     "{0!r} opens a call, and is found everywhere; add a character"),
-    (lambda form: _first(t for t in spellings(form.opener)
-                         if re.fullmatch(r"[\w.,;:!?'\"()/-]", t.strip())),
-     "{0!r} opens a call, and is in any sentence; use a longer text"),
-    (lambda form: form.prompted and bool(not form.opener or form.envelope),
-     "a prompt cannot end with an opener that is none; prompted=True wants fixed text first"),
-    (_odd_mark, ("the mark {0!r} could be part of a value, of a fixed text, or of another mark "
-     "beside it; use other signs")),
-)  # fmt: skip
-_TEXTS: _Rules = (
-    (lambda form: _first(m for m in form.reasoning if m.open == m.close or "" in (m.open, m.close)),
-     "{0!r} cannot be distinguished; give two different texts"),
-    (lambda form: _first(m for m in form.reasoning if _is_usual(m.open)),
-     "{0!r} begin everywhere; what opens needs three characters"),
-    (lambda form: _first(m for m in form.reasoning if {m.open, m.close} & {*_texts(form.words)}),
-     "{0!r} are markers of the calls too"),
-    (lambda form: bool(form.separator.strip()),
-     "the separator {1.separator!r} would be content; it may be white space, or nothing"),
-    (lambda form: _first(t for t in _around(form)
-                         if t in (*spellings(form.opener), *spellings(form.closer))),
-     "{0!r} is around one call and around all of them"),
-    (lambda form: _first(filter(_is_usual, _around(form))),
-     "`around` has {0!r}, which is found everywhere; it needs three characters"),
-    (lambda form: _first(t for t in form.dropped
-                         if _is_usual(t) or t in (*_texts(form.words), *_around(form))),
-     "`dropped` has {0!r}, which is in any text, or is fixed text of the calls; leave it out"),
-)  # fmt: skip
+def _unmarked_faults(form: Format) -> Iterator[str]:
+    if form.whole and not _is_whole(form):
+        yield (
+            "whole is True, which is for one of ⟨[call] inside=...⟩, ⟨calls loose⟩, and ⟨name⟩ "
+            "with a fixed text and ⟨arguments⟩ behind it"
+        )
+    if form.by_tool and not form.whole and not _is_element(form):
+        yield "by_tool is True, which is for <⟨name⟩>\\n⟨arguments optional⟩⟨elements⟩\\n</⟨name⟩>"
+    beside = form.envelope or form.around or form.dropped or form.prompted
+    if beside or form.marked is form.whole:
+        yield (
+            "whole and by_tool go with nothing around the calls; whole also with marked=False, and "
+            "by_tool with marked=True"
+        )
 
 
-_ENVELOPE: _Rules = (
-    (lambda form: all(route.channel != "call" for route in form.envelope.routes),
-     "no route of its envelope leads to a call"),
-    (lambda form: not all(_texts((form.envelope.opens, form.envelope.closes))),
-     "a text that opens or closes a message is empty"),
-    (lambda form: _first({*form.envelope.opens.spellings} & {*form.envelope.closes.spellings}),
-     "{0!r} both opens and closes a message"),
-    (lambda form: _first(route for route in form.envelope.routes if not route.body),
-     "{0!r} has no `body`, so its header never ends"),
-    (lambda form: _first(filter(None, (_bound_fault(r.header) for r in form.envelope.routes))),
-     "{0}"),
-    (lambda form: _first(r for r in form.envelope.routes if re.fullmatch(r.header, r.body)),
-     "the header {0.header!r} would swallow {0.body!r}, which ends it"),
-    (lambda form: None if form.envelope.call.text or re.fullmatch(form.envelope.call.header, "")
-     else form.envelope.call,
-     ("the Route with the header {0.header!r} has no `text`, which is how that header is written; "
-     "add it, as in text='to={{name}}', with {{name}} where the name goes")),
-    (lambda form: form.addressed and spellings(form.opener)[:1] != (form.envelope.call.body,),
-     "the name is in the header, so the first word has to be {1.envelope.call.body!r}"),
-)  # fmt: skip
+def _frame_faults(form: Format) -> Iterator[str]:
+    call = form.call or form.python
+    if not form.opener and not (call and call.opens):
+        yield (
+            f"it begins with {shown(form.words[0])}, which then has to say what it `opens` with; a "
+            "format that is all of a reply is written with whole=True and marked=False"
+        )
+    if not form.opener and form.marked:
+        yield "nothing announces a call without fixed text before it; write marked=False"
+    if form.opener and call and call.opens:
+        yield "`opens` is for a call without fixed text"
+    for text in (*spellings(form.opener), *spellings(form.closer)):
+        if not text.strip():
+            yield f"{text!r} is found everywhere; leave it out, or add a character"
+    for text in spellings(form.opener):
+        if re.fullmatch(r"[\w.,;:!?'\"()/-]", text.strip()):
+            yield f"{text!r} opens a call, and is in any sentence; use a longer text"
+    if form.prompted and (not form.opener or form.envelope):
+        yield "prompted=True wants fixed text first, which the prompt then ends with"
+    if mark := _odd_mark(form):
+        yield (
+            f"the mark {mark!r} could be part of a value, of a fixed text, or of another mark "
+            "beside it; use other signs"
+        )
+
+
+def _reasoning_faults(form: Format) -> Iterator[str]:
+    for markers in form.reasoning:
+        if markers.open == markers.close or "" in (markers.open, markers.close):
+            yield f"{markers!r} cannot be distinguished; give two different texts"
+        if _is_usual(markers.open):
+            yield f"{markers!r} begin everywhere; what opens needs three characters"
+        if {markers.open, markers.close} & {*_texts(form.words)}:
+            yield f"{markers!r} are markers of the calls too"
+
+
+def _beside_faults(form: Format) -> Iterator[str]:
+    around = [text for text in _texts(form.around or ()) if text]
+    if form.separator.strip():
+        yield f"the separator {form.separator!r} would be content; write white space, or nothing"
+    for text in around:
+        if text in (*spellings(form.opener), *spellings(form.closer)):
+            yield f"{text!r} is around one call and around all of them"
+        if _is_usual(text):
+            yield f"`around` has {text!r}, which is found everywhere; it needs three characters"
+    for text in form.dropped:
+        if _is_usual(text) or text in (*_texts(form.words), *around):
+            yield (
+                f"`dropped` has {text!r}, which is in any text, or is fixed text of the calls; "
+                "leave it out"
+            )
+
+
+def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | None]:
+    opens, closes = envelope.opens.spellings, envelope.closes.spellings
+    if all(route.channel != "call" for route in envelope.routes):
+        yield "no route of its envelope leads to a call"
+    if not all((*opens, *closes)):
+        yield "a text that opens or closes a message is empty"
+    if both := {*opens} & {*closes}:
+        yield f"{both} both opens and closes a message"
+    for route in envelope.routes:
+        yield _bound_fault(route.header)
+        if not route.body:
+            yield f"{route!r} has no `body`, so its header never ends"
+        if re.fullmatch(route.header, route.body):
+            yield f"the header {route.header!r} would swallow {route.body!r}, which ends it"
+    if not envelope.call.text and not re.fullmatch(envelope.call.header, ""):
+        yield (
+            f"the Route with the header {envelope.call.header!r} has no `text`, which is how that "
+            "header is written; add it, as in text='to={name}', with {name} where the name goes"
+        )
+    if form.addressed and spellings(form.opener)[:1] != (envelope.call.body,):
+        yield f"the name is in the header, so the first word has to be {envelope.call.body!r}"
 
 
 # --- reading back ---------------------------------------------------------------------------------
