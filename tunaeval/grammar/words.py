@@ -57,8 +57,8 @@ class CallObject:
     has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
     written without quotes.
 
-    `inside` is for formats that are a whole reply: the keys of an object that has the call, or the
-    list of calls, as its value. The first is written.
+    `inside` is for formats that are a whole reply: the keys of an object that has the list of calls
+    as its value. The first is written.
 
     `opens` is for formats without an opening literal: what a text has to begin with to be looked
     at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name

@@ -104,7 +104,7 @@ def think_until(
     collector.has_reasoning = True
     late, pieces = -1, list[str]()
     while (end := window.text.find(closer, window.pos)) < 0:
-        stop = len(window.text) if window.final else _decided(window, finder, closer)
+        stop = len(window.text) if window.final else finder.held(window)  # a closer is held, too
         hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
         if hit and hit.start() < stop:  # else it may be the end of a longer one
             _reason(window, collector, hit.start())
@@ -121,14 +121,6 @@ def think_until(
         collector.piece("reasoning", late, window.offset)
     _reason(window, collector, end)
     return None
-
-
-def _decided(window: Window, finder: Finder, closer: str) -> int:
-    """Up to where the window holds no beginning of a closer or of what may announce a call."""
-    text = window.text
-    most = min(len(closer) - 1, len(text) - window.pos)
-    partial = next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
-    return min(len(text) - partial, finder.held(window))
 
 
 def only_calls(
