@@ -188,7 +188,9 @@ def _order_fault(row: Sequence[Word], start: str) -> str | None:
         behind = _first(to for codes, to in _ORDER[state].items() if _code(word) in codes)
         if behind is None:
             known = " or ".join(_NAMES[code] for code in "".join(_ORDER[state])) or "nothing"
-            return f"{shown(word)} {place}, where {known} may be"
+            placeholder = start.partition(" ")[0]
+            where = f"in ⟨{placeholder}⟩, " if placeholder in ("each", "maybe") else ""
+            return f"{where}{shown(word)} {place}, where {known} may be"
         if isinstance(word, Many) and (fault := _order_fault(word.words, "each")):
             return fault
         inside = "maybe in each" if start in ("each", "maybe in each") else "maybe"
