@@ -80,6 +80,7 @@ NEVER = (
 
 UPWARD = {
     ("tunaeval/grammar/format.py", "tunaeval.parsing"),
+    ("tunaeval/grammar/check.py", "tunaeval.parsing"),  # which `format.py` imports in a method
     ("tunaeval/types/calls.py", "tunaeval.tools"),
 }
 """Values that know by whom they are read or made: `Format.parse` and `ToolSpec.of`.

@@ -17,7 +17,7 @@ from tunaeval.grammar import (
     Space,
     Word,
 )
-from tunaeval.grammar.notation import PLACEHOLDERS
+from tunaeval.grammar.format import PLACEHOLDERS
 
 _EXACT = re.compile(r"(\A[ \t\r\n]+|[ \t\r]*\n[ \t\r\n]*|[ \t\r\n]+\Z)")
 

@@ -33,7 +33,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.grammar.notation import PLACEHOLDERS, words_of
+from tunaeval.grammar.format import PLACEHOLDERS, words_of
 
 NAME, KEY = Name(WITH_COLONS), Key()
 
@@ -110,7 +110,7 @@ def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> Non
         ("<c>⟨call name⟩", "the option name needs a value"),
         ("<c>⟨skip text=1 pattern=[0-9] ?⟩⟨call⟩", "option '?'; ⟨skip⟩ has text, pattern, as in"),
         ("<c></c>", "nothing in it says which tool is called"),
-        ("⟨name⟩ ⟨arguments⟩", "comes first, so the format would begin everywhere"),
+        ("⟨name⟩ ⟨arguments⟩", "⟨name⟩ comes first, where fixed text or ⟨call⟩ or ⟨calls⟩ may be"),
     ],
 )  # fmt: skip
 def test_a_pattern_that_means_nothing_is_refused(pattern: str, reason: str) -> None:

@@ -167,7 +167,7 @@ def test_what_would_be_read_as_unclosed_is_not_written() -> None:
 def test_a_prompt_does_not_end_with_what_comes_behind_it() -> None:
     words = (Literal("<c>"), Literal("<c>"), CallObject(), Literal("</c>"))
     assert not Format("twice", words).prompted
-    with pytest.raises(FormatError, match="comes the same text"):
+    with pytest.raises(FormatError, match="is read as nothing readable"):
         Format("twice", words, prompted=True)
 
 

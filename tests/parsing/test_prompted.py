@@ -82,7 +82,7 @@ def test_what_is_only_prose_is_content(text: str) -> None:
 
 def test_a_prompt_needs_an_opener_to_end_with() -> None:
     words = (CallObject(opens=(("{",),)),)
-    with pytest.raises(FormatError, match="prompted=True wants a Literal first"):
+    with pytest.raises(FormatError, match="prompted=True wants fixed text first"):
         Format("bare", words, marked=False, prompted=True)
 
 

@@ -297,14 +297,14 @@ BARE = PythonCalls(opens=(("[", "f("),))
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ((PythonCalls(),), "it begins with PythonCalls(), which then has to say what it `opens`"),
-        ((BARE, Literal("</c>")), "follows a bare PythonCalls()"),
-        ((PythonCalls(opens=(("f(",),)),), "a list of calls begins with '['"),
-        ((Literal("<c>"), PythonCalls(listed=False)), "calls that are on lines never end"),
-        ((Literal("<c>"), PythonCalls(), Literal("end")), "could be part of the calls before it"),
-        ((Literal("<c>"), PythonCalls(), Literal("]")), "could be part of the calls before it"),
-        ((Literal("<c>"), Literal("x"), PythonCalls(), Literal("</c>")), "only Space() may"),
-        ((Literal("<c>"), BARE, Literal("</c>")), "`opens` is for a CallObject() without"),
+        ((PythonCalls(),), "it begins with ⟨calls⟩, which then has to say what it `opens`"),
+        ((BARE, Literal("</c>")), "follows ⟨calls⟩, where nothing may be"),
+        ((PythonCalls(opens=(("f(",),)),), "nothing announces a call without fixed text before it"),
+        (
+            (Literal("<c>"), Literal("x"), PythonCalls(), Literal("</c>")),
+            "⟨calls⟩ follows 'x', where",
+        ),
+        ((Literal("<c>"), BARE, Literal("</c>")), "`opens` is for a call without"),
     ],
 )
 def test_a_grammar_that_cannot_work_is_refused(words: tuple[Word, ...], reason: str) -> None:

@@ -216,13 +216,13 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
         (
             (BODY, Arguments()),
             Envelope(OPENS, (replace(TO, text="for={name}"),), CLOSES),
-            "does not read what it writes: 'for=a_tool'",
+            "what it writes is not what it reads: '<|start|>for=",
         ),
         ((Literal("<|m|>"), Arguments()), Envelope(OPENS, (TO,), CLOSES), "has to be '<|message|>"),
         (
             (BODY, Name(), Arguments()),
             Envelope(OPENS, (TO,), CLOSES),
-            "a block needs one of them, and only one",
+            "⟨name⟩ follows '<|message|>', where",
         ),
         ((BODY, Space(), Literal("x")), Envelope(OPENS, (TO,), CLOSES), "no arguments"),
     ],

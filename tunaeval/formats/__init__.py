@@ -1,21 +1,789 @@
 """The wire formats, as values.
 
-To add one is to add a constant to `objects` or to `parameters`, which registers its name, and to
-decide whether `auto` reads it (`_BY_NAME_ONLY`).
+A format's constant is its name in capitals, without its dots: HERMES is "hermes", TOOLS_TAG is
+"tools-tag", DEEPSEEK_V31 is "deepseek-v3.1". To add one is to add a constant, and to decide whether
+`auto` reads it (`_BY_NAME_ONLY`). The notation is described at `Format.of`.
 """
 
-from tunaeval.grammar import Format
+from __future__ import annotations
 
-from . import objects, parameters
-from .objects import *  # noqa: F403 - its constants are names of this package
-from .parameters import *  # noqa: F403 - likewise
+from typing import Any
 
-CHAIN = (objects.HERMES, objects.TOOLS_TAG, objects.JSON, objects.FENCE, objects.LOOSE_JSON)
+from tunaeval.grammar import (
+    ANY_SPACE,
+    THINKING,
+    Channel,
+    Envelope,
+    Format,
+    Literal,
+    Reasoning,
+    Route,
+)
+from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
+
+
+def _format(title: str, pattern: str, *, aliases: str = "", **options: Any) -> Format:
+    """Return the format of a title that has its name, its models and what it is."""
+    name, _, about = title.partition(" (")
+    models, _, summary = about.partition("): ")
+    options |= {"models": (*models.split(", "),), "aliases": (*aliases.split(),)}
+    # Tests check the formats: it would slow the import down.
+    return Format.of(name, pattern, summary=summary, checked=False, **options)
+
+
+# --- objects: JSON, Python, or in between ---
+
+_LOOSE_ROWS = tuple(
+    (*bracket, ANY_SPACE, *start)
+    for start in (("'",), ("“",), *((key, ANY_SPACE, ":") for key in (*NAME_KEYS, *ARGUMENTS_KEYS)))
+    for bracket in (("{",), ("[", ANY_SPACE, "{"))
+)
+K2_THINK = (
+    Reasoning("<ifm|think>", "</ifm|think>"),
+    Reasoning("<ifm|think_fast>", "</ifm|think_fast>"),
+    Reasoning("<ifm|think_faster>", "</ifm|think_faster>"),
+    *THINKING,
+)
+"""K2 Horizon thinks at three speeds."""
+_ARRAY = "<tool_calls>⟨⟩⟨[call]⟩⟨⟩</tool_calls>"
+
+# DeepSeek's tokens, and the signs that models write which have no such tokens: llama.cpp reads them
+# of distilled DeepSeek R1.
+_TOKENS = [
+    [f"<｜tool▁{word}｜>".replace("▁", sign) for sign in ("▁", "_", " ", "\\_")]
+    + [f"<|tool▁{word}|>"]
+    for word in ("calls▁begin", "calls▁end", "call▁begin", "call▁end", "sep")
+]
+_TOOL_CALLS_BEGIN, _TOOL_CALLS_END, _TOOL_CALL_BEGIN, _TOOL_CALL_END, _TOOL_SEP = (
+    f"⟨{'¦'.join(spellings)}⟩" for spellings in _TOKENS
+)
+_FENCE_ENDS = "¦".join(fence + text for fence in ("```", "```\n") for text in _TOKENS[3])
+
+
+def _like_harmony(header: str, text: str) -> Envelope:
+    """Return messages as harmony has them; a call's header is matched, and written as the text."""
+    analysis = r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}"
+    other = r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}"
+    headers: tuple[tuple[Channel, str, str], ...] = (
+        ("call", header, text), ("reasoning", analysis, ""), ("content", other, ""),
+    )  # fmt: skip
+    return Envelope(
+        Literal("<|start|>", ("<|channel|>", "to=")),
+        tuple(Route(channel, row, "<|message|>", text) for channel, row, text in headers),
+        Literal("<|call|>", ("<|end|>", "<|return|>")),
+    )
+
+
+_INKLING_SPEAKER = r"[\w./-]{0,128}[ \r\n]{0,3}"
+_SOLAR_SPEAKER = r"\w{0,40}[ \r\n]{0,3}"
+
+# Qwen2.5 and its many fine-tunes. Sources: the Hermes 2 Pro and Qwen2.5 chat templates
+# (`<tool_call>`); vLLM #32926 for what Qwen2.5-Coder writes instead (`<tools>` with an object or an
+# array, JSON in code fences, bare JSON).
+
+HERMES = _format(
+    "hermes (Hermes 2/3, Qwen2.5, QwQ, Qwen3 dense): one JSON object between <tool_call> tags",
+    "<tool_call>\n⟨call⟩\n</tool_call>",
+    aliases="json_tools qwen3_json qwen qwen2d5 trinity granite4",
+)
+ERNIE45 = _format(
+    "ernie45 (ERNIE 4.5): as hermes, with prose in <response>",
+    "<tool_call>\n⟨call⟩\n</tool_call>",
+    dropped=("<response>", "</response>"),
+)
+TOOLS_TAG = _format(
+    "tools-tag (Qwen2.5-Coder): a JSON object or array between <tools> tags",
+    "<tools>\n⟨call array⟩\n</tools>",
+)
+FENCE = _format(
+    "fence (Qwen2.5-Coder, many models without a format of their own): a JSON object or array in "
+    "a Markdown code fence",
+    "```⟨skip text=json pattern=`[ \\t]?[A-Za-z0-9_+-]{0,24}`⟩\n⟨call array⟩\n```",
+    marked=False,
+)
+JSON = _format(
+    "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array",
+    "⟨call array⟩",
+)
+LOOSE_JSON = _format(
+    "loose-json (small models): a bare object with single quotes, typographic quotes or bare keys",
+    "⟨call array bare_keys⟩",
+    opens=_LOOSE_ROWS,
+)
+
+# One JSON object, or an array of them, between markers of the model's own.
+
+DOTS_JSON = _format(
+    "dots-json (dots (its second way)): one JSON object between <dots_function_call> tags",
+    "<dots_function_call>\n⟨call⟩\n</dots_function_call>",
+)
+INTERNLM = _format(
+    "internlm (InternLM2.5, Intern-S1): one JSON object behind <|plugin|>",
+    "<|action_start|>⟨ ⟩<|plugin|>\n⟨call arguments=parameters⟩\n<|action_end|>",
+    aliases="intern-s1 interns1",
+)
+GIGACHAT3 = _format(
+    "gigachat3 (GigaChat 3): one JSON object behind <|function_call|>, without a closer",
+    "⟨<|function_call|>¦function call<|role_sep|>\n⟩⟨call⟩",
+    dropped=("<|message_sep|>",),
+    separator="",
+)
+GRANITE_20B_FC = _format(
+    "granite-20b-fc (granite-20b-functioncalling): one JSON object behind <function_call>, "
+    "without a closer",
+    "<function_call> ⟨call⟩",
+    separator=" ",
+)
+K2_HORIZON_JSON = _format(
+    "k2-horizon-json (K2 Horizon): one JSON object between <ifm|tool_call> tags",
+    "<ifm|tool_call>⟨⟩⟨call⟩⟨⟩</ifm|tool_call>",
+    around=("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    separator="",
+    reasoning=K2_THINK,
+)
+MISTRAL_ARRAY = _format(
+    "mistral-array (Mistral 7B v0.3, Mistral Nemo, Mistral Large 2407): a JSON array behind "
+    "[TOOL_CALLS]",
+    "[TOOL_CALLS] ⟨[call]⟩",
+)
+JAMBA = _format("jamba (Jamba 1.5): a JSON array between <tool_calls> tags", _ARRAY)
+HUNYUAN_A13B = _format(
+    "hunyuan-a13b (Hunyuan-A13B): as jamba, with prose in <answer>",
+    _ARRAY,
+    aliases="hunyuan_a13b",
+    dropped=("<answer>", "</answer>"),
+)
+NEMOTRON = _format(
+    "nemotron (Nemotron Nano v2, Llama-Nemotron): a JSON array between <TOOLCALL> tags",
+    "<TOOLCALL>⟨⟩⟨[call]⟩⟨⟩</TOOLCALL>",
+    aliases="nemotron_deci",
+)
+GRANITE3 = _format(
+    "granite3 (Granite 3.0): a JSON array behind <|tool_call|>, without a closer",
+    "<|tool_call|>⟨⟩⟨[call]⟩",
+)
+GRANITE31 = _format(
+    "granite3.1 (Granite 3.1, Granite 3.2, Granite 3.3): a JSON array behind <tool_call>, "
+    "without a closer",
+    "<tool_call>⟨⟩⟨[call]⟩",
+    dropped=("<response>", "</response>"),
+    reasoning=(
+        Reasoning("Here is my thought process:", "Here is my response:"),
+        Reasoning("Here's my thought process:", "Here's my response:"),
+        *THINKING,
+    ),
+)
+PHI4_MINI = _format(
+    "phi4-mini (Phi-4-mini, FireFunction v2): a JSON array behind the word functools",
+    "functools⟨⟩⟨[call]⟩",
+    aliases="firefunction phi4 phi4_mini_json",
+)
+# `crates/tool_parser/src/parsers/sarashina.rs` in smg. The token is often lost in decoding, and
+# what is left is a list of dictionaries as Python writes them.
+SARASHINA = _format(
+    "sarashina (Sarashina): an array behind <|tool_calls|>, mostly in Python's quotes",
+    "<|tool_calls|>⟨⟩⟨[call]⟩",
+    also=(JSON, LOOSE_JSON),
+)
+# The template `tool_use` of Command R and Command R+, in their tokenizers' configuration.
+COMMAND_R = _format(
+    "command-r (Command R, Command R+): a JSON array with tool_name and parameters in a fence "
+    "behind Action:",
+    "Action:⟨ ⟩```json\n⟨[call] name=tool_name arguments=parameters⟩\n```",
+)
+# The template of Apriel-1.6: "Here are my reasoning steps:" is in the prompt.
+APRIEL = _format(
+    "apriel (Apriel 1.5, Apriel 1.6): as jamba, with the answer behind [BEGIN FINAL RESPONSE]",
+    _ARRAY,
+    dropped=("[END FINAL RESPONSE]", "<|end|>"),
+    reasoning=(Reasoning("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"), *THINKING),
+)
+COHERE = _format(
+    "cohere (Command R7B, Command A, Command 4): a JSON array with tool_name and parameters "
+    "between action markers",
+    "<|START_ACTION|>\n⟨[call] name=tool_name arguments=parameters⟩\n<|END_ACTION|>",
+    aliases="cohere_cmd cohere_command3 cohere_command4",
+    dropped=("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
+    reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
+)
+LFM2_JSON = _format(
+    "lfm2-json (LFM2 (its JSON mode)): a JSON array between tool call markers",
+    "<|tool_call_start|>⟨⟩⟨[call]⟩⟨⟩<|tool_call_end|>",
+)
+LLAMA3_JSON = _format(
+    "llama3-json (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): JSON objects behind <|python_tag|>, "
+    "separated by semicolons",
+    "<|python_tag|>⟨⟩⟨call arguments=parameters joined=`; `⟩",
+    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>"),
+)
+LLAMA3_BARE = _format(
+    "llama3-bare (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): as llama3-json, without its tag",
+    "⟨call arguments=parameters⟩",
+)
+APERTUS = _format(
+    "apertus (Apertus): a JSON array of objects whose one key is the tool's name",
+    "<|tools_prefix|>⟨⟩⟨[call] keyed⟩⟨⟩<|tools_suffix|>",
+    aliases="apertus2509",
+    reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"), *THINKING),
+)
+# xLAM's own prompt, and the answers of OpenAI's API where a model writes them as text.
+TOOL_CALLS = _format(
+    "tool-calls (xLAM, models that repeat OpenAI's API): a list of calls in an object's "
+    "tool_calls: all of a reply or of a code fence",
+    "⟨[call] inside=tool_calls,tool_call⟩",
+    whole=True,
+)
+
+# The tool's name in markup, and the arguments behind it as one JSON object.
+
+MISTRAL_V11 = _format(
+    "mistral-v11 (Mistral Small 3, Magistral, Devstral, Ministral 3): name and JSON behind "
+    "[TOOL_CALLS], with or without [ARGS]",
+    "[TOOL_CALLS]⟨name⟩⟨maybe⟩[CALL_ID]⟨skip pattern=[A-Za-z0-9]{0,40}⟩⟨/maybe⟩"
+    "⟨maybe written⟩[ARGS]⟨/maybe⟩⟨arguments⟩",
+    aliases="ministral",
+    separator="",
+    reasoning=(Reasoning("[THINK]", "[/THINK]"), *THINKING),
+)
+DEEPSEEK_V3 = _format(
+    "deepseek-v3 (DeepSeek V3, DeepSeek R1, Cogito): name, then JSON in a fence, between "
+    "DeepSeek's tokens",
+    f"{_TOOL_CALL_BEGIN}function{_TOOL_SEP}⟨name⟩\n```json\n⟨arguments⟩\n⟨{_FENCE_ENDS}⟩",
+    aliases="cogito deepseek deepseek-r1 deepseek_r1 deepseek_v3 deepseekv3",
+    around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
+)
+DEEPSEEK_V31 = _format(
+    "deepseek-v3.1 (DeepSeek V3.1): name and JSON between DeepSeek's tokens",
+    f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}",
+    aliases="deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31",
+    around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
+    separator="",
+)
+KIMI_K2 = _format(
+    "kimi-k2 (Kimi K2, Kimi K2 Thinking, Kimi K2.5): an id that contains the name, then JSON, "
+    "between Kimi's tokens",
+    "<|tool_call_begin|>⟨⟩⟨name before=functions. after=:?[0-9]{0,6} after_text=:0⟩⟨⟩"
+    "<|tool_call_argument_begin|>⟨⟩⟨arguments⟩⟨⟩<|tool_call_end|>",
+    aliases="kimi kimi_k2 kimi_k25 kimi_thinking kimik2",
+    around=("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    separator="",
+)
+PLAMO3 = _format(
+    "plamo3 (PLaMo 3): name and JSON between PLaMo's markers",
+    "<|plamo:begin_tool_request:plamo|>⟨|⟩"
+    "<|plamo:begin_tool_name:plamo|>⟨name⟩<|plamo:end_tool_name:plamo|>⟨|⟩"
+    "<|plamo:begin_tool_arguments:plamo|>"
+    "⟨maybe written⟩<|plamo:constrain|>json<|plamo:msg|>⟨/maybe⟩⟨arguments⟩"
+    "<|plamo:end_tool_arguments:plamo|>⟨|⟩<|plamo:end_tool_request:plamo|>",
+    around=("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"),
+    dropped=("<|plamo:tag|>",),
+    separator="",
+    reasoning=(Reasoning("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"), *THINKING),
+)
+FUNCTIONARY_V31 = _format(
+    "functionary-v3.1 (Functionary 3.1, Llama 3.1 with custom tools): JSON in a tag that "
+    "contains the name",
+    "<function=⟨name⟩>⟨⟩⟨arguments⟩⟨⟩</function>",
+    separator="",
+)
+FUNCTIONARY_V32 = _format(
+    "functionary-v3.2 (Functionary 3.2): a recipient behind >>>, then JSON; all is the user",
+    ">>>⟨name⟩⟨\n¦\r\n⟩⟨⟩⟨arguments⟩",
+    aliases="functionary",
+    marked=False,
+    dropped=(">>>all\n", ">>>all\r\n"),
+    prompted=True,
+)
+# `functionary_tool_parser.py` in vllm-mlx, and Functionary's own prompts of version 2.
+FUNCTIONARY_V2 = _format(
+    "functionary-v2 (Functionary 2): a recipient and JSON behind tokens; all is the user",
+    "<|recipient|>⟨⟩⟨name⟩\n<|content|>⟨⟩⟨arguments⟩",
+    dropped=("<|from|>assistant\n", "<|recipient|>all\n<|content|>", "<|stop|>"),
+)
+# `qwen_fncall_prompt.py` in Qwen-Agent.
+QWEN_AGENT = _format(
+    "qwen-agent (Qwen2 and Qwen2.5 through Qwen-Agent): a line with the function and a line with "
+    "its arguments, between flowers",
+    "✿FUNCTION✿⟨skip text=`: ` pattern=`:? ?`⟩⟨name⟩\n"
+    "✿ARGS✿⟨skip text=`: ` pattern=`:? ?`⟩⟨arguments⟩",
+    dropped=("✿RETURN✿: ", "✿RETURN✿"),
+)
+# `qwen_tool_parser.py` and `api/tool_calling.py` in vllm-mlx.
+CALLING_TOOL = _format(
+    "calling-tool (Qwen3 through vllm-mlx): [Calling tool: NAME(JSON)]",
+    "[Calling tool: ⟨name⟩(⟨arguments⟩)]",
+    marked=False,
+)
+REACT = _format(
+    "react (any model prompted for it, Qwen 1.5 agents, LangChain prompts): a line with the "
+    "action and a line with its input",
+    "Action: ⟨name⟩\nAction Input: ⟨arguments⟩",
+    marked=False,
+)
+# GLM-4's own template, and LLaMA-Factory's for it: the name is the first line of the reply.
+NAME_JSON = _format(
+    "name-json (GLM-4): a name, and JSON on the next line: all of a reply or of a code fence",
+    "⟨name⟩⟨\n¦\r\n⟩⟨arguments⟩",
+    aliases="glm4",
+    whole=True,
+)
+# MiroThinker's prompt: a server, one of its tools, and its arguments.
+MIROTHINKER = _format(
+    "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's "
+    "name and JSON, each in a tag, inside <use_mcp_tool>",
+    "<use_mcp_tool>\n"
+    "⟨maybe written⟩<server_name>⟨skip text=tools pattern=[^<>\\n]{0,128}⟩</server_name>\n⟨/maybe⟩"
+    "<tool_name>⟨name⟩</tool_name>\n"
+    "<arguments>\n"
+    "⟨arguments⟩\n"
+    "</arguments>\n"
+    "</use_mcp_tool>",
+)
+STEP_AUDIO_2 = _format(
+    "step-audio-2 (Step-Audio-2): the word function, a name and JSON on lines of their own, "
+    "inside <tool_call>",
+    "<tool_call>⟨⟩function\n⟨name⟩\n⟨arguments⟩⟨⟩</tool_call>",
+    aliases="step_audio_2",
+    separator="",
+)
+GLM_FLASH = _format(
+    "glm-flash (GLM-5.3-Flash): a name, > and JSON inside <tool_call>",
+    "<tool_call>⟨⟩⟨name⟩>⟨⟩⟨arguments⟩⟨⟩</tool_call>",
+)
+
+# `call:NAME{key:value}`, with a mark of the model's own around texts.
+# What Gemma 4 falls into is Python's brackets instead of its braces.
+
+FUNCTIONGEMMA = _format(
+    "functiongemma (FunctionGemma 270M): call:NAME and braces with bare keys, texts between "
+    "<escape> marks",
+    "<start_function_call>⟨⟩⟨name before=call:⟩⟨arguments mark=<escape>⟩⟨⟩<end_function_call>",
+    aliases="function_gemma",
+    separator="",
+)
+GEMMA4_PYTHON = _format(
+    "gemma4-python (Gemma 4): as gemma4, with the arguments as Python writes them",
+    "<|tool_call>call:⟨⟩⟨calls⟩⟨⟩<tool_call|>",
+    separator="",
+)
+GEMMA4 = _format(
+    'gemma4 (Gemma 4): call:NAME and braces with bare keys, texts between <|"|> marks',
+    "⟨<|tool_call>¦<|tool_call>call:⟩⟨⟩"
+    '⟨maybe⟩:⟨/maybe⟩⟨name before=call:⟩⟨arguments mark=<|"|>⟩⟨⟩<tool_call|>',
+    aliases="gemma-4 gemma4-no-thinking",
+    also=(GEMMA4_PYTHON,),
+    separator="",
+    reasoning=(Reasoning("<|channel>thought", "<channel|>"), *THINKING),
+)
+
+# Calls as Python writes them, with or without markers around them.
+
+PYTHONIC = _format(
+    "pythonic (Llama 3.2 1B and 3B, ToolACE, models that are asked for a list of calls): a list "
+    "of Python calls, without markers",
+    "⟨[calls]⟩",
+    around=("⟨¦<|python_start|>⟩", "⟨¦<|python_end|>⟩"),
+    separator="",
+)
+# Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
+# others quote each call in a list, or escape its names as Markdown does.
+PYTHON_CALLS = _format(
+    "python-calls (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, small "
+    "Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
+    "fence",
+    "⟨calls loose⟩",
+    aliases="gorilla raven",
+    whole=True,
+)
+LLAMA4_PYTHONIC = _format(
+    "llama4-pythonic (Llama 4): a list of Python calls, with or without Python markers around it",
+    "⟨[calls]⟩",
+    aliases="llama4_pythonic",
+    around=("<|python_start|>", "<|python_end|>"),
+    separator="",
+)
+OLMO3 = _format(
+    "olmo3 (OLMo 3): Python calls on lines of their own between <function_calls> tags",
+    "<function_calls>\n⟨calls⟩\n</function_calls>",
+    aliases="olmo3-think",
+)
+# Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
+TOOL_CODE = _format(
+    "tool-code (Gemma 3): Python calls in a Markdown code fence of the language tool_code",
+    "```tool_code\n⟨calls⟩\n```",
+)
+LFM2_PYTHONIC = _format(
+    "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
+    "<|tool_call_start|>⟨⟩⟨[calls]⟩⟨⟩<|tool_call_end|>",
+)
+TOOL_CODE_LINE = _format(
+    "tool-code-line (Gemma 3): Python calls behind tool_code =, in a list or not",
+    "⟨tool_code = ¦tool_code=⟩⟨[calls]⟩",
+    marked=False,
+)
+
+# Every text is in a message with a header that says where it goes.
+
+HARMONY = _format(
+    "harmony (gpt-oss, LLM-jp 4): JSON in a message to functions.NAME; analysis is reasoning",
+    "<|message|>⟨⟩⟨arguments⟩",
+    aliases="gpt-oss gpt_oss openai openai_gptoss",
+    envelope=_like_harmony(
+        r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
+        r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
+        r"(?P<name>\w[\w./-]{0,127})"
+        r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}",
+        "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
+    ),
+    separator="",
+)
+INKLING = _format(
+    "inkling (Inkling): one JSON object in a message that says so",
+    "<|content_invoke_tool_json|>⟨⟩⟨call arguments=args⟩",
+    envelope=Envelope(
+        Literal(
+            "<|message_model|>",
+            (
+                "<|content_thinking|>",
+                "<|content_text|>",
+                "<|content_invoke_tool_text|>",
+                "<|content_tool_error|>",
+            ),
+        ),
+        (
+            Route("call", _INKLING_SPEAKER, "<|content_invoke_tool_json|>", "{name}"),
+            Route("reasoning", _INKLING_SPEAKER, "<|content_thinking|>"),
+            Route("content", _INKLING_SPEAKER, "<|content_text|>"),
+            Route("content", _INKLING_SPEAKER, "<|content_invoke_tool_text|>"),
+            Route("content", _INKLING_SPEAKER, "<|content_tool_error|>"),
+        ),
+        Literal("<|end_message|>"),
+    ),
+    dropped=("<|content_model_end_sampling|>",),
+    separator="",
+)
+# `solar_open_tool_parser.py` and `solar_open_reasoning_parser.py` in Upstage's fork of vLLM.
+SOLAR_OPEN = _format(
+    "solar-open (Solar Open): an id, a name and JSON, each behind a token, in a message for calls",
+    "<|tool_call:begin|>⟨skip pattern=[A-Za-z0-9_.-]{0,40}⟩<|tool_call:name|>⟨name⟩"
+    "<|tool_call:args|>⟨⟩⟨arguments⟩⟨⟩<|tool_call:end|>",
+    aliases="solar_open",
+    envelope=Envelope(
+        Literal("<|begin|>", ("<|think|>", "<|content|>", "<|tool_calls|>")),
+        (
+            Route("call", _SOLAR_SPEAKER, "<|tool_calls|>", "assistant"),
+            Route("reasoning", _SOLAR_SPEAKER, "<|think|>"),
+            Route("content", _SOLAR_SPEAKER, "<|content|>"),
+        ),
+        Literal("<|calls|>", ("<|end|>", "<|flush|>")),
+    ),
+    separator="",
+)
+
+# --- each argument in markup of its own ---
+
+_KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
+_QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
+_IS_STRING = '⟨maybe written⟩" string="⟨type text=true json=false⟩⟨/maybe⟩'
+_FUNCTION_END = "⟨</parameter>¦</parameter>>⟩\n⟨/each⟩</function>"
+_TRIMMED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩{_FUNCTION_END}"
+_UNPAIRED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newlines⟩{_FUNCTION_END}"
+_KEPT = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value⟩{_FUNCTION_END}"
+_PAIRS = "⟨each⟩<arg_key>⟨key⟩</arg_key>\n<arg_value>⟨value⟩</arg_value>\n⟨/each⟩"
+_INVOKE = (
+    f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}>⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+)
+_MINIMAX = "]<]minimax[>["
+
+# `<function=NAME>` with a `<parameter=KEY>` for each argument.
+
+# The parser of vllm-mlx reads it: models of the Qwen3-Coder family leave `<tool_call>` out at
+# times, mostly before the first call.
+QWEN3_BARE = _format(
+    "qwen3-bare (Qwen3-Coder, Step-3.5, Nemotron 3): as qwen3-coder, without <tool_call>", _TRIMMED
+)
+MIMO_BARE = _format("mimo-bare (MiMo-V2): as mimo, without <tool_call>", _KEPT)
+SEED_OSS_BARE = _format(
+    "seed-oss-bare (Seed-OSS): as seed-oss, without <seed:tool_call>",
+    _UNPAIRED,
+    reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
+)
+QWEN3_CODER = _format(
+    "qwen3-coder (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): <function=NAME> with "
+    "<parameter=KEY> inside <tool_call>",
+    f"<tool_call>\n{_TRIMMED}\n</tool_call>",
+    aliases=(
+        "interns2-preview nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
+        "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
+        "qwen3_xml qwen_coder qwen_xml step3p5 step5"
+    ),
+    also=(QWEN3_BARE,),
+)
+MIMO = _format(
+    "mimo (MiMo-V2): as qwen3-coder, with values kept to the letter",
+    f"<tool_call>\n{_KEPT}\n</tool_call>",
+    also=(MIMO_BARE,),
+)
+SEED_OSS = _format(
+    "seed-oss (Seed-OSS): as qwen3-coder, inside <seed:tool_call>",
+    f"<seed:tool_call>\n{_UNPAIRED}\n</seed:tool_call>",
+    aliases="seed_oss",
+    also=(SEED_OSS_BARE,),
+    reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
+)
+
+# Each argument as a pair of tags, one for its name and one for its value.
+
+GLM45 = _format(
+    "glm45 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, "
+    "inside <tool_call>",
+    f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
+    aliases="glm glm-ocr glm45_moe laguna ling3 poolside-v1 poolside_v1 spark25",
+    dropped=("<|begin_of_box|>", "<|end_of_box|>"),
+    also=(GLM_FLASH,),
+)
+GLM47 = _format(
+    "glm47 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
+    "<tool_call>⟨⟩⟨name⟩⟨⟩"
+    "⟨each⟩<arg_key>⟨key⟩</arg_key>⟨⟩<arg_value>⟨value⟩</arg_value>⟨⟩⟨/each⟩</tool_call>",
+    aliases="glm-4.7 glm47_moe glm5",
+    dropped=("<|begin_of_box|>", "<|end_of_box|>"),
+    also=(GLM_FLASH,),
+    separator="",
+)
+IQUEST_Q1 = _format(
+    "iquest-q1 (IQuest Q1): as glm45, inside <iquest_tool_call>",
+    f"<iquest_tool_call>⟨⟩⟨name⟩\n{_PAIRS}</iquest_tool_call>",
+    aliases="iquest_q1",
+)
+HUNYUAN_V3 = _format(
+    "hunyuan-v3 (Hunyuan 3, Hunyuan 4): as glm45 with <tool_sep> behind the name, inside "
+    "<tool_calls>",
+    f"<tool_call>⟨⟩⟨name⟩⟨⟩⟨maybe written⟩<tool_sep>⟨/maybe⟩\n{_PAIRS}</tool_call>",
+    around=("<tool_calls>", "</tool_calls>"),
+)
+HUNYUAN_V3_OPENSOURCE = _format(
+    "hunyuan-v3-opensource (Hunyuan 3 and 4 with open weights): as hunyuan-v3, with a suffix in "
+    "every tag",
+    "<tool_call:opensource>⟨⟩⟨name⟩⟨⟩⟨maybe written⟩<tool_sep:opensource>⟨/maybe⟩\n"
+    "⟨each⟩<arg_key:opensource>⟨key⟩</arg_key:opensource>\n"
+    "<arg_value:opensource>⟨value⟩</arg_value:opensource>\n⟨/each⟩</tool_call:opensource>",
+    around=("<tool_calls:opensource>", "</tool_calls:opensource>"),
+    reasoning=(Reasoning("<think:opensource>", "</think:opensource>"), *THINKING),
+)
+K2_HORIZON_XML = _format(
+    "k2-horizon-xml (K2 Horizon): name, then <ifm|arg_key> and <ifm|arg_value>",
+    "<ifm|tool_call>⟨⟩⟨name⟩\n"
+    "⟨each⟩<ifm|arg_key>⟨key⟩</ifm|arg_key>\n"
+    "⟨maybe⟩<ifm|arg_type>⟨type⟩</ifm|arg_type>\n⟨/maybe⟩"
+    "<ifm|arg_value>⟨value⟩</ifm|arg_value>\n⟨/each⟩</ifm|tool_call>",
+    around=("<ifm|tool_calls>", "</ifm|tool_calls>"),
+    reasoning=K2_THINK,
+)
+IQUEST_CODER = _format(
+    "iquest-coder (IQuest Coder V2): as glm45, inside <iquestcoder_tool_call>",
+    f"<iquestcoder_tool_call>⟨⟩⟨name⟩\n{_PAIRS}</iquestcoder_tool_call>",
+    aliases="iquest_coder iquestcoder",
+)
+# mlx-lm, `tool_parsers/longcat.py`, which reads JSON between the same tags too.
+LONGCAT_PAIRS = _format(
+    "longcat-pairs (LongCat-Flash-Lite, LongCat-2.0): as glm45, with LongCat's tags",
+    "<longcat_tool_call>⟨⟩⟨name⟩\n"
+    "⟨each⟩<longcat_arg_key>⟨key⟩</longcat_arg_key>\n"
+    "<longcat_arg_value>⟨value⟩</longcat_arg_value>\n⟨/each⟩</longcat_tool_call>",
+    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"), *THINKING),
+)
+LONGCAT = _format(
+    "longcat (LongCat-Flash): one JSON object between <longcat_tool_call> tags",
+    "<longcat_tool_call>\n⟨call⟩\n</longcat_tool_call>",
+    also=(LONGCAT_PAIRS,),
+    reasoning=(Reasoning("<longcat_think>", "</longcat_think>"), *THINKING),
+)
+# `solar_open2_tool_parser.py` and `solar_open2_reasoning_parser.py` in vLLM.
+SOLAR_OPEN2 = _format(
+    "solar-open2 (Solar Open 2): name, then each argument's name and value behind tokens of "
+    "their own",
+    "<|tool_call:start|>⟨name⟩\n"
+    "⟨each⟩<|tool_arg:start|>⟨key⟩<|tool_arg:value|>⟨value⟩<|tool_arg:end|>\n⟨/each⟩"
+    "<|tool_call:end|>",
+    aliases="solar_open2",
+    reasoning=(Reasoning("<|think:start|>", "<|think:end|>"), *THINKING),
+)
+
+# Each argument in a tag of its own, the argument's name in the tag.
+
+MINIMAX_M2 = _format(
+    'minimax-m2 (MiniMax M2): <invoke name="NAME"> with <parameter name="KEY"> inside',
+    _INVOKE,
+    aliases=(
+        "minimax minimax-append-think minimax_append_think minimax_m2 minimax_m2_append_think"
+    ),
+    around=(
+        "⟨<minimax:tool_call>¦<function_calls>¦<dots_function_call>⟩",
+        "⟨</minimax:tool_call>¦</function_calls>¦</dots_function_call>⟩",
+    ),
+)
+ANTHROPIC = _format(
+    "anthropic (Claude 2 and 3 in text): as minimax-m2, inside <function_calls>",
+    _INVOKE,
+    aliases="claude function_calls",
+    around=("<function_calls>", "</function_calls>"),
+)
+DOTS_INVOKE = _format(
+    "dots-invoke (dots): as minimax-m2, inside <dots_function_call>",
+    _INVOKE,
+    around=("<dots_function_call>", "</dots_function_call>"),
+)
+MINIMAX_M3 = _format(
+    "minimax-m3 (MiniMax M3): arguments as nested elements, a prefix before every tag",
+    f'{_MINIMAX}<invoke name="⟨name⟩">⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
+    aliases="minimax_m3",
+    around=(f"{_MINIMAX}<tool_call>", f"{_MINIMAX}</tool_call>"),
+    reasoning=(Reasoning("<mm:think>", "</mm:think>"), *THINKING),
+)
+# Cline and Roo tell any model to write so: docs of their system prompts, "Tool Use Formatting".
+TOOL_ELEMENTS = _format(
+    "tool-elements (any model prompted by Cline or Roo): an element named after its tool, with "
+    "an element for each argument, or JSON, in it",
+    "<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>",
+    aliases="cline roo",
+    by_tool=True,
+)
+MINICPM5 = _format(
+    'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
+    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
+    f"⟨each⟩⟨<param name=\"¦<param name='¦<paramname=\"¦<paramname='⟩{_KEY}⟨\">¦'>⟩"
+    "⟨value quotes=<![CDATA[,]]>⟩</param>⟨⟩"
+    "⟨/each⟩</function>",
+)
+STEP3 = _format(
+    "step3 (Step3): <steptml:invoke> between Step's tokens",
+    "<｜tool_call_begin｜>⟨⟩"
+    '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩">⟨⟩'
+    f'⟨each⟩<steptml:parameter name="{_KEY}">⟨value⟩</steptml:parameter>⟨⟩'
+    "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>",
+    around=("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
+    separator="",
+)
+DEEPSEEK_V32 = _format(
+    "deepseek-v3.2 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is a "
+    "string; or one JSON object",
+    '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩">\n'
+    "⟨arguments optional⟩"
+    f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    "⟨value⟩⟨</｜DSML｜parameter>¦</|DSML|parameter>⟩\n⟨/each⟩"
+    "⟨</｜DSML｜invoke>¦</|DSML|invoke>⟩",
+    aliases=(
+        "deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
+        "deepseekv32 deepseekv4"
+    ),
+    around=(
+        "⟨<｜DSML｜function_calls>¦<｜DSML｜tool_calls>¦<|DSML|function_calls>¦<|DSML|tool_calls>⟩",
+        "⟨</｜DSML｜function_calls>¦</｜DSML｜tool_calls>¦</|DSML|function_calls>¦</|DSML|tool_calls>⟩",
+    ),
+)
+DEEPSEEK_V41 = _format(
+    "deepseek-v4.1 (DeepSeek V4.1): DSML with a space in every tag",
+    '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
+    f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
+    "⟨</｜DSML｜ invoke>¦</|DSML| invoke>⟩",
+    aliases="deepseek_v41 deepseekv41",
+    around=("⟨<｜DSML｜ calls>¦<|DSML| calls>⟩", "⟨</｜DSML｜ calls>¦</|DSML| calls>⟩"),
+)
+GIGACHAT35 = _format(
+    "gigachat3.5 (GigaChat 3.5): GCML: DSML with another token",
+    '<｜GCML｜invoke name="⟨name⟩">\n'
+    f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}⟨">¦" >⟩⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
+    "</｜GCML｜invoke>",
+    aliases="gigachat35",
+    around=("<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>"),
+)
+COHERE_CMD5 = _format(
+    "cohere-cmd5 (Command 5): each parameter says whether it is a string, between <cofl:…> tags",
+    "<cofl:tool_call⟨= ⟩"
+    '⟨maybe written⟩id="⟨skip text=0 pattern=[\\w.-]{0,64}⟩"⟨= ⟩⟨/maybe⟩name="⟨name⟩">⟨⟩'
+    f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}">⟨value⟩</cofl:tool_param>⟨⟩'
+    "⟨/each⟩</cofl:tool_call>",
+    aliases="cohere2_moe cohere_command5",
+    around=("<cofl:tool_calls>", "</cofl:tool_calls>"),
+    separator="",
+)
+KIMI_K3 = _format(
+    "kimi-k3 (Kimi K3): XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",
+    '<|open|>call tool="⟨name⟩'
+    '⟨maybe written⟩" index="⟨skip text=1 pattern=[0-9]{0,6}⟩⟨/maybe⟩"<|sep|>⟨⟩'
+    '⟨maybe⟩<|open|>json type="object"<|sep|>⟨arguments⟩<|close|>json<|sep|>⟨⟩⟨/maybe⟩'
+    '⟨each⟩<|open|>argument key="⟨key pattern=[^\\"<>\\n]{1,200} escaped⟩'
+    '⟨maybe written⟩" type="⟨type⟩⟨/maybe⟩"<|sep|>⟨value⟩<|close|>argument<|sep|>⟨⟩'
+    "⟨/each⟩<|close|>call<|sep|>",
+    aliases="kimi_k3",
+    around=("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    dropped=(
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
+        "<|end_of_msg|>",
+    ),
+    separator="",
+    reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), *THINKING),
+)
+
+# The same in messages with headers that say where they go.
+
+MUSE = _format(
+    "muse (Muse Spark, Muse Glimmer): <atem:invoke> in a message to a tool; a message to itself "
+    "is reasoning",
+    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>⟩\n"
+    f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}⟨\">¦'>⟩"
+    "⟨value⟩</atem:parameter>\n⟨/each⟩"
+    "</atem:invoke>",
+    aliases="atem glimmer muse_glimmer musespark1x",
+    around=("<atem:function_calls>", "</atem:function_calls>"),
+    envelope=Envelope(
+        Literal("<|start|>", ("to=",)),
+        (
+            Route(
+                "reasoning", r"(?:\w{1,40} )?to=self(?: [ \w=.-]{0,80})?[\r\n]{0,2}", "<|message|>"
+            ),
+            Route(
+                "content",
+                r"(?:(?:\w{1,40} )?to=(?:user|commentary)(?: [ \w=.-]{0,80})?|\w{0,40})[\r\n]{0,2}",
+                "<|message|>",
+            ),
+            Route(
+                "call",
+                r"(?:\w{1,40} )?to=[\w./-]{1,128}[ \w=.-]{0,80}[\r\n]{0,2}",
+                "<|message|>",
+                "assistant to=f",
+            ),
+        ),
+        Literal("<|eom|>", ("<|eot|>",)),
+    ),
+)
+# `parser/beam.py` in SGLang.
+BEAM = _format(
+    "beam (Beam): <rfl:parameter> in a message to NAME; analysis is reasoning",
+    "<|message|>⟨⟩"
+    r'⟨each⟩<rfl:parameter name="⟨key pattern=[^\"<>\n]{1,200}⟩">'
+    "⟨value trim=newline⟩</rfl:parameter>⟨⟩⟨/each⟩",
+    envelope=_like_harmony(
+        r"[ \w]{0,40}to=(?:functions\.)?(?P<name>\w[\w.:/-]{0,127})"
+        r"[ ]?<\|channel\|>analysis[ ]?<\|constrain\|>xml[\r\n]{0,2}",
+        "assistant to={name}<|channel|>analysis <|constrain|>xml",
+    ),
+    separator="",
+)
+
+# --- sets and names ---
+
+CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)
 """What the TunaCode harness looked for after structured calls, in its order."""
 
 _CONSTANTS = {
     name.replace("_", "@"): format_  # sorted between digits and letters
-    for name, format_ in {**vars(objects), **vars(parameters)}.items()
+    for name, format_ in globals().items()
     if isinstance(format_, Format)
 }
 FORMATS = {format_.name: format_ for format_ in CHAIN}
@@ -40,58 +808,46 @@ AUTO = tuple(format_ for name, format_ in FORMATS.items() if name not in _BY_NAM
 # in, for every format here knows its models' reasoning.
 
 SETS = {
-    "dots": (objects.DOTS_JSON, parameters.DOTS_INVOKE),
-    "granite": (objects.GRANITE3, objects.GRANITE31),
-    "hunyuan": (parameters.HUNYUAN_V3, parameters.HUNYUAN_V3_OPENSOURCE),
-    "k2-horizon": (objects.K2_HORIZON_JSON, parameters.K2_HORIZON_XML),
-    "lfm2": (objects.LFM2_PYTHONIC, objects.LFM2_JSON),
-    "llama3": (objects.LLAMA3_JSON, objects.LLAMA3_BARE),
-    "mistral": (objects.MISTRAL_V11, objects.MISTRAL_ARRAY),
-    "qwen3": (objects.HERMES, parameters.QWEN3_CODER, parameters.QWEN3_BARE),
-    "xlam": (
-        objects.JSON,
-        objects.FENCE,
-        objects.HERMES,
-        objects.MISTRAL_ARRAY,
-        objects.TOOL_CALLS,
-    ),
+    "dots": (DOTS_JSON, DOTS_INVOKE),
+    "granite": (GRANITE3, GRANITE31),
+    "hunyuan": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
+    "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
+    "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
+    "llama3": (LLAMA3_JSON, LLAMA3_BARE),
+    "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
+    "qwen3": (HERMES, QWEN3_CODER, QWEN3_BARE),
+    "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY, TOOL_CALLS),
 }
 """Formats that models of one name write in turn, to be read side by side."""
 
 SET_ALIASES = {
-    "holo2": "qwen3",
-    "hy_v3": "hunyuan",
-    "hy_v4": "hunyuan",
-    "k2_horizon": "k2-horizon",
-    "lfm2-thinking": "lfm2",
-    "llama": "llama3",
-    "llama3_json": "llama3",
-    "llama4_json": "llama3",
-    "qwen3-thinking": "qwen3",
-    "qwen3-vl-instruct": "qwen3",
-    "qwen3-vl-thinking": "qwen3",
-    "qwen3_thinking": "qwen3",
+    alias: name
+    for name, aliases in {
+        "hunyuan": "hy_v3 hy_v4",
+        "k2-horizon": "k2_horizon",
+        "lfm2": "lfm2-thinking",
+        "llama3": "llama llama3_json llama4_json",
+        "qwen3": "holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking",
+    }.items()
+    for alias in aliases.split()
 }
 """Further names of these sets."""
 
-_TEMPLATE = (
-    "the chat template of the model decides what a call looks like; give the name of the format "
-    "that the template writes, or 'auto'"
-)
-_REASONING = (
-    "it says only how reasoning is marked, which all formats know; give the name of the format "
-    "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'"
-)
-_NOTHING = "it leaves a text as it is; give the name of the format of the model, or 'auto'"
-
 REFUSED = {
-    "base": _REASONING,
-    "basic": _REASONING,
+    **dict.fromkeys(
+        ("base", "basic", "telechat4"),
+        "it says only how reasoning is marked, which all formats know; give the name of the format "
+        "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'",
+    ),
+    **dict.fromkeys(
+        ("hf", "response_template"),
+        "the chat template of the model decides what a call looks like; give the name of the "
+        "format that the template writes, or 'auto'",
+    ),
+    **dict.fromkeys(
+        ("identity", "passthrough"),
+        "it leaves a text as it is; give the name of the format of the model, or 'auto'",
+    ),
     "default": "dynamo calls several formats of JSON so; give the name of one of them, or 'auto'",
-    "hf": _TEMPLATE,
-    "identity": _NOTHING,
-    "passthrough": _NOTHING,
-    "response_template": _TEMPLATE,
-    "telechat4": _REASONING,
 }
 """Names that no format can have, and why, with what to give instead."""

@@ -6,6 +6,7 @@ from a pattern.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -56,8 +57,8 @@ class CallObject:
     has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
     written without quotes.
 
-    `inside` is for formats that are a whole reply: the keys of an object that has the call, or the
-    list of calls, as its value. The first is written.
+    `inside` is for formats that are a whole reply: the keys of an object that has the list of calls
+    as its value. The first is written.
 
     `opens` is for formats without an opening literal: what a text has to begin with to be looked
     at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name
@@ -205,6 +206,19 @@ Word: TypeAlias = (
     | Many
     | Elements
 )
+
+
+def spellings(word: Literal | None) -> tuple[str, ...]:
+    """Return the spellings of a fixed text; none where there is no text."""
+    return word.spellings if word else ()
+
+
+def flat(words: Iterable[Word]) -> Iterator[Word]:
+    """Yield all words, those inside of `Maybe` and `Many` too."""
+    for word in words:
+        yield word
+        if isinstance(word, Maybe | Many):
+            yield from flat(word.words)
 
 
 def starts_with_space(word: Many | Maybe) -> bool:

@@ -2,7 +2,12 @@
 
 All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
 with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
-`Token`, which may be the opener of several formats: what follows it tells which.
+`Token`, which may be the opener of several formats: what follows it tells which, as the header of
+a message does. Both are decided by a bounded look ahead.
+
+What follows is a pattern of the format's words. Patterns are possessive, so what a word matches is
+never given back: they walk a text as recovering readers do, and where those would have to wait,
+repair or try again, they do not match.
 """
 
 from __future__ import annotations
@@ -18,31 +23,43 @@ from tunaeval.formats import AUTO
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
+    Arguments,
+    Attribute,
+    CallObject,
+    Elements,
     Format,
+    Key,
     Literal,
     Many,
+    Markup,
     Maybe,
     Name,
+    PythonCalls,
     Reasoning,
+    Route,
     Space,
+    Word,
+    spellings,
+    starts_with_space,
 )
 from tunaeval.limits import (
+    HEADER_AHEAD,
     KEPT_BEGINNING,
     KEPT_BEGINNINGS,
     NEAR_SPACE,
     OPENER_AHEAD,
     SHORTEST_CUT,
+    WIDE_SPACE,
+    WORDS_AHEAD,
     WORTH_A_LOOK,
 )
 
-from .patterns import beginning_of, start_of
 from .quoting import END_TOKENS, FENCE, TURNS
 
 if TYPE_CHECKING:
     from tunaeval.types import Tools
     from tunaeval.window import Window
 
-    from .routing import HeaderReader
     from .units import Unit
 
 TokenKind: TypeAlias = OneOf[
@@ -52,6 +69,127 @@ TokenKind: TypeAlias = OneOf[
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 """From a place in a text on, and only up to another: what is behind it may not have arrived."""
+
+# --- words as patterns ----------------------------------------------------------------------------
+
+SPACE = r"[ \t\r\n]*+"
+
+
+def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
+    """Return the words one after the other; None if one of them has no pattern.
+
+    Groups, in this order where there are such words: a name, a key, an attribute.
+    """
+    parts = [_word(word, space) for word in words]
+    return None if None in parts else "".join(map(str, parts))
+
+
+def any_of(word: Literal) -> str:
+    """Return a pattern of a literal's spellings, the longest first: one may begin with another."""
+    longest_first = sorted(word.spellings, key=len, reverse=True)
+    return f"(?>{'|'.join(map(re.escape, longest_first))})"
+
+
+_DATA = re.compile(r'[][{}", ]++\Z').match
+
+
+def twice(opener: Literal | None) -> tuple[str, ...]:
+    """Return an opener's spellings, for where it is there again; none where it could be data."""
+    return () if opener is None or _DATA(opener.text) else opener.spellings
+
+
+def _word(word: Word, space: str) -> str | None:
+    match word:
+        case Literal():
+            # White space in front of it would be taken by the Space before it.
+            return None if word.text[0].isspace() else any_of(word)
+        case Space():
+            return space
+        case Markup():
+            return f"(?>(?:{word.pattern})?)"
+        case Name():
+            before = f"(?:{re.escape(word.before)})?+" if word.before else ""
+            after = f"(?>(?:{word.after})?)" if word.after else ""
+            return f"{before}((?>{word.pattern})){after}"
+        case Key():
+            return f"((?>{word.pattern}))"
+        case Attribute():
+            return "([A-Za-z]{0,16}+)"
+        case Maybe():
+            inner = row(word.words, space=space)  # none: they are left to recovering readers
+            first = row(word.words[:1])
+            return first and f"(?>{inner}|(?!{first}))" if inner else first and f"(?!{first})"
+    return None
+
+
+_ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
+"""An object, or an array of anything that cannot be a list of Python calls."""
+_OBJECT = rf"{NEAR_SPACE}\{{"
+_START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
+
+
+def start_of(form: Format, end: str = "") -> str:
+    """Return a pattern of what is behind a format's opener, as `chain` does."""
+    return chain(form.words[1:], WORDS_AHEAD, end)
+
+
+def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
+    r"""Return a pattern of the first words; with `\Z` as `end`, also of texts that end in them."""
+    if not literals or not words:
+        return ""
+    word, rest = words[0], words[1:]
+    match word:
+        case Space():
+            return WIDE_SPACE + chain(rest, literals, end)
+        case Literal():
+            texts = "|".join(map(re.escape, word.spellings))
+            cuts = _cuts(word.spellings, end) or "(?!)"
+            return f"(?:(?:{texts}){chain(rest, literals - 1, end)}|{cuts})"
+        case Many(words=(Literal() as first, *_)) | Maybe(words=(Literal() as first, *_)):
+            space = WIDE_SPACE if isinstance(word, Many) and not starts_with_space(word) else ""
+            return space + _perhaps(first.spellings, chain(rest, literals, end), end)
+        case Elements():
+            return WIDE_SPACE + _perhaps((f"{word.prefix}<",), chain(rest, literals, end), end)
+        case Name() | Markup() | Key():
+            before = _optional(word.before, end) if isinstance(word, Name) else ""
+            behind = f"(?:{word.after})?" if isinstance(word, Name) else ""
+            cut = f"|{before}{end}" if end else ""
+            return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
+        case CallObject():
+            start = _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
+        case Arguments(optional=True):
+            start = rf"(?:{_OBJECT}|{chain(rest, literals, end)})"
+        case _:
+            start = _START_OF_LIST if isinstance(word, PythonCalls) else _OBJECT
+    return rf"(?:{start}|\[?{NEAR_SPACE}{end})" if end else start
+
+
+def _perhaps(texts: tuple[str, ...], rest: str, end: str) -> str:
+    """Return a pattern of one of the texts, or the beginning of it at the end, or of the rest."""
+    cuts = f"|{_cuts(texts, end)}" if end else ""
+    return f"(?:{'|'.join(map(re.escape, texts))}{cuts}|{rest})"
+
+
+def _cuts(texts: tuple[str, ...], end: str) -> str:
+    """Return a pattern of the beginnings of texts, where a text may end in them."""
+    return "|".join(_beginnings(map(re.escape, text)) + end for text in texts if end)
+
+
+def _optional(text: str, end: str) -> str:
+    """Return a pattern of a text that may be missing, or in which the text may end."""
+    return _beginnings(map(re.escape, f"{text}.")) if end else f"(?:{re.escape(text)})?"
+
+
+def _beginnings(atoms: Iterable[str]) -> str:
+    """Return a pattern for every beginning of a text but the whole of it, the empty one too.
+
+    `atoms` are patterns of its characters.
+    """
+    pattern = ""
+    for atom in reversed([*atoms][:-1]):
+        pattern = f"(?:{atom}{pattern})?+"
+    return pattern
+
 
 # --- tokens ---------------------------------------------------------------------------------------
 
@@ -88,8 +226,6 @@ class Token:
     around: bool = False
     announces: bool = False
     reasoning: Reasoning | None = None
-    headers: tuple[tuple[HeaderReader, ...], ...] = ()
-    """What reads the headers that begin with it; made when it is met."""
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
@@ -99,7 +235,12 @@ class Token:
     @cached_property
     def begun(self) -> tuple[Match, ...]:
         """What `follows` of each choice may become, in a text that goes on."""
-        return tuple(re.compile(beginning_of(form)).match for form in self.formats)
+        return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
+
+    @cached_property
+    def headers(self) -> tuple[tuple[HeaderReader, ...], ...]:
+        """What reads the headers that begin with this token, for each format."""
+        return tuple(map(_readers_of, self.formats))
 
     def _choice(self, form: Format) -> Choice:
         opener, inner = form.words[0], _inner(form)
@@ -128,13 +269,13 @@ def chosen(token: Token, text: str, at: int) -> Choice | None:
     return next((choice for choice in choices if choice.follows(text, at, end)), None)
 
 
-_word = re.compile(rf"{NEAR_SPACE}\w").match
+_NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 
 
 def nearest(token: Token, text: str, at: int) -> Choice:
     """The one that a broken or cut-off block near `at` is read as, where none of them follows."""
     named = (choice for choice in token.choices if choice.named)
-    return (next(named, None) if _word(text, at) else None) or token.choices[0]
+    return (next(named, None) if _NAME_NEAR(text, at) else None) or token.choices[0]
 
 
 def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
@@ -152,15 +293,80 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
     return any(match(window.text, at, len(window.text)) for match in begun)
 
 
+# --- headers of messages --------------------------------------------------------------------------
+
+
+class HeaderReader(NamedTuple):
+    """One kind of header of a format: what matches it, and what has to follow it.
+
+    `opens_call`: what the body begins with is the opener of a call's block.
+    """
+
+    form: Format
+    route: Route
+    match: Match
+    follows: Match
+    opens_call: bool
+
+
+class Header(NamedTuple):
+    """A header that was read: its kind, the tool's name if it is in there, and its length with the
+    text that its body begins with.
+    """
+
+    kind: HeaderReader
+    name: str | None
+    length: int
+
+
+def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
+    """The header that begins with this token here, None if there is none; whether that is sure."""
+    text, start = window.text, window.pos
+    behind = start + len(token.text)
+    end = behind + HEADER_AHEAD
+    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
+    if len(fitting) == 1:
+        return fitting[0], True
+    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
+    sure = bool(proven) or window.final or len(text) > end
+    return next(iter(proven or fitting), None), sure
+
+
+def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
+    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
+    for reader in readers:
+        if found := reader.match(text, start, end):
+            return Header(reader, found.groupdict().get("name"), found.end() - start)
+    return None
+
+
+def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
+    """What reads from what opens a message to its body, for each route."""
+    opener = form.opener.text if form.opener else None
+    opens = re.escape(form.envelope.opens.text) if form.envelope else ""
+    made = []
+    for route in form.envelope.routes if form.envelope else ():
+        opens_call = route.channel == "call" and route.body == opener
+        follows = ""  # what follows a call's header distinguishes formats with the same headers
+        if opens_call:
+            follows = start_of(form)
+        elif route.channel == "call" and opener:
+            follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
+        header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
+        matches = re.compile(header).match, re.compile(follows).match
+        made.append(HeaderReader(form, route, *matches, opens_call))
+    return tuple(made)
+
+
 # --- the search -----------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"[\w ]*+")
 
 _LONGEST_NAME = 128
-_TAG_NAME = re.compile(rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+")
-"""A tool that an element may be named after."""
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool that an element may be named after, or that a call in a list begins with."""
 
-_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (r"[^\W\d][\w.:-]{0,127}+", 128)}
+_PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
 
 _Row: TypeAlias = tuple[str, ...]
@@ -185,11 +391,9 @@ class Finder:
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
+        calls = ((form, form.call or form.python) for form in self.formats)
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
-            (row, form)
-            for form in self.formats
-            for word in (form.call or form.python,)
-            for row in (word.opens if word else ())
+            (row, form) for form, word in calls if word for row in word.opens
         )
         self._met: dict[str, Token] = {}
         """Short beginnings of bare objects that were met, with their tokens."""
@@ -202,7 +406,7 @@ class Finder:
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
         names = tools if text is None else _in_tags(tools, text)
-        named = filter(_TAG_NAME.fullmatch, names)
+        named = filter(re.compile(_NAME).fullmatch, names)
         made = [form.of_tool(name) for name in named for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
@@ -243,7 +447,18 @@ class Finder:
     @cached_property
     def prompted(self) -> Prompted | None:
         """How texts begin where the prompt ends with the opener of the first format."""
-        return prompted_of(self.formats[0]) if self.formats else None
+        form = next(iter(self.formats), None)
+        if form is None or form.opener is None or not form.prompted:
+            return None
+        opener = form.opener.text
+        dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
+        return Prompted(
+            Token("open", "", (form,)),
+            tuple(filter(None, dropped)),
+            re.compile(start_of(form)).match,
+            re.compile(start_of(form, r"\Z")).match,
+            firsts_of(form),
+        )
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -267,14 +482,8 @@ class Finder:
     @cached_property
     def announcing(self) -> re.Pattern[str]:
         """What begins a call, or stands around calls, even where nothing else announces them."""
-        texts = {
-            text
-            for form in self.formats
-            if form.marked and form.opener and not form.addressed
-            for word in (form.opener, *(form.around or ())[:1])
-            for text in word.spellings
-        }
-        return _search(filter(None, texts), ())
+        announced = (form for form in self.formats if form.marked and not form.addressed)
+        return _search((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
         """What was hit."""
@@ -360,17 +569,27 @@ class Finder:
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
-        ends, search = self._cut
-        found = search(text) if text[-SHORTEST_CUT:] in ends else None
-        return found.group() if found else ""
+        openers = self._cuts.get(text[-SHORTEST_CUT:], ())
+        return next((opener for opener in openers if text.endswith(opener)), "")
 
     @cached_property
-    def _cut(self) -> tuple[frozenset[str], Callable[[str], re.Match[str] | None]]:
-        """The last `SHORTEST_CUT` characters of all that `cut` may find, and what finds it."""
-        openers = _cut_openers(self.formats)
-        cuts = "|".join(sorted(map(re.escape, openers), key=len, reverse=True))
-        search = re.compile(rf"(?:{cuts})\Z" if cuts else r"(?!)").search
-        return frozenset(text[-SHORTEST_CUT:] for text in openers), search
+    def _cuts(self) -> dict[str, list[str]]:
+        """What is left of openers when a text ends in them, the longest first, by its end.
+
+        Words alone are only words.
+        """
+        found: dict[str, list[str]] = {}
+        firsts = {
+            text[:length]
+            for form in self.formats
+            if form.opener and form.marked
+            for text in (*firsts_of(form), *_opens(form))
+            for length in range(SHORTEST_CUT, len(text))
+            if not _WORDS.fullmatch(text, 0, length)
+        }
+        for text in sorted(firsts, key=len, reverse=True):
+            found.setdefault(text[-SHORTEST_CUT:], []).append(text)
+        return found
 
     def cut_around(self, text: str) -> str:
         """What is behind the announcement of calls, if it is less of an opener than `cut` finds."""
@@ -378,7 +597,7 @@ class Finder:
         begins = 0 < len(text) < SHORTEST_CUT and any(
             opener.startswith(text)
             for form in self.formats
-            for opener in (form.opener.spellings if form.opener and form.around else ())
+            for opener in (spellings(form.opener) if form.around else ())
         )
         return text if begins else ""
 
@@ -407,20 +626,13 @@ def _in_tags(tools: Iterable[str], text: str) -> list[str]:
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
     """The texts that end a block of one of the formats."""
-    return [text for form in formats if form.closer for text in form.closer.spellings]
+    return [text for form in formats for text in spellings(form.closer)]
 
 
-def _cut_openers(formats: tuple[Format, ...]) -> set[str]:
-    """What is left of an opener when the text ends in it; words alone are only words."""
-    return {
-        text[:length]
-        for form in formats
-        if form.opener and form.marked
-        for word in (form.opener, *(form.around or ())[:1])
-        for text in (*word.spellings, *_opens(form))
-        for length in range(SHORTEST_CUT, len(text))
-        if not _WORDS.fullmatch(text, 0, length)
-    }
+def firsts_of(form: Format) -> tuple[str, ...]:
+    """The texts that a call begins with: what opens it, and what is around all calls."""
+    around = form.around[0].spellings if form.opener and form.around else ()
+    return (*spellings(form.opener), *around)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
@@ -439,7 +651,7 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
         for text in _opens(form):
             add(Token("message", text, (form,)))
     for form in formats:  # a block behind a header that has its name does not begin by itself
-        for text in form.opener.spellings if form.opener and not form.addressed else ():
+        for text in () if form.addressed else spellings(form.opener):
             add(Token("open", text, (form,), around=text in around, announces=text in first))
     for fresh in (token for form in formats for token in _closers(form, around)):
         add(fresh, kind="close")
@@ -459,7 +671,7 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
 
 def _closers(form: Format, around: set[str]) -> Iterator[Token]:
     """What ends calls, and what ends messages, of which the first of several ends a call."""
-    for text in form.closer.spellings if form.closer else ():
+    for text in spellings(form.closer):
         yield Token("close", text, (form,), around=text in around)
     closes = form.envelope.closes if form.envelope else Literal("")
     for text in filter(None, closes.spellings):
@@ -499,21 +711,20 @@ def _trie(texts: Iterable[str]) -> list[str]:
     return branches
 
 
+def _atoms(row: _Row) -> Iterator[str]:
+    """Yield a pattern for each character of a row, and for each part that is no fixed text."""
+    for part in row:
+        yield from [_PARTS[part][0]] if part in _PARTS else map(re.escape, part)
+
+
 def _probe(row: _Row) -> str:
-    return "".join(_PARTS[part][0] if part in _PARTS else re.escape(part) for part in row)
+    return "".join(_atoms(row))
 
 
 def _prefixes(row: _Row) -> str:
-    """A pattern for every beginning of `row` that is not the whole of it."""
-    atoms = [
-        atom
-        for part in row
-        for atom in ([_PARTS[part][0]] if part in _PARTS else [re.escape(char) for char in part])
-    ]
-    pattern = ""
-    for atom in reversed(atoms[1:-1]):
-        pattern = f"(?:{atom}{pattern})?+"
-    return atoms[0] + pattern if len(atoms) > 1 else "(?!)"
+    """Return a pattern for every beginning of a row that is not the whole of it."""
+    first, *rest = _atoms(row)
+    return first + _beginnings(rest) if rest else "(?!)"
 
 
 def _length(row: _Row) -> int:
@@ -556,18 +767,3 @@ class Prompted(NamedTuple):
     def markup(self, text: str) -> str:
         """What is no content at the beginning of the text, if there is such a thing."""
         return next((each for each in self.dropped if text.startswith(each)), "")
-
-
-def prompted_of(form: Format) -> Prompted | None:
-    """How the texts of a format begin whose prompt ends with the opener; None for the others."""
-    if not form.prompted or form.opener is None:
-        return None
-    opener = form.opener.text
-    dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-    return Prompted(
-        Token("open", "", (form,)),
-        tuple(filter(None, dropped)),
-        re.compile(start_of(form)).match,
-        re.compile(beginning_of(form)).match,
-        (*form.opener.spellings, *(form.around[0].spellings if form.around else ())),
-    )

@@ -32,7 +32,7 @@ from tunaeval.limits import (
 from tunaeval.repair import Note, member_or_item
 from tunaeval.types import JsonObject, JsonValue, Repair, Span
 
-from .patterns import row
+from .finder import row
 
 if TYPE_CHECKING:
     from .tagged import Closing

@@ -16,8 +16,8 @@ from tunaeval.types import JsonValue, Level, Span
 from tunaeval.window import Reading
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
+from .finder import twice
 from .judge import may_have_ended_early, unreadable
-from .patterns import twice
 from .quoting import FENCE
 
 _BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)

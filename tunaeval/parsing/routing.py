@@ -1,7 +1,6 @@
-"""Messages with headers, and reasoning: where each of them goes, and what may be in it.
+"""Messages and reasoning: what may be in them, and what it means where they do not end.
 
-A header is decided by a bounded look ahead. While no header was met, anything may be a call; in a
-message that goes elsewhere nothing is one.
+While no header was met, anything may be a call; in a message that goes elsewhere nothing is one.
 
 Calls behind reasoning whose closer never comes are calls where nothing but calls follows the first
 of them to the end of the text; else all of it is reasoning. Only the end can tell, so from the
@@ -16,88 +15,14 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple
 
-from tunaeval.grammar import Format, Reasoning, Route
-from tunaeval.limits import HEADER_AHEAD, MAX_CALLS, NEAR_SPACE
+from tunaeval.grammar import Reasoning
+from tunaeval.limits import HEADER_AHEAD, MAX_CALLS
 from tunaeval.types import Repair, Span
 from tunaeval.window import Reading, Window
 
 from .collect import Collector, Kind
-from .finder import Finder, Match, Token
-from .patterns import headers, start_of
+from .finder import Finder, Token, header_at
 from .quoting import LINE_START
-
-# --- headers --------------------------------------------------------------------------------------
-
-
-class HeaderReader(NamedTuple):
-    """One kind of header of a format: what matches it, and what has to follow it.
-
-    `opens_call`: what the body begins with is the opener of a call's block.
-    """
-
-    form: Format
-    route: Route
-    match: Match
-    follows: Match
-    opens_call: bool
-
-
-class Header(NamedTuple):
-    """A header that was read: its kind, the tool's name if it is in there, and its length with the
-    text that its body begins with.
-    """
-
-    kind: HeaderReader
-    name: str | None
-    length: int
-
-
-def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins with this token here, None if there is none; whether that is sure."""
-    text, start = window.text, window.pos
-    behind = start + len(token.text)
-    end = behind + HEADER_AHEAD
-    token.headers = token.headers or tuple(map(_readers_of, token.formats))
-    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
-    if len(fitting) == 1:
-        return fitting[0], True
-    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
-    sure = bool(proven) or window.final or len(text) > end
-    return next(iter(proven or fitting), None), sure
-
-
-def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
-    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
-    for reader in readers:
-        if found := reader.match(text, start, end):
-            return Header(reader, found.groupdict().get("name"), found.end() - start)
-    return None
-
-
-def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
-    """What reads from what opens a message to its body, for each route."""
-    envelope, body = form.envelope, form.opener.text if form.opener else None
-    if envelope is None:
-        return ()
-    return tuple(
-        HeaderReader(
-            form, route, re.compile(header).match, re.compile(_behind(form, route)).match,
-            route.channel == "call" and route.body == body,
-        )
-        for route, header in zip(envelope.routes, headers(envelope), strict=True)
-    )  # fmt: skip
-
-
-def _behind(form: Format, route: Route) -> str:
-    """What has to follow a call's header, to distinguish formats with the same headers."""
-    opener = form.opener
-    if opener is None or route.channel != "call":
-        return ""
-    if opener.text == route.body:
-        return start_of(form)
-    firsts = [*opener.spellings, *(form.around[0].spellings if form.around else ())]
-    return rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts))})"
-
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
@@ -179,7 +104,7 @@ def think_until(
     collector.has_reasoning = True
     late, pieces = -1, list[str]()
     while (end := window.text.find(closer, window.pos)) < 0:
-        stop = len(window.text) if window.final else _decided(window, finder, closer)
+        stop = len(window.text) if window.final else finder.held(window)  # a closer is held, too
         hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
         if hit and hit.start() < stop:  # else it may be the end of a longer one
             _reason(window, collector, hit.start())
@@ -196,14 +121,6 @@ def think_until(
         collector.piece("reasoning", late, window.offset)
     _reason(window, collector, end)
     return None
-
-
-def _decided(window: Window, finder: Finder, closer: str) -> int:
-    """Up to where the window holds no beginning of a closer or of what may announce a call."""
-    text = window.text
-    most = min(len(closer) - 1, len(text) - window.pos)
-    partial = next((n for n in range(most, 0, -1) if text.endswith(closer[:n])), 0)
-    return min(len(text) - partial, finder.held(window))
 
 
 def only_calls(

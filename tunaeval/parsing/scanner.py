@@ -20,7 +20,7 @@ from tunaeval.window import Reading, Window
 from .audit import Mention, Region, ends_call, ends_in_tool
 from .block import Setting, another
 from .collect import Collector
-from .finder import Choice, Finder, Token, chosen, closers_of, nearest, undecided
+from .finder import Choice, Finder, Token, chosen, closers_of, header_at, nearest, undecided
 from .judge import Objects
 from .objects import Block
 from .python_calls import PythonBlock
@@ -40,7 +40,7 @@ from .quoting import (
     is_quote,
     quote_before,
 )
-from .routing import Late, header_at, is_cut, only_calls, repair_of, think, think_until, unclosed
+from .routing import Late, is_cut, only_calls, repair_of, think, think_until, unclosed
 from .tagged import TaggedBlock
 from .units import begins_unit, gather, read_unit
 

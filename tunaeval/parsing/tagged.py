@@ -54,6 +54,7 @@ from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Reading, Window
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
+from .finder import SPACE, any_of, chain, row, start_of
 from .judge import Verdict, stays_text, trimmed, typed, unescaped
 from .live import LiveCall, LiveText
 from .markup import (
@@ -66,7 +67,6 @@ from .markup import (
     swallowed,
     with_marks,
 )
-from .patterns import SPACE, Match, any_of, chain, matcher, row, start_of
 from .quoting import ends_sentence, is_named_in_prose
 
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
@@ -332,10 +332,10 @@ class TaggedBlock(Begun):
             if self._lost_closer:
                 return True
 
-    def _plain_arguments(self, match: Match, closing: Closing) -> None:
+    def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> None:
         """Read the arguments here that hold no markup, each at once; their text is all there."""
         window, root = self._window, self._root
-        while found := match(window.text, window.pos):
+        while found := pattern.match(window.text, window.pos):
             key, *kind, text = found.groups()
             self._key = unescaped(key) if closing.key.escaped else key
             self._kind = _kind_of(kind[0], closing.attribute) if closing.attribute else None
@@ -477,7 +477,9 @@ class Closing:
         self._over = re.compile("|".join(over) or "(?!)")
         self.plain = self._plain(many, (closer, form.closer or closer), rest)
 
-    def _plain(self, many: Many, closers: tuple[Literal, ...], rest: list[Word]) -> Match | None:
+    def _plain(
+        self, many: Many, closers: tuple[Literal, ...], rest: list[Word]
+    ) -> re.Pattern[str] | None:
         """What matches an argument whose value holds nothing that markup begins with, to its end.
 
         Its groups are the key, the attribute if the format has one, and the value's text. Whatever
@@ -493,7 +495,8 @@ class Closing:
         signs = re.escape("".join(sorted(begins)))
         text = f"{quoted}([^{signs}]*+)(?={self._follow.pattern}){any_of(closers[0])}{tail}"
         groups = 2 + (self.attribute is not None)
-        return matcher(f"{SPACE}{self.sibling.pattern}{text}", groups)
+        pattern = re.compile(f"{SPACE}{self.sibling.pattern}{text}")
+        return pattern if pattern.groups == groups else None  # a word's own pattern has groups
 
     def text_at(
         self, window: Window, key: str, live: LiveText | None

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
+from typing import TypeAlias
 
 import orjson
 
@@ -33,6 +34,7 @@ from tunaeval.grammar import (
     Space,
     Value,
     Word,
+    flat,
 )
 from tunaeval.repair import BRACE_KEY, PYTHON_NAME, not_json
 from tunaeval.showing import brief
@@ -50,6 +52,9 @@ from .judge import as_json, escaped, typed
 from .live import arguments_text
 from .reader import reader_of
 from .tagged import TAG
+
+_Argument: TypeAlias = tuple[str, JsonValue]
+"""An argument's name and its value."""
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 _NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
@@ -86,7 +91,7 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 def _block(form: Format, calls: Sequence[ToolCall]) -> str:
     """Return one block, in a message of its own where every call has one."""
-    block = "".join(_word(word, calls) for word in form.words)
+    block = _row(form.words, calls)
     if form.envelope and form.envelope.one_each:
         return _message(form.envelope, form, block, calls[0].name)
     return block
@@ -100,7 +105,12 @@ def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> st
     return f"{header}{body}{block}{envelope.closes.text}"
 
 
-def _word(word: Word, calls: Sequence[ToolCall]) -> str:
+def _row(row: Sequence[Word], calls: Sequence[ToolCall], argument: _Argument = ("", None)) -> str:
+    return "".join(_word(word, calls, argument) for word in row)
+
+
+def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
+    """Return what is written in a word's place; `argument` is that of the `Many` around it."""
     match word:
         case Literal() | Space() | Markup():
             return word.text
@@ -111,38 +121,29 @@ def _word(word: Word, calls: Sequence[ToolCall]) -> str:
         case PythonCalls():
             written = [_python_call(call.name, _plain(call)) for call in calls]
             return f"[{', '.join(written)}]" if word.listed else "\n".join(written)
-        case Arguments(optional=True):
-            return ""
         case Arguments():
+            if word.optional:
+                return ""
             plain = _plain(calls[0])
             return _braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
         case Maybe():
-            return "".join(_word(inner, calls) for inner in word.words) if word.written else ""
+            return _row(word.words, calls, argument) if word.written else ""
+        case Many():
+            return "".join(_row(word.words, calls, pair) for pair in calls[0].arguments.items())
         case Elements():
             return _elements(calls[0].arguments, word)
-        case Many():
-            arguments = calls[0].arguments.items()
-            return "".join(_argument(word.words, key, value) for key, value in arguments)
-    raise UsageError(f"{word!r} is outside of Many()")
+    return _of_argument(word, *argument)
 
 
-def _argument(words: Sequence[Word], key: str, value: JsonValue) -> str:
-    """Return one argument: its key, and its value as bare text."""
-    parts = []
-    for word in words:
-        match word:
-            case Key():
-                parts.append(escaped(key) if word.escaped else key)
-            case Maybe():
-                parts.append(_argument(word.words, key, value) if word.written else "")
-            case Attribute():
-                parts.append(word.text[0] if isinstance(value, str) else _kind(value, word))
-            case Value():
-                text = value if isinstance(value, str) else as_json(value, key)
-                parts.append(f"\n{text}\n" if word.trim.startswith("newline") else text)
-            case _:
-                parts.append(_word(word, ()))
-    return "".join(parts)
+def _of_argument(word: Key | Attribute | Value, key: str, value: JsonValue) -> str:
+    """Return an argument's name, its type, or its value as bare text."""
+    match word:
+        case Key():
+            return escaped(key) if word.escaped else key
+        case Attribute():
+            return word.text[0] if isinstance(value, str) else _kind(value, word)
+    text = value if isinstance(value, str) else as_json(value, key)
+    return f"\n{text}\n" if word.trim.startswith("newline") else text
 
 
 def _kind(value: JsonValue, word: Attribute) -> str:
@@ -391,11 +392,11 @@ def _alone(call: ToolCall, form: Format) -> str | None:
 
 def _pattern_fault(kind: type[Name | Key], text: str, form: Format) -> str | None:
     """Return which pattern of the format a name or a key does not fit, if so."""
-    for word in _flat(form.words):
-        if isinstance(word, kind):
+    what = "an argument's name" if kind is Key else "a name"
+    for word in flat(form.words):
+        if isinstance(word, Name | Key) and isinstance(word, kind):
             written = escaped(text) if isinstance(word, Key) and word.escaped else text
             if not re.fullmatch(word.pattern, written):
-                what = "an argument's name" if kind is Key else "a name"
                 return f"{what} fits the pattern {word.pattern!r} there"
     return None
 
@@ -405,21 +406,13 @@ def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
     if not _has_bare_values(form):
         return None
     text = value if isinstance(value, str) else as_json(value, key)
-    words = [*_flat(form.words)]
-    marks = [mark for word in words if isinstance(word, Literal) for mark in word.spellings]
-    marks += [word.prefix for word in words if isinstance(word, Elements)]
-    inside = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
+    prefixes = (word.prefix for word in form.words if isinstance(word, Elements))
+    literals = (word.spellings for word in flat(form.words) if isinstance(word, Literal))
+    marks = (mark for mark in (*chain(*literals), *prefixes) if len(mark) > 1 and mark in text)
+    inside = next(marks, None)
     return f"its value contains {inside!r}, which is the format's own markup" if inside else None
 
 
 def _has_bare_values(form: Format) -> bool:
     """Return whether values are bare text, whose type only a schema says."""
     return any(isinstance(word, Many | Elements) for word in form.words)
-
-
-def _flat(words: Sequence[Word]) -> Iterator[Word]:
-    for word in words:
-        if isinstance(word, Maybe | Many):
-            yield from _flat(word.words)
-        else:
-            yield word
