@@ -34,7 +34,7 @@ from tunaeval.repair import Unreadable
 from tunaeval.window import Window
 
 from .block import stands
-from .live import LiveText
+from .collect import LiveText
 from .markup import Marks
 from .patterns import SPACE, any_of, chain, row, start_of
 

@@ -19,8 +19,8 @@ from tunaeval.window import Reading
 
 from .block import Begun, Setting, bounded, literal, next_char
 from .closings import stops_of
+from .collect import LiveObject
 from .judge import Verdict, judge, may_have_ended_early, object_at, unreadable
-from .live import LiveObject
 from .patterns import twice
 from .quoting import FENCE
 

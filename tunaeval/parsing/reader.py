@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
@@ -19,10 +19,9 @@ from tunaeval.window import Window
 from .abstaining import Withheld, names_of, widened, without_abstaining
 from .alone import TextReader, nothing, text_reader
 from .audit import audit
-from .collect import Collector, Kind, Tiling
+from .collect import TEXTS, Collector, Event, Kind
 from .finder import Finder, finder_of
 from .judge import Objects
-from .live import TEXTS, Event
 from .message import Deltas
 from .scanner import Scanner
 
@@ -83,7 +82,9 @@ class Pass:
         for _ in self.scan:  # pragma: no cover - a final window is never waited for
             raise AssertionError("the engine asked for more than the whole text")
         if length > MAX_TEXT:
-            self.collector.too_long(length)
+            message = f"only the first {MAX_TEXT} characters were looked at"
+            self.collector.diagnose("too-long", message, MAX_TEXT, length)
+            self.collector.piece("content", MAX_TEXT, length)
         return self.collector
 
     def result(self, text: str) -> ParseResult:
@@ -156,7 +157,7 @@ class Reader:
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
-    ) -> tuple[ParseResult, Tiling]:
+    ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
         """Read a whole text, and return what each stretch of it is, too."""
         reading = Pass(self._finder, tools, level, text)
         return reading.result(text), reading.collector.pieces

@@ -449,7 +449,7 @@ class Scanner:
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
         in_region = self._region is not None and self._region.empty(collector)  # it reports itself
-        if quoted or in_region or collector.has_said(collector.pieces.begins):
+        if quoted or in_region or collector.has_said(collector.last_start):
             return False
         self._diagnose_stray(token)
         collector.attempt(self._window.offset)
@@ -670,7 +670,7 @@ class Scanner:
     def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
         window = self._window
-        start = max(self._collector.pieces.begins - window.base, window.pos - KEPT, 0)
+        start = max(self._collector.last_start - window.base, window.pos - KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:

@@ -37,9 +37,9 @@ from .block import (
     stands,
 )
 from .closings import Closing, Plain, bare_text, closing_of, plain_of, shows_end, stops_of
+from .collect import LiveCall, LiveObject, LiveText
 from .elements import ElementsReader
 from .judge import judge_named, object_at, only_a_word
-from .live import LiveCall, LiveObject, LiveText
 from .markup import Piece, never_closed, note_of, pieces_of, swallowed, with_marks
 from .quoting import ends_sentence, is_named_in_prose
 from .typing import stays_text, trimmed, typed, undoubled, unescaped

@@ -20,7 +20,7 @@ from tunaeval.types import Level, Repair, Span, Tools
 from tunaeval.window import Reading, Window, read_all
 
 from .block import Begun, Setting
-from .collect import Collector, Tiling
+from .collect import Collector
 from .objects import Block
 from .python_calls import PythonBlock
 from .tagged import TaggedBlock
@@ -128,7 +128,7 @@ def read_unit(
         if not _is_read(Setting(window, collector, tools, level), unit.form, head.end(), frame):
             continue
         if not collector.calls:  # nothing in it frames a call
-            collector.pieces = Tiling()
+            collector.uncover(0)
             collector.piece("content", base, base + len(text))
         return collector, unescaped
     return None

@@ -46,8 +46,8 @@ from tunaeval.types import (
     ToolSpec,
 )
 
+from .collect import arguments_text
 from .elements import TAG
-from .live import arguments_text
 from .reader import reader_of
 from .typing import as_json, escaped, typed
 
