@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tunaeval.window import Window
 
     from .routing import HeaderReader
-    from .units import Unit
+    from .scanner import Unit
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
@@ -248,7 +248,7 @@ class Finder:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """How units begin that are calls of one of `wholes` alone."""
-        from .units import unit_of  # noqa: PLC0415 - imports the readers of blocks
+        from .scanner import unit_of  # noqa: PLC0415 - imports this module
 
         return tuple(map(unit_of, self.wholes))
 

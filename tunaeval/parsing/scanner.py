@@ -1,24 +1,39 @@
-"""The engine: one pass over a text, whole or arriving, for any set of formats.
+r"""The engine: one pass over a text, whole or arriving, for any set of formats.
 
 Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
 passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
 look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
 is before it reasoning, as templates open reasoning without the model writing it.
+
+A unit is a whole reply, or what is in a code fence, that is calls and nothing else. Nothing marks
+such calls (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so what is no unit is
+read as any text is. Models that write Markdown escape each underscore (`get\_price`): a unit in
+which one is escaped is read without the backslashes, and offsets are those of the text as it is.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import replace
+from typing import ClassVar, TypeAlias
 
 from tunaeval.grammar import Channel, Format
-from tunaeval.limits import KEPT, MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN, MAX_VAIN
-from tunaeval.types import Level, Tools
-from tunaeval.window import Reading, Window
+from tunaeval.limits import (
+    KEPT,
+    MARGIN,
+    MAX_CALLS,
+    MAX_FENCES_IN_VAIN,
+    MAX_TEXT,
+    MAX_VAIN,
+    UNIT_AHEAD,
+)
+from tunaeval.repair import repair_of
+from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.window import Reading, Window, read_all
 
-from .audit import Mention, Region, ends_call, ends_in_tool
-from .block import Setting, another
+from .block import Begun, Setting, another
 from .collect import Collector
 from .finder import Choice, Finder, Token, chosen, closers_of, nearest, undecided
 from .judge import Objects
@@ -30,9 +45,11 @@ from .quoting import (
     LINE_START,
     LINES,
     OPENS_FENCE,
+    Unread,
     before_end_tokens,
     begins_turn,
     closes_code,
+    ends_call,
     ends_text,
     in_program,
     in_sentence,
@@ -40,9 +57,19 @@ from .quoting import (
     is_quote,
     quote_before,
 )
-from .routing import Late, header_at, is_cut, only_calls, repair_of, think, think_until, unclosed
+from .routing import (
+    Late,
+    header_at,
+    is_cut,
+    only_calls,
+    think,
+    think_until,
+    unclosed,
+)
+from .routing import (
+    repair_of as late_repair,
+)
 from .tagged import TaggedBlock
-from .units import begins_unit, gather, read_unit
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
 """What ends a fence: three ticks; at a line's start if nothing but a language is behind the first.
@@ -61,6 +88,24 @@ _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 _IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
 
 
+def scanner_of(
+    finder: Finder,
+    tools: Tools | None,
+    level: Level,
+    text: str | None = None,
+    *,
+    objects: Objects | None = None,
+) -> Scanner:
+    """Return what reads a text, or, if it is None, one that arrives in the scanner's window.
+
+    `objects` keeps what was read of damaged objects, for another level.
+    """
+    window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+    collector = Collector(listened=text is None)
+    setting = Setting(window, collector, tools, level, objects)
+    return Scanner(finder.with_tools(tools, text), setting)
+
+
 class Scanner:
     """A text on its way through the formats of a finder; used once.
 
@@ -70,45 +115,47 @@ class Scanner:
     be read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
     missing, and may come behind text. `_in_code`: a code fence is open; `_code_thinks`: reasoning
     was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
-    white space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker
-    of `_thought_marker` characters was passed over as content, `_line_at` since where the present
-    line counts. `_vain` counts markers that gave no call, and `_fenced_vain` the characters of
-    fences that began as calls and were none. `_over`: what follows is not read.
-    `_inside`: the text is the end of reasoning that is never closed.
+    white space still belongs to the reasoning before it. `_thought` is a reasoning marker that was
+    passed over as content, `_line_at` since where the present line counts. `_vain` counts markers
+    that gave no call, and `_fenced_vain` the characters of fences that began as calls and were
+    none. `_over`: what follows is not read. `inside`: the text is the end of reasoning that is
+    never closed.
     """
 
-    def __init__(
-        self,
-        finder: Finder,
-        window: Window,
-        collector: Collector,
-        *,
-        tools: Tools | None,
-        level: Level,
-        objects: Objects | None = None,
-    ) -> None:
-        self._finder = finder
-        self._window = window
-        self._collector = collector
-        self._setting = Setting(window, collector, tools, level, objects)
-        self._may_be_unit = bool(finder.wholes) and (tools is not None or not finder.wants_tools)
+    def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
+        self.window, self.collector = setting.window, setting.collector
+        self._window, self._collector = setting.window, setting.collector
+        self._finder, self._setting, self._inside = finder, setting, inside
+        self._may_be_unit = bool(finder.wholes) and (
+            setting.tools is not None or not finder.wants_tools
+        )
         """Whether calls may be all of a reply or of a fence: only by the names of tools."""
         self._channel: Channel | None = None
         self._announced: int | None = None
-        self._region: Region | None = None
-        self._mention: Mention | None = None
+        self._region: Unread | None = None
+        self._mention: Unread | None = None
         self._refused: Token | None = None
         self._left_open: Format | None = None
-        self._thought_at: int | None = None
-        self._thought_marker = self._line_at = self._vain = self._fenced_vain = 0
+        self._thought: Span | None = None
+        self._line_at = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
-        self._over = self._inside = False
+        self._over = False
+        self.reading = self._run()
 
-    def run(self) -> Reading[None]:
+    def collected(self, length: int) -> Collector:
+        """Read to the end; `length` is that of the text, all of which is in the window."""
+        self._window.final = True
+        read_all(self._window.text, self.reading)
+        if length > MAX_TEXT:
+            message = f"only the first {MAX_TEXT} characters were looked at"
+            self._collector.diagnose("too-long", message, MAX_TEXT, length)
+            self._collector.piece("content", MAX_TEXT, length)
+        return self._collector
+
+    def _run(self) -> Reading[None]:
         """Collect everything."""
         window, collector, finder = self._window, self._collector, self._finder
-        if finder.prompted and not window.offset:
-            yield from self._prompted()
+        yield from self._prompted()
         yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
         while not (collector.full or self._over):
@@ -122,7 +169,7 @@ class Scanner:
                 yield
                 continue
             token, calls = finder.token(hit), len(collector.calls)
-            reading = _HANDLERS[token.kind](self, token)
+            reading = self._HANDLERS[token.kind](self, token)
             if reading is not None:
                 yield from reading
             if len(collector.calls) == calls:
@@ -139,7 +186,8 @@ class Scanner:
     def _prompted(self) -> Reading[None]:
         """Read the rest of what the prompt began, at the beginning of the text."""
         window, prompted = self._window, self._finder.prompted
-        assert prompted is not None  # noqa: S101 - its caller has looked
+        if prompted is None or window.offset:
+            return
         while not window.final and prompted.undecided(window.text):
             yield
         if not prompted.found(window.text):
@@ -176,15 +224,23 @@ class Scanner:
 
     def _takes_unit(self, stop: int) -> bool:
         """Read the window's text up to an index, if it is calls and nothing else."""
-        window, collector = self._window, self._collector
+        window = self._window
         text = window.text[window.pos : stop]
-        tools, level = self._setting.tools, self._setting.level
-        found = read_unit(self._finder.units, text, window.offset, tools, level)
-        if found is None:
-            return False
-        collector.adopt(found[0], found[1].place)
-        self._go_on(collector.end - window.base if collector.full else stop, bare=True)
-        return True
+        setting, units = self._setting, self._finder.units
+        found = read_unit(units, text, window.offset, setting.tools, setting.level)
+        if found is not None:
+            self._adopt(*found, stop, bare=True)
+        return found is not None
+
+    def _adopt(
+        self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
+    ) -> None:
+        """Take over the calls of a unit that ends at index `stop`, and go on behind them."""
+        window, collector = self._window, self._collector
+        collector.adopt(found, place)
+        window.pos = collector.end - window.base if collector.full else stop
+        self._announced = self._refused = self._left_open = None
+        self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
         """A code fence where only units are read."""
@@ -197,20 +253,19 @@ class Scanner:
     def _fenced(self, token: Token | None = None) -> Reading[None]:
         """A code fence: calls and nothing else, or what its token is the opener of, or code."""
         window, units, tools = self._window, self._finder.units, self._setting.tools
-        in_vain = self._fenced_vain > MAX_FENCES_IN_VAIN
-        while True:
+        body, begins = window.pos, None
+        while begins is None and self._fenced_vain <= MAX_FENCES_IN_VAIN:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
-            near = not window.final and (
-                len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
-            )
-            begins = None if near else begins_unit(units, window, body, tools, fenced=True)
-            if begins is not None or in_vain:
-                break
-            yield
-        if begins and not in_vain:
-            window.pos, size = body, body - window.pos
-            closing = _CLOSING_LINE if "\n" in window.text[body - size : body] else _CLOSING
+            near = len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
+            if window.final or not near:
+                begins = begins_unit(units, window, body, tools, fenced=True)
+            if begins is None:
+                yield
+        if begins:
+            size = body - window.pos
+            closing = _CLOSING_LINE if "\n" in window.text[window.pos : body] else _CLOSING
+            window.pos = body
             yield from gather(window, closing)
             window.pos -= size
             if self._is_fenced_unit(size, closing):
@@ -239,14 +294,10 @@ class Scanner:
             self._pass_text(end)
             return True
         collector.piece("markup", start, start + size)
-        collector.adopt(found[0], found[1].place)
-        if collector.full:  # the rest of the fence is content
-            self._go_on(collector.end - window.base, bare=False)
-            return True
-        self._go_on(stop, bare=False)
-        self._in_code = closer is None
-        if closer:
-            self._pass_markup(len(FENCE))
+        self._adopt(*found, stop, bare=False)
+        if not collector.full:  # else the rest of the fence is content
+            self._in_code = closer is None
+            self._pass_markup(len(FENCE) if closer else 0)
         return True
 
     # --- openers ---------------------------------------------------------------------------------
@@ -271,26 +322,23 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """A bare object: a call only outside of code and of what was refused before."""
+        """A bare object: a call only outside of code and of what was refused before.
+
+        The inside of a bare object that was refused is over where a line starts.
+        """
+        behind_line = self._window.preceding(self._window.pos).endswith("\n")
+        refused = self._refused and not (self._refused.kind == "bare" and behind_line)
         code = self._in_code and self._announced is None
-        if not self._collector.is_full() and (
-            code or (self._refused and not self._is_past_refusal())
-        ):
+        if (code or refused) and not self._collector.is_full():
             self._pass_as_text("{")
             return None
         return self._open(token)
-
-    def _is_past_refusal(self) -> bool:
-        """Whether the inside of what was refused is behind us: its closer, or a line's start."""
-        bare = self._refused is not None and self._refused.kind == "bare"
-        return bare and self._window.preceding(self._window.pos).endswith("\n")
 
     def _ends_mention(self, token: Token) -> bool:
         """Whether a fence ends what was mentioned or refused before it, and begins nothing."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
-            mention.closed(self._collector, text, self._window.offset + len(text))
-            self._mention = None
+            self._close_mention(mention, token)
         elif not (self._refused and text in closers_of(self._refused.formats)):
             return False
         elif self._refused.text == FENCE:
@@ -339,14 +387,6 @@ class Scanner:
         if choice.wordy:
             return not LINE_START.search(self._line)
         return _IN_A_SENTENCE.search(self._line) is not None
-
-    def _go_on(self, end: int, *, bare: bool) -> None:
-        """Go on behind calls that end there."""
-        window = self._window
-        window.pos = end
-        self._announced = self._refused = self._left_open = None
-        self._line_at = window.base + end
-        self._collector.bare = bare
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
@@ -398,10 +438,14 @@ class Scanner:
             at = start - window.base
             inline = in_sentence(window, at) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
-            self._mention = Mention(
-                start, token, form, len(collector.calls), tagged=tagged, inline=inline,
-                quote=quote_before(window, at),
-            )  # fmt: skip
+            quote = quote_before(window, at)
+            self._mention = Unread(start, token, likely=tagged, inline=inline, quote=quote)
+
+    def _close_mention(self, mention: Unread, closer: Token) -> None:
+        """The closer of a mention is here."""
+        end = self._window.offset + len(closer.text)
+        mention.closed(self._collector, closer, end, self._setting.tools)
+        self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
         """Whether an opener at an index begins a line, and is a whole tag or another follows.
@@ -424,9 +468,7 @@ class Scanner:
         collector, mention, text = self._collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
-            named = ends_in_tool(self._content_before(), self._setting.tools)
-            mention.closed(collector, text, self._window.offset + len(text), named=named)
-            self._mention = None
+            self._close_mention(mention, token)
         self._refused = None
         if collector.last == "content" and self._left_open in token.formats:
             self._left_open = None
@@ -448,8 +490,10 @@ class Scanner:
         if collector.last != "content" or not ends_call(token, self._content_before(), tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
-        in_region = self._region is not None and self._region.empty(collector)  # it reports itself
-        if quoted or in_region or collector.has_said(collector.last_start):
+        region = self._region  # it reports itself
+        if quoted or (region and not collector.has_said(region.start)):
+            return False
+        if collector.has_said(collector.last_start):
             return False
         self._diagnose_stray(token)
         collector.attempt(self._window.offset)
@@ -477,9 +521,11 @@ class Scanner:
         if token.text in regions:
             if region:
                 region.unclosed(self._collector, start)
-            self._region = Region(start, token.text, body=bool(LINE_START.search(self._line)))
-        elif region and token.text in regions[region.text]:
-            region.closed(self._collector, token.text, start + len(token.text))
+            begins_line = bool(LINE_START.search(self._line))
+            self._region = Unread(start, token, likely=begins_line, inline=not begins_line)
+        elif region and token.text in regions[region.token.text]:
+            end, tools = start + len(token.text), self._setting.tools
+            region.closed(self._collector, token, end, tools)
             self._region = None
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
@@ -542,12 +588,12 @@ class Scanner:
             yield from think(window, self._collector, self._finder)
             self._line_at, self._after_reasoning = window.offset, True
 
-    def _end_message(self, token: Token) -> None:
+    def _end(self, token: Token) -> None:
         """What ends a message; outside of all of them it is markup too."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
-            mention.body, self._mention = True, None
-            mention.closed(self._collector, token.text, self._window.offset + len(token.text))
+            mention.likely = True
+            self._close_mention(mention, token)
         self._ends_broken(token)
         self._around(token)
 
@@ -560,9 +606,9 @@ class Scanner:
             return self._think(token)
         if in_code:
             self._code_thinks = True
-        elif not self._is_quoted() and self._thought_at is None:
-            self._thought_at = self._window.offset
-            self._thought_marker = len(token.text)
+        elif not self._is_quoted() and self._thought is None:
+            start = self._window.offset
+            self._thought = Span(start, start + len(token.text))
         self._pass_as_text(token.text)
         return None
 
@@ -588,18 +634,12 @@ class Scanner:
         """
         if self._inside or self._setting.level == "strict":
             return False
-        repair = repair_of(token.reasoning, start)
+        repair = late_repair(token.reasoning, start)
         return only_calls(late, self._collector, self._finder, self._read_inside, repair)
 
     def _read_inside(self, window: Window, collector: Collector) -> None:
-        setting = self._setting
-        inner = Scanner(
-            self._finder, window, collector,
-            tools=setting.tools, level=setting.level, objects=setting.known,
-        )  # fmt: skip
-        inner._inside = True
-        for _ in inner.run():  # pragma: no cover - a final window is never waited for
-            raise AssertionError("the engine asked for more than the whole text")
+        setting = replace(self._setting, window=window, collector=collector)
+        read_all(window.text, Scanner(self._finder, setting, inside=True).reading)
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """A closer without its opener: all before it was reasoning, once.
@@ -608,15 +648,15 @@ class Scanner:
         """
         collector = self._collector
         quoted = not self._code_thinks and self._is_quoted()
-        if self._code_thinks or quoted or (collector.has_reasoning and self._thought_at is None):
+        if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
             if not (self._code_thinks or quoted):
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
             return None
-        collector.reclassify(self._thought_at or 0, self._thought_marker)
-        self._thought_marker = 0
-        self._mention = self._refused = self._thought_at = self._region = None
+        start, end = self._thought or (0, 0)
+        collector.reclassify(start, end - start)
+        self._mention = self._refused = self._thought = self._region = None
         self._in_code = False
         self._pass_markup(len(token.text))
         self._after_reasoning = True
@@ -696,12 +736,8 @@ class Scanner:
 
     def _finish(self) -> None:
         """Report what the end of the text cuts off: code, calls that were announced, an opener."""
-        collector, finder, line, end = (
-            self._collector,
-            self._finder,
-            self._line,
-            self._window.offset,
-        )
+        collector, finder, line = self._collector, self._finder, self._line
+        end = self._window.offset
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
@@ -723,19 +759,181 @@ class Scanner:
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
 
+    _HANDLERS: ClassVar[dict[str, Callable[[Scanner, Token], Reading[None] | None]]] = {
+        "open": _open,
+        "bare": _bare,
+        "close": _close,
+        "around": _around,
+        "reasoning": _reasoning,
+        "end_reasoning": _end_reasoning,
+        "message": _message,
+        "end": _end,
+        "fence": _fence,
+        "turn": _turn,
+        "end_of_text": _end_of_text,
+    }
+    """What reads on at each kind of token."""
 
-_Handler: TypeAlias = Callable[[Scanner, Token], "Reading[None] | None"]
 
-_HANDLERS: dict[str, _Handler] = {
-    "open": Scanner._open,  # noqa: SLF001 - the scanner's own table
-    "bare": Scanner._bare,  # noqa: SLF001 - as above
-    "close": Scanner._close,  # noqa: SLF001 - as above
-    "around": Scanner._around,  # noqa: SLF001 - as above
-    "reasoning": Scanner._reasoning,  # noqa: SLF001 - as above
-    "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
-    "message": Scanner._message,  # noqa: SLF001 - as above
-    "end": Scanner._end_message,  # noqa: SLF001 - as above
-    "fence": Scanner._fence,  # noqa: SLF001 - as above
-    "turn": Scanner._turn,  # noqa: SLF001 - as above
-    "end_of_text": Scanner._end_of_text,  # noqa: SLF001 - as above
-}
+# --- units ---------------------------------------------------------------------------------------
+
+ESCAPED = "\\_"
+
+_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
+_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
+"""A plain list of calls, which other formats read."""
+
+_JOINTS = re.compile(r"[\s,;]*+")
+_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
+
+
+_At: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+Unit: TypeAlias = tuple[Format, _At, _At]
+"""A format, what matches the start of its units, with the name of the first tool if that has to be
+a known one, and what matches a text that ends before that is decided.
+"""
+
+
+def unit_of(form: Format) -> Unit:
+    """Compile how the units of a format with `whole=True` begin."""
+    if form.python:
+        head = rf"""{_QUOTED}{_NAME}['"`]?\s{{0,24}}+\("""
+        part = rf"""{_QUOTED}(?:{_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
+    elif form.call:
+        keys = "|".join(map(re.escape, form.call.inside))
+        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        most = max(map(len, form.call.inside))
+        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
+        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+    else:
+        head = rf"\s{{0,64}}+(?P<name>{_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
+        part = rf"\s{{0,64}}+(?:{_NAME}(?:\\|\s{{0,32}}+))?\Z"
+    return form, re.compile(head).match, re.compile(part).match
+
+
+def begins_unit(
+    units: tuple[Unit, ...], window: Window, at: int, tools: Tools | None, *, fenced: bool
+) -> bool | None:
+    """Whether a unit may begin at an index of the window's text; None if more text could tell."""
+    text = window.text
+    for _, matches, may_begin in units:
+        found = matches(text, at)
+        if found is None:
+            if not window.final and may_begin(text, at):
+                return None
+            continue
+        name = found.groupdict().get("name")
+        if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
+            continue
+        if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + UNIT_AHEAD]:
+            return True
+        if not window.final and len(text) - at < UNIT_AHEAD:
+            return None
+    return False
+
+
+def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
+    """Wait until `end` has arrived, or all of the text; afterwards the window holds all of it.
+
+    Pieces are joined once, as a window that grows piece by piece would be copied for each of them.
+    """
+    if window.final:
+        return
+    before = window.text[max(0, window.pos - KEPT) : window.pos]
+    start, pieces = window.offset, [window.text[window.pos :]]
+    tail = pieces[0]
+    # From 1 on, as the first character of what is kept need not begin a line.
+    while not ((end and end.search(tail, 1)) or window.final):
+        window.pos = len(window.text)
+        yield
+        pieces.append(window.text[window.pos :])
+        tail = tail[-KEPT:] + pieces[-1]
+    window.text = before + "".join(pieces)
+    window.pos, window.base = len(before), start - len(before)
+
+
+def read_unit(
+    units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
+) -> tuple[Collector, Callable[[int], int]] | None:
+    """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
+
+    Where an underscore is escaped, it is read without escapes, and the collector's offsets are
+    those of that text; the function that is returned says where they are in the text as it is. A
+    backslash before an escape is a string's own, so nothing is taken away.
+    """
+    first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
+    if first >= 0 and "\\" + ESCAPED not in text:
+        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
+        frame = (repair_of("markdown-escape", message, span),)
+        text, place = unescaped(text, base)
+    for form, matches, _ in units:
+        head = matches(text, 0)
+        if head is None:
+            continue
+        collector, window = Collector(listened=False), Window(text, final=True)
+        window.base = base
+        setting = Setting(window, collector, tools, level)
+        if not _is_read(setting, form, head.end(), frame):
+            continue
+        if not collector.calls:  # nothing in it frames a call
+            collector.uncover(0)
+            collector.piece("content", base, base + len(text))
+        return collector, place
+    return None
+
+
+def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
+    """Whether the window's whole text is calls of this format; they are in the collector then.
+
+    What it begins with ends at index `head`, and `frame` are repairs of all calls.
+    """
+    window, collector = setting.window, setting.collector
+    if form.call:
+        window.pos = head
+        collector.piece("markup", window.base, window.offset)
+        if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
+            return collector.full
+        end = _ENDS_OBJECT.match(window.text, window.pos)
+        window.pos = end.end() if end else window.pos
+    elif form.python:
+        block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
+        whole = _is_block(block, frame) and window.pos == len(window.text)
+        return whole or collector.full
+    else:
+        while _pass_joints(setting) and not collector.full:
+            tagged = TaggedBlock(setting, form, window.offset, quoted=False)
+            if not _is_block(tagged, frame):
+                return False
+    collector.piece("markup", collector.end, window.offset)
+    return window.pos == len(window.text) or collector.full
+
+
+def _pass_joints(setting: Setting) -> bool:
+    """Pass over what is between calls; whether another one follows, which may be one too many."""
+    window, collector = setting.window, setting.collector
+    joint = _JOINTS.match(window.text, window.pos)
+    start, window.pos = window.offset, joint.end() if joint else window.pos
+    collector.piece("markup", start, window.offset)
+    follows = window.pos < len(window.text)
+    if follows:
+        collector.is_full()
+    return follows
+
+
+def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
+    block.frame = frame
+    read_all("", block.read())
+    return block.had_body and not block.failed
+
+
+def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
+    r"""Return a text without the backslashes of `\_`, and what places its offsets in the text."""
+    found = re.finditer(re.escape(ESCAPED), text)
+    removed = [one.start() - index for index, one in enumerate(found)]
+
+    def place(offset: int) -> int:
+        return offset + bisect_right(removed, offset - base - 1)
+
+    return text.replace(ESCAPED, "_"), place
