@@ -10,11 +10,10 @@ all, a name that is written as in a call is an attempt, or a mention of the tool
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from heapq import merge
-from itertools import accumulate, islice, pairwise
+from itertools import islice, pairwise
 
 from tunaeval.grammar import (
     Format,
@@ -94,15 +93,10 @@ def ends_like_call(text: str) -> bool:
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
     tries = iter(range(LOST_TRIES))
-    noted = sorted(note.span for note in collector.diagnoses if note.span)
-    ends = [*accumulate((span.end for span in noted), max)]
     for kind, start, end in collector.pieces:
-        if kind != "content" or not ends_like_call(text[max(start, end - LOST_ENDING) : end]):
-            continue
-        known = bisect_right(noted, (end, len(text)))
-        if not known or ends[known - 1] < start:
+        if kind == "content" and ends_like_call(text[max(start, end - LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
-            if found is not None:
+            if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][:SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"

@@ -161,26 +161,12 @@ class LiveCall:
         self._events.append(event(kind, start, start, text, index=self._index, name=self._name))
 
     def _rest(self, call: ToolCall) -> str | None:
-        """Return what has to follow the reported pieces; None if nothing can make them right.
-
-        Of two members with one name the last counts, so a value can still be corrected.
-        """
+        """Return what has to follow the reported pieces; None if they are not this call's."""
+        whole = arguments_text(call.arguments)
         if not self._sent:
-            return arguments_text(call.arguments)
-        sent = "".join(self._sent) + "}"
-        if sent == arguments_text(call.arguments):
-            return "}"
-        reported = loaded(sent)
-        if not isinstance(reported, dict) or reported.keys() - call.arguments.keys():
-            return None
-        wrong = {
-            key: value
-            for key, value in call.arguments.items()
-            if key not in reported or arguments_text(reported[key]) != arguments_text(value)
-        }
-        if not wrong:
-            return "}"
-        return ("," if reported else "") + arguments_text(wrong)[1:]
+            return whole
+        reported = loaded("".join(self._sent) + "}")
+        return "}" if arguments_text(reported) == whole else None
 
 
 class LiveText:
@@ -525,8 +511,10 @@ class Collector:
         for kind, _, end in found.pieces:
             if kind == "call":
                 call = next(calls)
-                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
-                self.call(replace(call, span=_moved(call.span, place), repairs=repairs))
+                if (moved := _moved(call.span, place)) != call.span:
+                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                    call = replace(call, span=moved, repairs=repairs)
+                self.call(call)
             else:
                 self.piece(kind, self.end, place(end))
         for cut, start in found.attempts.items():

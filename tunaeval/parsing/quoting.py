@@ -137,7 +137,9 @@ END_TOKENS = (
 )
 """Of chat templates: what a model ends its turn with, and servers mostly leave out."""
 
-_ENDS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s{{0,40}}+){{1,8}}+")
+_TOKEN = "|".join(map(re.escape, END_TOKENS))
+_ENDS = re.compile(rf"(?:(?:{_TOKEN})\s{{0,40}}+){{1,8}}+")
+_LAST_ENDS = re.compile(rf"(?:(?:{_TOKEN})\s*+){{1,8}}\Z")
 
 
 def ends_text(window: Window) -> int | None:
@@ -153,14 +155,8 @@ def ends_text(window: Window) -> int | None:
 
 def before_end_tokens(text: str) -> int:
     """Where the tokens begin that the text ends with, few of them; its length if there are none."""
-    end = len(text)
-    for _ in range(8):
-        bare = text[:end].rstrip()
-        token = next((token for token in END_TOKENS if bare.endswith(token)), "")
-        if not token:
-            break
-        end = len(bare) - len(token)
-    return end
+    found = _LAST_ENDS.search(text)
+    return found.start() if found else len(text)
 
 
 LINES = (

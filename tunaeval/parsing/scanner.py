@@ -123,8 +123,8 @@ class Scanner:
     """
 
     def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
-        self.window, self.collector = setting.window, setting.collector
-        self._window, self._collector = setting.window, setting.collector
+        self.window = self._window = setting.window
+        self.collector = self._collector = setting.collector
         self._finder, self._setting, self._inside = finder, setting, inside
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
@@ -502,11 +502,8 @@ class Scanner:
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""
         last = self._collector.calls[-1].format
-        return any(
-            form.closer is not None and token.text in form.closer.spellings
-            for form in self._finder.formats
-            if any(bare.name == last for bare in form.also)
-        )
+        wrapping = (f for f in self._finder.formats if any(bare.name == last for bare in f.also))
+        return any(token.text in closers_of((form,)) for form in wrapping)
 
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self._window.offset, f"{token.text!r} closes nothing"
