@@ -385,15 +385,16 @@ class Collector:
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         return tuple(self._diagnoses)
 
-    def may_be_blank(self, text: str) -> bool:
-        """Whether this is white space behind anything but content; or what joins bare calls."""
-        if self.last == "content":
-            return False
-        return text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
+    def text(self, text: str, start: int, end: int) -> None:
+        """Text between blocks is content, but white space behind anything else has to wait.
 
-    def blank(self, start: int, end: int) -> None:
-        """White space that is content if more content follows and markup if anything else does."""
-        self._blank = (self._blank[0] if self._blank else start, end)
+        So has what joins bare calls: it is content if more content follows, else markup.
+        """
+        blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
+        if self.last == "content" or not blank:
+            self.piece("content", start, end)
+        elif start < end:
+            self._blank = (self._blank[0] if self._blank else start, end)
 
     def settle_blank(self, kind: Kind) -> None:
         if self._blank:

@@ -123,8 +123,7 @@ class Scanner:
     """
 
     def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
-        self.window = self._window = setting.window
-        self.collector = self._collector = setting.collector
+        self.window, self.collector = setting.window, setting.collector
         self._finder, self._setting, self._inside = finder, setting, inside
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
@@ -144,17 +143,17 @@ class Scanner:
 
     def collected(self, length: int) -> Collector:
         """Read to the end; `length` is that of the text, all of which is in the window."""
-        self._window.final = True
-        read_all(self._window.text, self.reading)
+        self.window.final = True
+        read_all(self.window.text, self.reading)
         if length > MAX_TEXT:
             message = f"only the first {MAX_TEXT} characters were looked at"
-            self._collector.diagnose("too-long", message, MAX_TEXT, length)
-            self._collector.piece("content", MAX_TEXT, length)
-        return self._collector
+            self.collector.diagnose("too-long", message, MAX_TEXT, length)
+            self.collector.piece("content", MAX_TEXT, length)
+        return self.collector
 
     def _run(self) -> Reading[None]:
         """Collect everything."""
-        window, collector, finder = self._window, self._collector, self._finder
+        window, collector, finder = self.window, self.collector, self._finder
         yield from self._prompted()
         yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
@@ -185,7 +184,7 @@ class Scanner:
 
     def _prompted(self) -> Reading[None]:
         """Read the rest of what the prompt began, at the beginning of the text."""
-        window, prompted = self._window, self._finder.prompted
+        window, prompted = self.window, self._finder.prompted
         if prompted is None or window.offset:
             return
         while not window.final and prompted.undecided(window.text):
@@ -201,9 +200,9 @@ class Scanner:
         """Count a marker that gave no call; behind too many of them all is content."""
         self._vain += 1
         if self._vain == MAX_VAIN and not self._over:
-            at, self._over = self._window.offset, True
+            at, self._over = self.window.offset, True
             message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
-            self._collector.diagnose("too-many-markers", message, at, at)
+            self.collector.diagnose("too-many-markers", message, at, at)
 
     # --- units -----------------------------------------------------------------------------------
 
@@ -211,7 +210,7 @@ class Scanner:
         """Read the rest of the text, if it is calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, units, tools = self._window, self._finder.units, self._setting.tools
+        window, units, tools = self.window, self._finder.units, self._setting.tools
         while (begins := begins_unit(units, window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
@@ -224,7 +223,7 @@ class Scanner:
 
     def _takes_unit(self, stop: int) -> bool:
         """Read the window's text up to an index, if it is calls and nothing else."""
-        window = self._window
+        window = self.window
         text = window.text[window.pos : stop]
         setting, units = self._setting, self._finder.units
         found = read_unit(units, text, window.offset, setting.tools, setting.level)
@@ -236,7 +235,7 @@ class Scanner:
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
     ) -> None:
         """Take over the calls of a unit that ends at index `stop`, and go on behind them."""
-        window, collector = self._window, self._collector
+        window, collector = self.window, self.collector
         collector.adopt(found, place)
         window.pos = collector.end - window.base if collector.full else stop
         self._announced = self._refused = self._left_open = None
@@ -252,7 +251,7 @@ class Scanner:
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
         """A code fence: calls and nothing else, or what its token is the opener of, or code."""
-        window, units, tools = self._window, self._finder.units, self._setting.tools
+        window, units, tools = self.window, self._finder.units, self._setting.tools
         body, begins = window.pos, None
         while begins is None and self._fenced_vain <= MAX_FENCES_IN_VAIN:
             behind = _FENCE_LINE.match(window.text, window.pos)
@@ -278,7 +277,7 @@ class Scanner:
 
     def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence that opens with so many characters, if it holds calls and nothing else."""
-        window, collector, start = self._window, self._collector, self._window.offset
+        window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
@@ -304,16 +303,14 @@ class Scanner:
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
-        if self._collector.is_full():
+        if self.collector.is_full():
             return None
-        window, quoted = self._window, False
-        fence = token.text == FENCE
+        window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
             self._pass_as_text(FENCE)
             return None
-        if self._quote_open or window.text[window.pos - 1 : window.pos] == "`":
-            quoted = not fence and self._is_quoted()
+        quoted = not fence and self._is_quoted()
         # A bare object has no marker that would announce it, so it may be only part of some code.
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
@@ -326,10 +323,10 @@ class Scanner:
 
         The inside of a bare object that was refused is over where a line starts.
         """
-        behind_line = self._window.preceding(self._window.pos).endswith("\n")
+        behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
         code = self._in_code and self._announced is None
-        if (code or refused) and not self._collector.is_full():
+        if (code or refused) and not self.collector.is_full():
             self._pass_as_text("{")
             return None
         return self._open(token)
@@ -348,7 +345,7 @@ class Scanner:
 
     def _chosen(self, token: Token, *, quoted: bool) -> Reading[None]:
         """Read the block of the format whose opener this is, once enough of the text is there."""
-        window = self._window
+        window = self.window
         choice = chosen(token, window.text, window.pos + len(token.text))
         while undecided(token, window, choice):
             yield
@@ -360,7 +357,7 @@ class Scanner:
 
         In prose it is the first one's.
         """
-        window = self._window
+        window = self.window
         if choice is None:
             if token.around:
                 self._around(token)
@@ -373,7 +370,7 @@ class Scanner:
             return
         doubtful, start = self._is_doubtful(choice), window.offset
         if self._mention:
-            self._mention.interrupted(self._collector, token, window)
+            self._mention.interrupted(self.collector, token, window)
         window.pos += len(token.text)
         yield from self._read(token, choice.form, start, quoted=quoted, doubtful=doubtful)
 
@@ -415,11 +412,11 @@ class Scanner:
         block.doubtful = doubtful
         yield from block.read()
         while block.had_body and not (block.closed or block.failed):
-            if not (yield from another(form, self._window)) or self._collector.is_full():
+            if not (yield from another(form, self.window)) or self.collector.is_full():
                 break
-            block = self._block(form, self._window.offset, quoted=quoted, name=None)
+            block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
-        self._collector.bare, self._line_at = form.opener is None, self._window.offset
+        self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
             self._left_open = None if block.closed or block.failed else form
@@ -430,7 +427,7 @@ class Scanner:
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
         """An opener at offset `start` that nothing like a call followed, up to the position."""
-        collector, window = self._collector, self._window
+        collector, window = self.collector, self.window
         collector.piece("content", max(start, collector.end), window.offset)
         if token.text == FENCE:
             self._in_code = True
@@ -443,8 +440,8 @@ class Scanner:
 
     def _close_mention(self, mention: Unread, closer: Token) -> None:
         """The closer of a mention is here."""
-        end = self._window.offset + len(closer.text)
-        mention.closed(self._collector, closer, end, self._setting.tools)
+        end = self.window.offset + len(closer.text)
+        mention.closed(self.collector, closer, end, self._setting.tools)
         self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
@@ -452,7 +449,7 @@ class Scanner:
 
         The position is behind what was read of it.
         """
-        window = self._window
+        window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False
         if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
@@ -465,7 +462,7 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """A closer that no block read: of a mention, of something refused, or one too many."""
-        collector, mention, text = self._collector, self._mention, token.text
+        collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
             self._close_mention(mention, token)
@@ -486,7 +483,7 @@ class Scanner:
 
     def _ends_broken(self, token: Token) -> bool:
         """Whether it ends what looks like a call, although nothing begins one; if so, report it."""
-        collector, tools = self._collector, self._setting.tools
+        collector, tools = self.collector, self._setting.tools
         if collector.last != "content" or not ends_call(token, self._content_before(), tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
@@ -496,33 +493,33 @@ class Scanner:
         if collector.has_said(collector.last_start):
             return False
         self._diagnose_stray(token)
-        collector.attempt(self._window.offset)
+        collector.attempt(self.window.offset)
         return True
 
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""
-        last = self._collector.calls[-1].format
+        last = self.collector.calls[-1].format
         wrapping = (f for f in self._finder.formats if any(bare.name == last for bare in f.also))
         return any(token.text in closers_of((form,)) for form in wrapping)
 
     def _diagnose_stray(self, token: Token) -> None:
-        start, message = self._window.offset, f"{token.text!r} closes nothing"
-        self._collector.diagnose("stray-closer", message, start, start + len(token.text))
+        start, message = self.window.offset, f"{token.text!r} closes nothing"
+        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
         """What is around all calls of a format, if it is around any."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
-        start, region, regions = self._window.offset, self._region, self._finder.regions
+        start, region, regions = self.window.offset, self._region, self._finder.regions
         if token.text in regions:
             if region:
-                region.unclosed(self._collector, start)
+                region.unclosed(self.collector, start)
             begins_line = bool(LINE_START.search(self._line))
             self._region = Unread(start, token, likely=begins_line, inline=not begins_line)
         elif region and token.text in regions[region.token.text]:
             end, tools = start + len(token.text), self._setting.tools
-            region.closed(self._collector, token, end, tools)
+            region.closed(self.collector, token, end, tools)
             self._region = None
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
@@ -533,7 +530,7 @@ class Scanner:
         In a code fence it is code, but right behind the fence's ticks: those closed what was never
         opened, as they do in what models make up behind their answer.
         """
-        collector, text, start = self._collector, token.text, self._window.offset
+        collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
         is_code = self._in_code and not self._content_before()[-MARGIN:].rstrip().endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
@@ -548,7 +545,7 @@ class Scanner:
         """A token that ends a model's turn: markup where nothing follows it, else text."""
         struck = token.text == "</s>" and "<s>" in self._line
         if not (self._in_code or struck or self._is_quoted()):
-            while (size := ends_text(self._window)) is None:
+            while (size := ends_text(self.window)) is None:
                 yield
             if size:
                 self._pass_markup(size)
@@ -562,13 +559,13 @@ class Scanner:
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
-        window, start = self._window, self._window.offset
+        window, start = self.window, self.window.offset
         header, sure = header_at(window, token)
         while not sure:
             yield
             header, sure = header_at(window, token)
         if header is None:
-            cut = is_cut(window, self._collector, token, self._line)
+            cut = is_cut(window, self.collector, token, self._line)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
@@ -582,7 +579,7 @@ class Scanner:
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
         if self._channel == "reasoning":
-            yield from think(window, self._collector, self._finder)
+            yield from think(window, self.collector, self._finder)
             self._line_at, self._after_reasoning = window.offset, True
 
     def _end(self, token: Token) -> None:
@@ -604,13 +601,13 @@ class Scanner:
         if in_code:
             self._code_thinks = True
         elif not self._is_quoted() and self._thought is None:
-            start = self._window.offset
+            start = self.window.offset
             self._thought = Span(start, start + len(token.text))
         self._pass_as_text(token.text)
         return None
 
     def _think(self, token: Token) -> Reading[None]:
-        window, collector = self._window, self._collector
+        window, collector = self.window, self.collector
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
         self._pass_markup(len(token.text))
         late = yield from think_until(window, collector, self._finder, closer)
@@ -632,7 +629,7 @@ class Scanner:
         if self._inside or self._setting.level == "strict":
             return False
         repair = late_repair(token.reasoning, start)
-        return only_calls(late, self._collector, self._finder, self._read_inside, repair)
+        return only_calls(late, self.collector, self._finder, self._read_inside, repair)
 
     def _read_inside(self, window: Window, collector: Collector) -> None:
         setting = replace(self._setting, window=window, collector=collector)
@@ -643,7 +640,7 @@ class Scanner:
 
         Behind its opener in a code fence it is code.
         """
-        collector = self._collector
+        collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
         if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
             if not (self._code_thinks or quoted):
@@ -663,7 +660,7 @@ class Scanner:
 
     def _pass_text(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""
-        window, collector = self._window, self._collector
+        window, collector = self.window, self.collector
         start = window.pos
         if start >= end:
             return
@@ -680,34 +677,31 @@ class Scanner:
             self._region.add(text)
         if self._quote_open:
             self._quote_open = "`" not in text and "\n" not in text
-        if not collector.may_be_blank(text):
-            collector.piece("content", offset, window.base + end)
-        elif offset < window.base + end:
-            collector.blank(offset, window.base + end)
+        collector.text(text, offset, window.base + end)
 
     def _pass_as_text(self, text: str) -> None:
         """A marker that marks nothing."""
-        self._pass_text(self._window.pos + len(text))
+        self._pass_text(self.window.pos + len(text))
 
     def _pass_markup(self, size: int) -> None:
         """A marker, passed over; a new line begins, as far as content goes."""
-        start = self._window.offset
-        self._window.pos += size
+        start = self.window.offset
+        self.window.pos += size
         self._line_at = start + size
-        self._collector.piece("markup", start, self._line_at)
-        self._collector.bare = False
+        self.collector.piece("markup", start, self._line_at)
+        self.collector.bare = False
 
     @property
     def _line(self) -> str:
         """The end of the present line, and perhaps of those before it: `KEPT` characters."""
-        window = self._window
+        window = self.window
         start = max(self._line_at - window.base, window.pos - KEPT, 0)
         return window.text[start : window.pos]
 
     def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
-        window = self._window
-        start = max(self._collector.last_start - window.base, window.pos - KEPT, 0)
+        window = self.window
+        start = max(self.collector.last_start - window.base, window.pos - KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
@@ -715,7 +709,7 @@ class Scanner:
 
         Of the tick right before only what began a line is certain.
         """
-        if not self._quote_open and is_quote(self._window):
+        if not self._quote_open and is_quote(self.window):
             line = self._line
             whole = not self._line_at and len(line) < KEPT
             self._quote_open = not closes_code(line, whole=whole)
@@ -728,13 +722,13 @@ class Scanner:
         """
         line = self._line
         fence = OPENS_FENCE.search(line)
-        begun = fence is not None and self._window.offset - len(line) + fence.start() == 0
+        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
         return fence is not None and (begun or bool(fence[1]))
 
     def _finish(self) -> None:
         """Report what the end of the text cuts off: code, calls that were announced, an opener."""
-        collector, finder, line = self._collector, self._finder, self._line
-        end = self._window.offset
+        collector, finder, line = self.collector, self._finder, self._line
+        end = self.window.offset
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
