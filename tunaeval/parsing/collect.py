@@ -460,16 +460,14 @@ class Collector:
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
         """Note the diagnoses of an object, and whether it tried to be a call and is none."""
-        if len(self._diagnoses) < MAX_DIAGNOSES:
-            for diagnosis in verdict.diagnoses(span):
-                self.note(diagnosis)
+        for diagnosis in verdict.diagnoses(span):
+            self.note(diagnosis)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
-        if len(self._diagnoses) < MAX_DIAGNOSES:
-            self.note(Diagnosis(code, message, Span(start, end)))
+        self.note(Diagnosis(code, message, Span(start, end)))
 
     def note(self, diagnosis: Diagnosis) -> None:
         """The same for a diagnosis that has a span."""

@@ -488,9 +488,9 @@ class Scanner:
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
         region = self._region  # it reports itself
-        if quoted or (region and not collector.has_said(region.start)):
+        if region and not collector.has_said(region.start):
             return False
-        if collector.has_said(collector.last_start):
+        if quoted or collector.has_said(collector.last_start):
             return False
         self._diagnose_stray(token)
         collector.attempt(self.window.offset)
