@@ -13,7 +13,6 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -247,8 +246,9 @@ class LiveObject:
 
     def update(self) -> None:
         """Report what has become certain since the last time."""
-        seen, self._seen = self._seen, len(self._pieces)
-        for piece in islice(self._pieces, seen, self._seen):
+        news = self._pieces[self._seen :]
+        self._seen += len(news)
+        for piece in news:
             self._take(piece)
         if self._grows:
             self._report()
