@@ -60,18 +60,6 @@ def in_program(text: str, at: int) -> bool:
     return _in_string(text, max(0, at - LIST_BEFORE), at) is not None
 
 
-def in_sentence(window: Window, at: int) -> bool:
-    """Whether a word and a blank are right before this place in the window's text."""
-    before = window.text[max(0, at - 2) : max(0, at)]
-    return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
-
-
-def quote_before(window: Window, at: int) -> str:
-    """The quotation mark right before this place in the window's text, if one is there."""
-    before = window.text[max(0, at - 1) : max(0, at)]
-    return before if before in ('"', "'") else ""
-
-
 def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
     """Whether what begins at offset `start` is behind a word, in the last line of the text.
 
@@ -96,28 +84,20 @@ def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools
     return _NAMED(window.text[at - 2 : window.pos]) is not None
 
 
-def is_quote(window: Window) -> bool:
-    """Whether inline code begins right before the position."""
-    before = window.preceding(window.pos)
-    return before.endswith("`") and before != "``"
+def opens_code(line: str, *, whole: bool) -> bool | None:
+    """Whether inline code is open at the end of the present line, the last one in `line`.
 
-
-def closes_code(line: str, *, whole: bool) -> bool:
-    """Whether the tick that ends `line` closes inline code.
-
-    `whole`: all of the present line is there although nothing in `line` begins one.
+    None if its beginning is unknown. `whole`: nothing is missing although no line ends in there.
     """
     start = line.rfind("\n")
-    return (whole or start >= 0) and len(_TICK.findall(line, start + 1)) % 2 == 0
+    if start < 0 and not whole:
+        return None
+    return len(_TICK.findall(line, start + 1)) % 2 == 1
 
 
 def in_ticks(line: str) -> bool:
     """Whether the present line has opened inline code; of one too long to remember, not."""
-    if "`" not in line:
-        return False
-    start = line.rfind("\n")
-    known = start >= 0 or len(line) < KEPT
-    return known and len(_TICK.findall(line, start + 1)) % 2 == 1
+    return opens_code(line, whole=len(line) < KEPT) is True
 
 
 # --- ends of a turn, and later turns -------------------------------------------------------------

@@ -48,14 +48,11 @@ from .quoting import (
     Unread,
     before_end_tokens,
     begins_turn,
-    closes_code,
     ends_call,
     ends_text,
     in_program,
-    in_sentence,
     in_ticks,
-    is_quote,
-    quote_before,
+    opens_code,
 )
 from .routing import (
     Late,
@@ -85,7 +82,7 @@ _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
 _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 """A fence whose language may go on in what follows."""
 
-_IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
+_IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
 
 def scanner_of(
@@ -433,9 +430,10 @@ class Scanner:
             self._in_code = True
         elif not quoted:
             at = start - window.base
-            inline = in_sentence(window, at) and "\n" not in window.text[at : window.pos]
+            before = window.text[max(0, at - 2) : max(0, at)]
+            inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
-            quote = quote_before(window, at)
+            quote = before[-1:] if before.endswith(("'", '"')) else ""
             self._mention = Unread(start, token, likely=tagged, inline=inline, quote=quote)
 
     def _close_mention(self, mention: Unread, closer: Token) -> None:
@@ -709,10 +707,11 @@ class Scanner:
 
         Of the tick right before only what began a line is certain.
         """
-        if not self._quote_open and is_quote(self.window):
+        before = self.window.preceding(self.window.pos)
+        if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
             whole = not self._line_at and len(line) < KEPT
-            self._quote_open = not closes_code(line, whole=whole)
+            self._quote_open = opens_code(line, whole=whole) is not False
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
