@@ -481,11 +481,15 @@ class Collector:
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
+    def has_call(self, start: int) -> bool:
+        """Whether a call begins at `start` or behind it."""
+        span = self.calls[-1].span if self.calls else None
+        return span is not None and span.start >= start
+
     def has_said(self, start: int) -> bool:
-        """Whether there was a call, or anything to say of one, behind `start`."""
-        last = [self.calls[-1].span] if self.calls else []
-        last += [self._diagnoses[-1].span] if self._diagnoses else []
-        return any(span and span.start >= start for span in last)
+        """Whether a call, or a diagnosis, begins at `start` or behind it."""
+        span = self._diagnoses[-1].span if self._diagnoses else None
+        return self.has_call(start) or (span is not None and span.start >= start)
 
     def has_diagnosis(self, start: int, end: int) -> bool:
         """Whether a diagnosis concerns some of the text between two offsets."""

@@ -204,13 +204,14 @@ class Unread:
     """A marker that no call followed: an opener, or one that is around calls.
 
     It begins at offset `start`, and means nothing unless what is `behind` it, up to its closer,
-    looks as if a call was meant. `likely`: it begins its line, and a tag is right behind it if it
-    is an opener. `inline`: it is in a sentence, which may name its closer, too. `quote` is the sign
-    that it is behind, which then ends a quote of it.
+    looks as if a call was meant. `opens`: it is an opener. `likely`: it begins its line, and a tag
+    is right behind it if it is an opener. `inline`: it is in a sentence, which may name its closer,
+    too. `quote` is the sign that it is behind, which then ends a quote of it.
     """
 
     start: int
     token: Token
+    opens: bool
     likely: bool
     inline: bool
     quote: str = ""
@@ -243,10 +244,12 @@ class Unread:
         if self.likely and not twice and _names(token.formats) & _names(self.token.formats):
             where = f"between {self.token.text!r} and {token.text!r}"
             self._report(collector, where, window.offset)
+            self.likely = False
 
     def _report(self, collector: Collector, where: str, end: int) -> None:
-        """Report that nothing could be read, if there is something, and none of it is reported."""
-        if collector.last == "content" and not collector.has_said(self.start):
+        """Report that nothing could be read; around calls only if nothing else is known there."""
+        known = collector.has_call if self.opens else collector.has_said
+        if collector.last == "content" and not known(self.start):
             collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
             collector.attempt(self.start)
 
