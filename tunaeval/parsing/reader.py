@@ -49,7 +49,7 @@ def known_tools(tools: AnyTools) -> Tools | None:
     return tools if tools is None or type(tools) is Tools else to_tools(tools)
 
 
-def whole(
+def read_whole(
     finder: Finder, tools: Tools | None, level: Level, text: str, objects: Objects | None = None
 ) -> tuple[ParseResult, Collector]:
     """Read a whole text by one pass over it; return its result and what was collected."""
@@ -122,13 +122,13 @@ class Reader:
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
         found = self._at_once(text, tools)
-        return found or whole(self._finder, tools, level, text, objects)[0]
+        return found or read_whole(self._finder, tools, level, text, objects)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
         """Read a whole text, and return what each stretch of it is, too."""
-        result, collector = whole(self._finder, tools, level, text)
+        result, collector = read_whole(self._finder, tools, level, text)
         return result, collector.pieces
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
