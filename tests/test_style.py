@@ -23,7 +23,7 @@ SOURCES = ("tunaeval", "tests", "benchmarks", "examples", "docs", ".ci")
 TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.yaml", "*.yml", "*.txt", "run",
          "pythons")  # fmt: skip
 
-MAX_FILE_LINES = 900
+MAX_FILE_LINES = 1100
 MAX_FUNCTION_LINES = 60
 NO_NAMES = frozenset({"base", "common", "core", "helper", "helpers", "misc", "util", "utils"})
 NO_MARKS = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")

@@ -217,7 +217,7 @@ class LiveObject:
     """Reports a call while its JSON is read, by looking at the reader's draft now and then.
 
     A draft is a list of pieces. A string that grows begins and ends with a quote that is a piece of
-    its own; a key is one piece with its colon; so is every bracket.
+    its own, and a short one may be one piece; a key is one with its colon; so is every bracket.
 
     `depth` is that of the arguments' members: 1 when the object is the arguments, 2 when it also
     has the name. `keys` are the keys of name and arguments; None when the only key is the name.
@@ -289,10 +289,10 @@ class LiveObject:
     def _add(self, piece: str) -> None:
         """Add a piece to the present member's value."""
         if self._key and self._grows is None:
-            self._grows = self._call.started and self._is_kept(text=piece == '"')
+            self._grows = self._call.started and self._is_kept(text=piece[:1] == '"')
             self._value = [self._call.member(self._key)] if self._grows else []
         self._value.append(piece)
-        if self._is_name and piece == '"' and not self._in_string:
+        if self._is_name and piece[-1:] == '"' and not self._in_string:
             name = loaded("".join(self._value))
             self._name = name if isinstance(name, str) else ""
             if self._marked:

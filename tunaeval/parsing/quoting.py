@@ -204,14 +204,15 @@ class Unread:
     """A marker that no call followed: an opener, or one that is around calls.
 
     It begins at offset `start`, and means nothing unless what is `behind` it, up to its closer,
-    looks as if a call was meant. `opens`: it is an opener. `likely`: it begins its line, and a tag
-    is right behind it if it is an opener. `inline`: it is in a sentence, which may name its closer,
-    too. `quote` is the sign that it is behind, which then ends a quote of it.
+    looks as if a call was meant. `form` is the format whose opener it is, None around calls.
+    `likely`: it begins its line, and a tag is right behind it if it is an opener. `inline`: it is
+    in a sentence, which may name its closer, too. `quote` is the sign that it is behind, which then
+    ends a quote of it.
     """
 
     start: int
     token: Token
-    opens: bool
+    form: Format | None
     likely: bool
     inline: bool
     quote: str = ""
@@ -235,20 +236,21 @@ class Unread:
             self._report(collector, f"behind {self.token.text!r}", end)
 
     def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
-        """Report an attempt if another opener of its formats begins here.
+        """Report an attempt if another opener of its format begins here.
 
         One right behind itself is the same one twice.
         """
         between = window.offset - self.start - len(self.token.text)
         twice = between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip()
-        if self.likely and not twice and _names(token.formats) & _names(self.token.formats):
+        own = (self.form,) if self.form else ()
+        if self.likely and not twice and _names(token.formats) & _names(own):
             where = f"between {self.token.text!r} and {token.text!r}"
             self._report(collector, where, window.offset)
             self.likely = False
 
     def _report(self, collector: Collector, where: str, end: int) -> None:
         """Report that nothing could be read; around calls only if nothing else is known there."""
-        known = collector.has_call if self.opens else collector.has_said
+        known = collector.has_call if self.form else collector.has_said
         if collector.last == "content" and not known(self.start):
             collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
             collector.attempt(self.start)

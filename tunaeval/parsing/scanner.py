@@ -434,9 +434,7 @@ class Scanner:
             inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
-            self._mention = Unread(
-                start, token, opens=True, likely=tagged, inline=inline, quote=quote
-            )
+            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _close_mention(self, mention: Unread, closer: Token) -> None:
         """The closer of a mention is here."""
@@ -516,7 +514,7 @@ class Scanner:
             if region:
                 region.unclosed(self.collector, start)
             begins_line = bool(LINE_START.search(self._line))
-            self._region = Unread(start, token, opens=False, likely=begins_line, inline=True)
+            self._region = Unread(start, token, None, likely=begins_line, inline=True)
         elif region and token.text in regions[region.token.text]:
             end, tools = start + len(token.text), self._setting.tools
             region.closed(self.collector, token, end, tools)
