@@ -10,7 +10,7 @@ from tunaeval.formats import FORMATS, SETS
 from tunaeval.grammar import Format, Literal
 from tunaeval.parsing import Reader, qwen25, reader_of, render_calls
 from tunaeval.parsing.finder import Finder
-from tunaeval.parsing.reader import Pass
+from tunaeval.parsing.reader import read_whole
 from tunaeval.types import LEVELS, Level, ToolCall, Tools, ToolSpec
 
 ALL = Reader("all", tuple(FORMATS.values()))
@@ -121,7 +121,7 @@ def check_alike(name: str, text: str, tools: Tools | None, level: Level) -> None
     """The same in every field: by the shortcut where it reads, by the scanner, as a stream."""
     reader = READERS[name]
     found = reader.parse(text, tools=tools, level=level)
-    slow = Pass(FINDERS[name], tools, level, text).result(text)
+    slow = read_whole(FINDERS[name], tools, level, text)[0]
     stream = reader.stream(tools=tools, level=level)
     stream.feed(text)
     assert found == slow

@@ -141,7 +141,7 @@ def test_a_stream_forgets_what_was_read(prefix: str) -> None:
     reading = stream()
     for chunk in [prefix, *["word "] * 2000]:
         reading.feed(chunk)
-        assert len(reading._pass.window.text) < 1000
+        assert len(reading._scanner.window.text) < 1000
 
 
 # --- caps ------------------------------------------------------------------------------------

@@ -23,8 +23,7 @@ from .api import (
     sole_parser_for,
     stream,
 )
-from .collect import Kind
-from .live import TILES, Event, arguments_text
+from .collect import TILES, Event, Kind, arguments_text
 from .message import read_message, structured_only
 from .reader import AnyTools, Reader, Stream, known_tools, reader_of
 from .write import lost_call, misread, render_calls

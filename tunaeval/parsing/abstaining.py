@@ -23,7 +23,7 @@ from tunaeval.types import (
 )
 from tunaeval.wanted import wanted_items
 
-from .live import Event, event
+from .collect import Event, event
 
 _REMARKS = REMARKS | {"later-turn"}
 _NO_NAMES: frozenset[str] = frozenset()

@@ -10,27 +10,19 @@ all, a name that is written as in a call is an attempt, or a mention of the tool
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge
-from itertools import accumulate, islice, pairwise
-from typing import NamedTuple
+from itertools import islice, pairwise
 
 from tunaeval.grammar import (
-    Arguments,
-    CallObject,
-    Elements,
     Format,
     Literal,
-    Many,
     Markup,
     Maybe,
     Name,
     PythonCalls,
     Space,
-    Word,
 )
 from tunaeval.limits import (
     CALL_AHEAD,
@@ -40,206 +32,14 @@ from tunaeval.limits import (
     NAMED_TRIES,
     SHORTEST_OPENER,
     SHOWN_NAME,
-    WIDEST_GAP,
 )
 from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Tools
-from tunaeval.window import Window
 
 from .collect import Collector
-from .finder import Finder, Token, everything
+from .finder import Finder, everything
 from .markup import edits_of, nearly_begins, within
 from .quoting import in_ticks
-from .units import Unescaped, read_unit
-
-# --- openers, and markers around calls -----------------------------------------------------------
-
-_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
-"""Prose between two tags that it names has none of these."""
-
-_BEGINNINGS = "<{[("
-"""What a call, its tag or a list of calls begins with."""
-
-
-@dataclass(slots=True)
-class Mention:
-    """An opener that nothing like a call followed: content, unless its closer shows otherwise.
-
-    `start` is where it began, and `calls` how many there were then. `tagged`: it begins its line
-    and a tag is right behind it, so it is no part of prose. `inline`: it follows a word in its
-    line; with its closer in that line, too, a sentence names both. `quote` is the sign that it is
-    behind, which then ends a quote of it. `body` and `words` say what was behind it so far:
-    something that calls have, and anything but white space.
-    """
-
-    start: int
-    token: Token
-    format: Format
-    calls: int
-    body: bool = False
-    words: bool = False
-    tagged: bool = False
-    inline: bool = False
-    quote: str = ""
-
-    def add(self, text: str) -> None:
-        """Take in more of the text behind the opener."""
-        self.inline = self.inline and "\n" not in text
-        if not self.body:
-            self.body = bool(_BODY.search(text.replace(self.quote, "") if self.quote else text))
-            self.words = self.words or not text.isspace()
-
-    def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
-        """Report an attempt if another one of its formats begins here; one right behind itself
-        is the same one twice.
-        """
-        start, between = window.offset, window.offset - self.start - len(self.token.text)
-        if not self.tagged or self.calls != len(collector.calls):
-            return
-        if between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip():
-            return
-        kin = {form.name for each in token.formats for form in (each, *each.also)}
-        if not kin.isdisjoint(form.name for form in (self.format, *self.format.also)):
-            _unreadable(
-                collector, f"between {self.token.text!r} and {token.text!r}", self.start, start
-            )
-            self.tagged = False
-
-    def closed(self, collector: Collector, closer: str, end: int, *, named: bool = False) -> None:
-        """Report an attempt if what its closer ends at `end` looks like one.
-
-        `named`: it is the name of a tool, and no more.
-        """
-        looks = self.body or named or not (self.words or self.inline)
-        if looks and self.calls == len(collector.calls):
-            _unreadable(collector, f"between {self.token.text!r} and {closer!r}", self.start, end)
-
-
-@dataclass(slots=True)
-class Region:
-    """The stretch of text between the markers that a format writes around all of its calls.
-
-    `start` is where its opener `text` begins, `body` whether anything like a call was in it, and
-    `first` the first character in it that is no white space.
-    """
-
-    start: int
-    text: str
-    body: bool
-    first: str = ""
-
-    def add(self, text: str) -> None:
-        """Take in more of the text in there."""
-        self.first = self.first or text.lstrip()[:1]
-        self.body = self.body or bool(_BODY.search(text))
-
-    def closed(self, collector: Collector, closer: str, end: int) -> None:
-        """Report an attempt if its closer ends at `end` and nothing in there could be read."""
-        if self.body:
-            self._broken(collector, f"between {self.text!r} and {closer!r}", end)
-
-    def unclosed(self, collector: Collector, end: int) -> None:
-        """Report an attempt if the text ends there and went on with anything but words."""
-        if self.first and self.first in _BEGINNINGS:
-            self._broken(collector, f"behind {self.text!r}", end)
-
-    def empty(self, collector: Collector) -> bool:
-        """Whether neither a call nor a diagnosis has come since it began."""
-        return not collector.has_said(self.start)
-
-    def _broken(self, collector: Collector, where: str, end: int) -> None:
-        if collector.last == "content" and self.empty(collector):
-            _unreadable(collector, where, self.start, end)
-
-
-def _unreadable(collector: Collector, where: str, start: int, end: int) -> None:
-    collector.diagnose("invalid-json", f"nothing readable {where}", start, end)
-    collector.attempt(start)
-
-
-# --- closers -------------------------------------------------------------------------------------
-
-_WORDS = re.compile(r"[\w.-]++")
-_IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
-_IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Match the name key and the arguments key of a call written as JSON."""
-
-
-class Ending(NamedTuple):
-    """What calls of a format end with before their closer, and what is somewhere before that."""
-
-    texts: tuple[str, ...]
-    inside: re.Pattern[str]
-
-
-_LAST: Mapping[type[Word], Ending] = {
-    CallObject: Ending(("}", "]"), _IN_OBJECT),
-    Arguments: Ending(("}", "]"), _IN_OBJECT),
-    PythonCalls: Ending((")", "]"), _IN_CALL),
-    Elements: Ending((">",), re.compile(r"<\w")),
-}
-"""By the last word in front of the closer; arguments one by one end with their last tag."""
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
-
-    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
-    """
-    endings, body = _endings(token), before.rstrip()
-    likely = (ending.inside for ending in endings if body.endswith(ending.texts))
-    if any(_is_in(body, inside, token, tools) for inside in likely):
-        return True
-    return bool(endings) and ends_in_tool(body, tools)
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word is the name of a tool."""
-    return _any_tool(_WORDS.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether a call is in there: an object with keys or strings, or tags of arguments.
-
-    Tags may be farther away than can be seen. An object in quotes is none, which shows in its last
-    line; one in an element that has the closer's name is one only if it names a tool or has the
-    keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < KEPT
-    if inside not in (_IN_OBJECT, _IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)
-
-
-@lru_cache(maxsize=512)
-def _endings(token: Token) -> tuple[Ending, ...]:
-    """Return how the calls end that this closer may end."""
-    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-    return tuple(map(_ending, token.formats if closes else ()))
-
-
-def _ending(form: Format) -> Ending:
-    """Return how a call of this format ends: what is right before its closer, and what is in it."""
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
-    last, inside = words[-1], _IN_OBJECT
-    if row := next((word for word in words if isinstance(word, Many)), None):
-        fixed = [word for word in row.words if isinstance(word, Literal)]
-        inside = re.compile(re.escape(fixed[0].text))
-        last = fixed[-1] if last is row else last
-    if isinstance(last, Literal):
-        return Ending(tuple(filter(None, map(str.rstrip, last.spellings))), inside)
-    return _LAST.get(type(last), Ending((), inside))
-
+from .scanner import read_unit, scanner_of, unescaped
 
 # --- after all of a text -------------------------------------------------------------------------
 
@@ -293,15 +93,10 @@ def ends_like_call(text: str) -> bool:
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
     tries = iter(range(LOST_TRIES))
-    noted = sorted(note.span for note in collector.diagnoses if note.span)
-    ends = [*accumulate((span.end for span in noted), max)]
     for kind, start, end in collector.pieces:
-        if kind != "content" or not ends_like_call(text[max(start, end - LOST_ENDING) : end]):
-            continue
-        known = bisect_right(noted, (end, len(text)))
-        if not known or ends[known - 1] < start:
+        if kind == "content" and ends_like_call(text[max(start, end - LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
-            if found is not None:
+            if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][:SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
@@ -433,25 +228,25 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
     """
     if any(note.code == "too-many-markers" for note in collector.diagnoses):
         return  # the diagnosis says already that the text was not read to its end
-    view = Unescaped(text[: collector.answered])
-    if not any(name in view.text for name in tools):
+    view, place = unescaped(text[: collector.answered])
+    if not any(name in view for name in tools):
         return
     if finder is not everything() and (other := _other(text, finder, tools)):
         _report_attempt(collector, text, *other)
         return
     mention, noted = None, bool(collector.diagnoses)
     content = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
-    for start, stop in _named(view.text, tools):
-        at = view.place(start)
+    for start, stop in _named(view, tools):
+        at = place(start)
         if not any(a <= at < b for a, b in content):
             continue
-        attempt = _attempt(view.text, start, stop)
+        attempt = _attempt(view, start, stop)
         if attempt is None:
-            mention = mention or (at, view.place(stop))
+            mention = mention or (at, place(stop))
             continue
-        span = view.place(attempt[0]), view.place(attempt[1])
+        span = place(attempt[0]), place(attempt[1])
         if not collector.has_diagnosis(*span):
-            unit = read_unit(everything().units, view.text[slice(*attempt)], 0, tools, "standard")
+            unit = read_unit(everything().units, view[slice(*attempt)], 0, tools, "standard")
             form = unit[0].calls[0].format if unit and unit[0].calls else None
             _report_attempt(collector, text, form, *span)
             return
@@ -477,9 +272,7 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
     None if that is one which was read already, at a level that allowed less.
     """
-    from .reader import Pass  # noqa: PLC0415 - the reader calls this, and is called for a second reading
-
-    calls = Pass(everything(), tools, "standard", text).collected(len(text)).calls
+    calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
     formats = [form.name for form in (*finder.formats, *finder.wholes)]
     if not calls or calls[0].format in formats:
         return None

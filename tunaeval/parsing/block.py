@@ -17,9 +17,8 @@ from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
 from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
 from tunaeval.window import Reading, T, Window
 
-from .collect import Collector
+from .collect import Collector, LiveCall, LiveObject
 from .judge import Objects, Verdict, judge, object_at, refusal
-from .live import LiveCall, LiveObject
 
 # --- small readings: white space, fixed texts, bounded patterns -----------------------------------
 

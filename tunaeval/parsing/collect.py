@@ -1,32 +1,336 @@
-"""What has been read so far: pieces that tile the text, calls, diagnoses; and the result of it.
+"""What has been read so far, and what a stream reports of it.
 
-Pieces are offsets into the whole text, so nothing is copied until the end.
+Pieces are offsets into the whole text, so nothing is copied until the end. A call is started as
+soon as its name is known, its arguments are reported as they grow, and it is finished or dropped.
+What was reported is compared with the call that came out: the pieces of a finished call concatenate
+to its arguments, whatever repairing and fitting did to them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
-from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, MAX_ECHOED, MAX_TEXT
-from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
-from tunaeval.types import Diagnosis, ParseResult, Span, ToolCall, Tools, cheap, outcome_of
+import orjson
+
+from tunaeval.grammar import Trim
+from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, MAX_ECHOED, STARTED_NAME
+from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable, fit
+from tunaeval.types import (
+    ARGUMENTS_KEYS,
+    NAME_KEYS,
+    Diagnosis,
+    JsonValue,
+    ParseResult,
+    Span,
+    ToolCall,
+    Tools,
+    cheap,
+    outcome_of,
+)
 from tunaeval.window import Reading
 
-from .judge import Verdict
-from .live import Event, LiveCall, LiveObject, event
+from .judge import Verdict, line_end
+
+EventKind: TypeAlias = Literal[
+    "content",
+    "reasoning",
+    "markup",
+    "call_started",
+    "arguments",
+    "call_finished",
+    "call_dropped",
+    "reclassified",
+    "diagnosis",
+]
+
+TILES: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "call_finished"})
+"""The kinds whose spans tile the text: every character lies in exactly one of them."""
+
+TEXTS: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "reclassified"})
+"""The kinds that carry the text of their span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that became certain.
+
+    - "content", "reasoning", "markup": `text` at `span`.
+    - "call_started": call number `index` of tool `name` begins, as soon as the name is known.
+    - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
+      the whole, with the values as they are after repair and fitting.
+    - "call_finished": `call`, at `span`.
+    - "call_dropped": what was started is no call after all (a broken end, a repair that the level
+      does not allow); the number will be used again.
+    - "reclassified": what was in `span` turned out to be reasoning; calls in it are taken back.
+    - "diagnosis": `diagnosis`.
+
+    Examples:
+        >>> reader = tunaeval.stream("hermes")
+        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
+        >>> [event.kind for event in events]
+        ['call_started', 'markup', 'arguments', 'call_finished', 'markup']
+    """
+
+    kind: EventKind
+    span: Span
+    text: str = ""
+    index: int | None = None
+    name: str | None = None
+    call: ToolCall | None = None
+    diagnosis: Diagnosis | None = None
+
+
+_new_event = cheap(Event)
+
+
+def event(kind: EventKind, start: int, end: int, text: str = "", **more: Any) -> Event:
+    """Make an event at a span at half of the cost: streams make one for each chunk."""
+    return _new_event(kind, Span(start, end), text, **more)
+
+
+class LiveCall:
+    """Reports the call with number `index`, which begins at offset `start`, as events.
+
+    Nothing is reported of a call to a tool that is not among `tools`.
+    """
+
+    def __init__(self, events: list[Event], index: int, start: int, tools: Tools | None) -> None:
+        self.started = False
+        self._events = events
+        self._index = index
+        self._start = start
+        self._tools = tools
+        self._name = ""
+        self.schema: Mapping[str, JsonValue] = {}
+        self._sent: list[str] = []
+
+    def start(self, name: str) -> None:
+        """Report that the call begins, now that its name is known."""
+        if self.started or (self._tools is not None and name not in self._tools):
+            return
+        self.started, self._name = True, name
+        self.schema = self._tools[name].parameters if self._tools else {}
+        self._report("call_started")
+
+    def grow(self, text: str) -> None:
+        """Report the next piece of the arguments, as JSON text without the last bracket."""
+        if self.started and text:
+            self._sent.append(text)
+            self._report("arguments", text)
+
+    def whole(self, key: str, value: JsonValue) -> None:
+        """Report a whole argument at once."""
+        self.grow(self.member(arguments_text(key)) + arguments_text(value))
+
+    def member(self, key: str) -> str:
+        """Return what comes before the value of an argument; `key` is JSON."""
+        return f"{',' if self._sent else '{'}{key}:"
+
+    def finish(self, call: ToolCall) -> None:
+        """Report the rest of the arguments and the whole call.
+
+        Where what was reported cannot be continued to this call, it is dropped and begins again.
+        """
+        rest = self._rest(call) if self.started and self._name == call.name else None
+        if rest is None:
+            self.drop()
+            self._name, self._sent = call.name, []
+            self._report("call_started")
+            rest = arguments_text(call.arguments)
+        self._report("arguments", rest)
+        start, end = call.span or (self._start, self._start)
+        self._events.append(
+            event("call_finished", start, end, index=self._index, name=call.name, call=call)
+        )
+
+    def drop(self) -> None:
+        """Report that what was started is no call."""
+        if self.started:
+            self._report("call_dropped")
+        self.started = False
+
+    def _report(self, kind: EventKind, text: str = "") -> None:
+        start = self._start
+        self._events.append(event(kind, start, start, text, index=self._index, name=self._name))
+
+    def _rest(self, call: ToolCall) -> str | None:
+        """Return what has to follow the reported pieces; None if they are not this call's."""
+        whole = arguments_text(call.arguments)
+        if not self._sent:
+            return whole
+        reported = loaded("".join(self._sent) + "}")
+        return "}" if arguments_text(reported) == whole else None
+
+
+class LiveText:
+    """Reports an argument that is bare text while it grows.
+
+    `trim` says which characters around the text are not part of the value.
+    """
+
+    def __init__(self, call: LiveCall, key: str, trim: Trim) -> None:
+        self._call = call
+        self._opening = call.member(arguments_text(key)) + '"'
+        self._trim = trim
+        self._held = self._line_end = ""
+
+    def grow(self, text: str) -> None:
+        """Report more of the text, but keep back what may turn out to be trimmed from its end."""
+        text = self._held + text
+        if self._trim == "space":
+            text = text.lstrip() if self._opening else text
+            kept = text.rstrip()
+        elif self._trim == "no":
+            kept = text
+        elif not self._line_end and text in ("", "\r"):
+            kept = ""
+        else:
+            if not self._line_end:
+                self._line_end = line_end(text)
+                text = text.removeprefix(self._line_end)
+            kept = text.removesuffix(self._line_end).removesuffix(self._line_end[:-1])
+        self._held = text[len(kept) :]
+        self._report(kept)
+
+    def _report(self, kept: str) -> None:
+        if kept:
+            self._call.grow(self._opening + arguments_text(kept)[1:-1])
+            self._opening = ""
+
+    def end(self) -> None:
+        """Report the end of the text."""
+        if self._trim != "space":
+            self._report(self._held.removesuffix(self._line_end) if self._line_end else self._held)
+        self._call.grow(self._opening + '"')
+
+
+_DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+
+class LiveObject:
+    """Reports a call while its JSON is read, by looking at the reader's draft now and then.
+
+    A draft is a list of pieces. A string that grows begins and ends with a quote that is a piece of
+    its own, and a short one may be one piece; a key is one with its colon; so is every bracket.
+
+    `depth` is that of the arguments' members: 1 when the object is the arguments, 2 when it also
+    has the name. `keys` are the keys of name and arguments; None when the only key is the name.
+    A call whose name comes behind its arguments is reported when it is finished.
+    """
+
+    def __init__(
+        self,
+        call: LiveCall,
+        pieces: list[str],
+        *,
+        depth: int,
+        keys: tuple[str, str] | None = None,
+        marked: bool = True,
+    ) -> None:
+        self._call, self._pieces = call, pieces
+        self._depth, self._keys, self._marked = depth, keys, marked
+        self._seen = self._open = 0
+        self._in_string = self._is_name = False
+        self._inside = depth == 1
+        self._name = self._key = ""
+        self._value: list[str] = []
+        """The pieces of the present member's value, but for those that were reported."""
+        self._grows: bool | None = None
+        """Whether the present argument is reported while it grows; None before its value."""
+
+    def update(self) -> None:
+        """Report what has become certain since the last time."""
+        news = self._pieces[self._seen :]
+        self._seen += len(news)
+        for piece in news:
+            self._take(piece)
+        if self._grows:
+            self._report()
+
+    def _take(self, piece: str) -> None:
+        """Take the next piece: a member's key, part of its value, or a bracket around members."""
+        outside, change = not self._in_string, 0
+        if piece == '"':
+            self._in_string = outside
+        elif outside:
+            change = _DEPTH.get(piece, 0)
+            self._open += change
+        depth = self._open - self._depth
+        if outside and depth <= 0 and piece[-1:] == ":":
+            self._end()
+            self._begin(piece[:-1].removeprefix(","), outer=depth < 0)
+        elif depth < 0 and change < 0:
+            self._end()
+        else:
+            self._add(piece)
+
+    def _begin(self, key: str, *, outer: bool) -> None:
+        """Begin a member: an argument, or, of the `outer` object, the name, arguments, or others.
+
+        Without markers around it, an object is only a call if it has arguments, too.
+        """
+        if not outer:
+            self._key = key if self._inside else ""
+            return
+        name, (name_key, arguments_key) = _key(key), self._keys or ("", "")
+        self._is_name = self._keys is not None and (name == name_key or name in NAME_KEYS)
+        self._inside = not self._is_name and (
+            self._keys is None or name == arguments_key or name in ARGUMENTS_KEYS
+        )
+        if self._inside:
+            self._start(name if self._keys is None else self._name)
+
+    def _add(self, piece: str) -> None:
+        """Add a piece to the present member's value."""
+        if self._key and self._grows is None:
+            self._grows = self._call.started and self._is_kept(text=piece[:1] == '"')
+            self._value = [self._call.member(self._key)] if self._grows else []
+        self._value.append(piece)
+        if self._is_name and piece[-1:] == '"' and not self._in_string:
+            name = loaded("".join(self._value))
+            self._name = name if isinstance(name, str) else ""
+            if self._marked:
+                self._start(self._name)
+
+    def _start(self, name: str) -> None:
+        if name and len(name) <= STARTED_NAME:
+            self._call.start(name)
+
+    def _is_kept(self, *, text: bool) -> bool:
+        """Whether the present argument's value (a text?) stays as it is written."""
+        properties = self._call.schema.get("properties")
+        schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
+        return not schema or (
+            text and isinstance(schema, Mapping) and schema.get("type") == "string"
+        )
+
+    def _end(self) -> None:
+        """End the present member; an argument that did not grow is reported as the schema wants."""
+        if self._key and not self._grows and self._call.started:
+            key, value = _key(self._key), loaded("".join(self._value))
+            fitted = fit({key: value}, self._call.schema).value
+            value = fitted.get(key, value) if isinstance(fitted, dict) else value
+            self._value = [self._call.member(self._key), arguments_text(value)]
+        if self._key:
+            self._report()
+        self._key, self._value, self._grows, self._is_name = "", [], None, False
+
+    def _report(self) -> None:
+        self._call.grow("".join(self._value))
+        self._value.clear()
+
 
 new_result = cheap(ParseResult)
 
 JOINTS = re.compile(r"[\s;]*+")
 """What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
 
-
-_NOWHERE: Mapping[bool, int] = MappingProxyType({})
+Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
 
 class Collector:
@@ -35,13 +339,9 @@ class Collector:
     `events` is None where no stream reports them.
     """
 
-    __slots__ = (
-        "_attempted", "_blank", "_diagnoses", "_settled", "_started", "answered", "bare", "calls",
-        "events", "full", "has_reasoning", "live", "pieces", "truncated",
-    )  # fmt: skip
-
     def __init__(self, *, listened: bool) -> None:
-        self.pieces = Tiling()
+        self._kinds: list[Kind] = []
+        self._ends = array("q")
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
         self.live: LiveObject | None = None
@@ -56,36 +356,44 @@ class Collector:
         self._blank: tuple[int, int] | None = None
         self._diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
-        self._attempted: Mapping[bool, int] = _NOWHERE
+        self.attempts: dict[bool, int] = {}
         """Where the first attempt began that was cut off, and the first that was not."""
         self._settled = 0
 
     @property
+    def pieces(self) -> Iterator[tuple[Kind, int, int]]:
+        """Each piece's kind, start and end."""
+        return zip(self._kinds, [0, *self._ends], self._ends, strict=False)
+
+    @property
     def end(self) -> int:
         """Up to where the text is accounted for."""
-        return self.pieces.end
+        return self._ends[-1] if self._ends else 0
 
     @property
     def last(self) -> Kind | None:
         """What the last piece was."""
-        kinds = self.pieces.kinds
-        return kinds[-1] if kinds else None
+        return self._kinds[-1] if self._kinds else None
+
+    @property
+    def last_start(self) -> int:
+        """Where the last piece begins."""
+        return self._ends[-2] if len(self._ends) > 1 else 0
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         return tuple(self._diagnoses)
 
-    def may_be_blank(self, text: str) -> bool:
-        """Whether this is white space behind anything but content; or what joins bare calls."""
-        kinds = self.pieces.kinds
-        last = kinds[-1] if kinds else None
-        if last == "content":
-            return False
-        return text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
+    def text(self, text: str, start: int, end: int) -> None:
+        """Text between blocks is content, but white space behind anything else has to wait.
 
-    def blank(self, start: int, end: int) -> None:
-        """White space that is content if more content follows and markup if anything else does."""
-        self._blank = (self._blank[0] if self._blank else start, end)
+        So has what joins bare calls: it is content if more content follows, else markup.
+        """
+        blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
+        if self.last == "content" or not blank:
+            self.piece("content", start, end)
+        elif start < end:
+            self._blank = (self._blank[0] if self._blank else start, end)
 
     def settle_blank(self, kind: Kind) -> None:
         if self._blank:
@@ -99,12 +407,11 @@ class Collector:
             return
         if self._blank:
             self.settle_blank("content" if kind == "content" else "markup")
-        kinds, ends = self.pieces.kinds, self.pieces.ends
-        if kind != "call" and kinds and kinds[-1] == kind:
-            ends[-1] = end
+        if kind != "call" and self.last == kind:
+            self._ends[-1] = end
         else:
-            kinds.append(kind)
-            ends.append(end)
+            self._kinds.append(kind)
+            self._ends.append(end)
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
@@ -152,16 +459,14 @@ class Collector:
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
         """Note the diagnoses of an object, and whether it tried to be a call and is none."""
-        if len(self._diagnoses) < MAX_DIAGNOSES:
-            for diagnosis in verdict.diagnoses(span):
-                self.note(diagnosis)
+        for diagnosis in verdict.diagnoses(span):
+            self.note(diagnosis)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
-        if len(self._diagnoses) < MAX_DIAGNOSES:
-            self.note(Diagnosis(code, message, Span(start, end)))
+        self.note(Diagnosis(code, message, Span(start, end)))
 
     def note(self, diagnosis: Diagnosis) -> None:
         """The same for a diagnosis that has a span."""
@@ -175,11 +480,15 @@ class Collector:
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
+    def has_call(self, start: int) -> bool:
+        """Whether a call begins at `start` or behind it."""
+        span = self.calls[-1].span if self.calls else None
+        return span is not None and span.start >= start
+
     def has_said(self, start: int) -> bool:
-        """Whether there was a call, or anything to say of one, behind `start`."""
-        last = [self.calls[-1].span] if self.calls else []
-        last += [self._diagnoses[-1].span] if self._diagnoses else []
-        return any(span and span.start >= start for span in last)
+        """Whether a call, or a diagnosis, begins at `start` or behind it."""
+        span = self._diagnoses[-1].span if self._diagnoses else None
+        return self.has_call(start) or (span is not None and span.start >= start)
 
     def has_diagnosis(self, start: int, end: int) -> bool:
         """Whether a diagnosis concerns some of the text between two offsets."""
@@ -191,29 +500,23 @@ class Collector:
         self.full = len(self.calls) + waiting >= MAX_CALLS
         return self.full
 
-    def too_long(self, length: int) -> None:
-        """What is behind `MAX_TEXT` characters of so many is content."""
-        message = f"only the first {MAX_TEXT} characters were looked at"
-        self.diagnose("too-long", message, MAX_TEXT, length)
-        self.piece("content", MAX_TEXT, length)
-
     def attempt(self, start: int, *, cut: bool = False) -> None:
         """Something tried to be a call and is none; `cut` when the text ended inside it."""
-        if self._attempted.get(cut, start + 1) <= start:
-            return
-        self._attempted = {**self._attempted, cut: start}
+        self.attempts[cut] = min(start, self.attempts.get(cut, start))
         self.truncated = self.truncated or cut
 
     def adopt(self, found: Collector, place: Callable[[int], int]) -> None:
         """Take over what another collector has read; `place` says where its offsets are here."""
         for note in found.diagnoses:
-            span = note.span
-            moved = span and _moved(span, place)
-            self.note(note if moved == span else replace(note, span=moved))
+            self.note(replace(note, span=_moved(note.span, place)))
         calls = iter(found.calls)
         for kind, _, end in found.pieces:
             if kind == "call":
-                self.call(_call_moved(next(calls), place))
+                call = next(calls)
+                if (moved := _moved(call.span, place)) != call.span:
+                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                    call = replace(call, span=moved, repairs=repairs)
+                self.call(call)
             else:
                 self.piece(kind, self.end, place(end))
         for cut, start in found.attempts.items():
@@ -227,11 +530,6 @@ class Collector:
             return False
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]
         return all((call.name, call.arguments) in made for call in self.calls)
-
-    @property
-    def attempts(self) -> Mapping[bool, int]:
-        """Where the first attempt began that was cut off (True), and the first that was not."""
-        return self._attempted
 
     def reclassify(self, start: int, marker: int = 0) -> None:
         """All since `start` was reasoning, behind a marker of so many characters.
@@ -256,95 +554,66 @@ class Collector:
         came since the last time, as `start` never lies before the end of that: a text full of
         reasoning would take the square of its length otherwise.
         """
-        self.pieces.cut(start)
+        self.uncover(start)
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
         settled, diagnoses = self._settled, self._diagnoses
         diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)
-        self._attempted = {cut: at for cut, at in self._attempted.items() if at < start}
+        self.attempts = {cut: at for cut, at in self.attempts.items() if at < start}
+
+    def uncover(self, start: int) -> None:
+        """Take back all pieces behind `start`."""
+        kind = self.last
+        while self.end > start:
+            kind = self._kinds.pop()
+            self._ends.pop()
+        if kind and self.end < start:
+            self._kinds.append(kind)
+            self._ends.append(start)
 
     def result(self, text: str) -> ParseResult:
         """The whole, once `text` is complete."""
         return new_result(
             tuple(self.calls),
-            self.pieces.text_of("content", text),
-            self.pieces.text_of("reasoning", text) if self.has_reasoning else None,
+            self._text_of("content", text),
+            self._text_of("reasoning", text) if self.has_reasoning else None,
             tuple(self._diagnoses),
             self.truncated,
-            outcome_of(self.calls, attempted=bool(self._attempted), cut=True in self._attempted),
+            outcome_of(self.calls, attempted=bool(self.attempts), cut=True in self.attempts),
         )
 
-
-def _call_moved(call: ToolCall, place: Callable[[int], int]) -> ToolCall:
-    """The call where it is here; itself if that is the same place."""
-    span = call.span and _moved(call.span, place)
-    if span == call.span:
-        return call
-    repairs = tuple(
-        replace(each, span=each.span and _moved(each.span, place)) for each in call.repairs
-    )
-    return replace(call, span=span, repairs=repairs)
-
-
-def _moved(span: Span, place: Callable[[int], int]) -> Span:
-    return Span(place(span.start), place(span.end))
-
-
-Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
-
-
-class Tiling:
-    """The tiles so far: `kinds`, and where each ends."""
-
-    __slots__ = ("ends", "kinds")
-
-    def __init__(self) -> None:
-        self.kinds: list[Kind] = []
-        self.ends = array("q")
-
-    def __iter__(self) -> Iterator[tuple[Kind, int, int]]:
-        """Each tile's kind, start and end."""
-        start, last = 0, len(self.kinds) - 1
-        for at, (kind, end) in enumerate(zip(self.kinds, self.ends, strict=True)):
-            if kind == "call" or at == last or self.kinds[at + 1] != kind:
-                yield kind, start, end
-                start = end
-
-    def text_of(self, kind: Kind, text: str) -> str:
+    def _text_of(self, kind: Kind, text: str) -> str:
         """All of `text` that is of this kind."""
-        if len(self.kinds) == 1:
-            return text if self.kinds[0] == kind else ""
-        ends = self.ends
-        found = [
-            text[ends[at - 1] if at else 0 : ends[at]]
-            for at, each in enumerate(self.kinds)
-            if each == kind
-        ]
-        return found[0] if len(found) == 1 else "".join(found)
+        if self._kinds == [kind]:
+            return text
+        return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
 
-    @property
-    def end(self) -> int:
-        """Up to where the text is covered."""
-        return self.ends[-1] if self.ends else 0
 
-    @property
-    def begins(self) -> int:
-        """Where the last tile begins."""
-        return self.ends[-2] if len(self.ends) > 1 else 0
+def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
+    return span and Span(place(span.start), place(span.end))
 
-    @property
-    def last(self) -> Kind | None:
-        """What the last tile is."""
-        return self.kinds[-1] if self.kinds else None
 
-    def cut(self, start: int) -> None:
-        """Take back all that was covered behind `start`."""
-        kind = self.last
-        while self.end > start:
-            kind = self.kinds.pop()
-            self.ends.pop()
-        if kind and self.end < start:
-            self.kinds.append(kind)
-            self.ends.append(start)
+def _key(text: str) -> str:
+    """Return the key that is written as JSON."""
+    return str(json.loads(text)) if "\\" in text else text[1:-1]
+
+
+def arguments_text(value: JsonValue) -> str:
+    """Return a value as JSON text, with integers of any size and lone surrogates as they are.
+
+    Two surrogates side by side, escaped, would be read as one character.
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(value, ensure_ascii=False)
+
+
+def loaded(text: str) -> JsonValue:
+    """Return the value of a JSON text, integers of any size included; None if it has none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

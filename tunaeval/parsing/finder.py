@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from tunaeval.types import Tools
     from tunaeval.window import Window
 
-    from .units import Unit
+    from .scanner import Unit
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
@@ -463,7 +463,7 @@ class Finder:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """How units begin that are calls of one of `wholes` alone."""
-        from .units import unit_of  # noqa: PLC0415 - imports the readers of blocks
+        from .scanner import unit_of  # noqa: PLC0415 - imports this module
 
         return tuple(map(unit_of, self.wholes))
 

@@ -90,13 +90,10 @@ def judge(
         return Verdict(None, (found,), form.marked)
     name: JsonValue = value.get(word.name)
     arguments: JsonValue = value.get(word.arguments)
-    if (
-        len(value) == 2 and type(name) is str and name and type(arguments) is dict
-        and "properties" not in arguments  # which may echo a schema
-        and not (read.repairs or read.notes or read.truncated or frame)
-        and (tools is None or fits(name, arguments, tools))
-    ):  # fmt: skip
-        return Verdict(new_call(name, arguments, None, form.name, span))
+    if len(value) == 2 and not (read.repairs or read.notes or read.truncated or frame):
+        call = sound_call(name, arguments, form.name, span, tools)
+        if call is not None:
+            return Verdict(call)
     id_ = value.get("id", value.get("tool_call_id"))
     value, keys, renamed = _renamed(value, word, span)
     name = value.get(keys[0] or "")
@@ -118,6 +115,20 @@ def judge(
         repairs, notes = (*repairs, *fitting), (*notes, *more)
     id_ = id_ if isinstance(id_, str) else None
     return Verdict(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
+
+
+def sound_call(
+    name: JsonValue, arguments: JsonValue, format_name: str, span: Span, tools: Tools | None
+) -> ToolCall | None:
+    """Return the call that is made of these without a word; None if anything is unusual.
+
+    Arguments with a key "properties" may be the echo of a schema.
+    """
+    if type(name) is not str or not name or type(arguments) is not dict:
+        return None
+    if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
+        return None
+    return new_call(name, arguments, None, format_name, span)
 
 
 def _fitted(

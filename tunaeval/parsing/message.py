@@ -38,8 +38,8 @@ from tunaeval.types import (
 from tunaeval.window import Window
 
 from .abstaining import widened, without_abstaining
+from .collect import Event, LiveCall, LiveObject, event
 from .judge import Verdict, judge
-from .live import Event, LiveCall, LiveObject, event
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL), checked=False)

@@ -1,12 +1,36 @@
-"""Whether a marker, or a bare object, is only quoted in inline code, or named in a sentence."""
+"""What a marker is that begins or ends no call: quoted, named in a sentence, or a broken attempt.
+
+All of it is decided by what is near, so that a stream decides as a whole text does.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
-from tunaeval.limits import KEPT, LIST_BEFORE
+from tunaeval.grammar import (
+    Arguments,
+    CallObject,
+    Elements,
+    Format,
+    Literal,
+    Many,
+    PythonCalls,
+    Space,
+    Word,
+)
+from tunaeval.limits import CALL_AHEAD, KEPT, LIST_BEFORE, WIDEST_GAP
 from tunaeval.types import Tools
 from tunaeval.window import Window
+
+if TYPE_CHECKING:
+    from .collect import Collector
+    from .finder import Token
+
+# --- in inline code, or in a sentence ------------------------------------------------------------
 
 FENCE = "```"
 """Of Markdown: what is in it may be code."""
@@ -22,13 +46,11 @@ IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
 
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
-
 _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
 """A word, an opener, one word between blanks, and a closer."""
 
 _BEFORE_WORDS = re.compile(r".?\w\Z|[\w*-] \Z", re.DOTALL).match
 """What is before an opener of words or signs in a sentence, or in an item of a list."""
-
 
 _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 
@@ -36,18 +58,6 @@ _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 def in_program(text: str, at: int) -> bool:
     """Whether what begins at an index is the first line of a string in a program."""
     return _in_string(text, max(0, at - LIST_BEFORE), at) is not None
-
-
-def in_sentence(window: Window, at: int) -> bool:
-    """Whether a word and a blank are right before this place in the window's text."""
-    before = window.text[max(0, at - 2) : max(0, at)]
-    return before[1:] == " " and (before[0].isalnum() or before[0] == "_")
-
-
-def quote_before(window: Window, at: int) -> str:
-    """The quotation mark right before this place in the window's text, if one is there."""
-    before = window.text[max(0, at - 1) : max(0, at)]
-    return before if before in ('"', "'") else ""
 
 
 def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
@@ -74,29 +84,23 @@ def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools
     return _NAMED(window.text[at - 2 : window.pos]) is not None
 
 
-def is_quote(window: Window) -> bool:
-    """Whether inline code begins right before the position."""
-    before = window.preceding(window.pos)
-    return before.endswith("`") and before != "``"
+def opens_code(line: str, *, whole: bool) -> bool | None:
+    """Whether inline code is open at the end of the present line, the last one in `line`.
 
-
-def closes_code(line: str, *, whole: bool) -> bool:
-    """Whether the tick that ends `line` closes inline code.
-
-    `whole`: all of the present line is there although nothing in `line` begins one.
+    None if its beginning is unknown. `whole`: nothing is missing although no line ends in there.
     """
     start = line.rfind("\n")
-    return (whole or start >= 0) and len(_TICK.findall(line, start + 1)) % 2 == 0
+    if start < 0 and not whole:
+        return None
+    return len(_TICK.findall(line, start + 1)) % 2 == 1
 
 
 def in_ticks(line: str) -> bool:
     """Whether the present line has opened inline code; of one too long to remember, not."""
-    if "`" not in line:
-        return False
-    start = line.rfind("\n")
-    known = start >= 0 or len(line) < KEPT
-    return known and len(_TICK.findall(line, start + 1)) % 2 == 1
+    return opens_code(line, whole=len(line) < KEPT) is True
 
+
+# --- ends of a turn, and later turns -------------------------------------------------------------
 
 END_TOKENS = (
     "<|im_end|>",
@@ -113,7 +117,9 @@ END_TOKENS = (
 )
 """Of chat templates: what a model ends its turn with, and servers mostly leave out."""
 
-_ENDS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s{{0,40}}+){{1,8}}+")
+_TOKEN = "|".join(map(re.escape, END_TOKENS))
+_ENDS = re.compile(rf"(?:(?:{_TOKEN})\s{{0,40}}+){{1,8}}+")
+_LAST_ENDS = re.compile(rf"(?:(?:{_TOKEN})\s*+){{1,8}}\Z")
 
 
 def ends_text(window: Window) -> int | None:
@@ -129,14 +135,8 @@ def ends_text(window: Window) -> int | None:
 
 def before_end_tokens(text: str) -> int:
     """Where the tokens begin that the text ends with, few of them; its length if there are none."""
-    end = len(text)
-    for _ in range(8):
-        bare = text[:end].rstrip()
-        token = next((token for token in END_TOKENS if bare.endswith(token)), "")
-        if not token:
-            break
-        end = len(bare) - len(token)
-    return end
+    found = _LAST_ENDS.search(text)
+    return found.start() if found else len(text)
 
 
 LINES = (
@@ -188,5 +188,154 @@ _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
 begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Search the first later turn."""
 
-
 ELLIPSES = ("...", "…")
+
+# --- markers without a call ----------------------------------------------------------------------
+
+_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
+"""Prose between two tags that it names has none of these."""
+
+_BEGINNINGS = ("<", "{", "[", "(")
+"""What a call, its tag or a list of calls begins with."""
+
+
+@dataclass(slots=True)
+class Unread:
+    """A marker that no call followed: an opener, or one that is around calls.
+
+    It begins at offset `start`, and means nothing unless what is `behind` it, up to its closer,
+    looks as if a call was meant. `form` is the format whose opener it is, None around calls.
+    `likely`: it begins its line, and a tag is right behind it if it is an opener. `inline`: it is
+    in a sentence, which may name its closer, too. `quote` is the sign that it is behind, which then
+    ends a quote of it.
+    """
+
+    start: int
+    token: Token
+    form: Format | None
+    likely: bool
+    inline: bool
+    quote: str = ""
+    behind: str = ""
+
+    def add(self, text: str) -> None:
+        """Take in more of the text behind it, as far as a call may reach."""
+        if len(self.behind) < CALL_AHEAD:
+            self.behind += text[:CALL_AHEAD]
+
+    def closed(self, collector: Collector, closer: Token, end: int, tools: Tools | None) -> None:
+        """Report an attempt if what its closer ends at `end` looks like one."""
+        text = self.behind.replace(self.quote, "") if self.quote else self.behind
+        named = bool(text.strip()) or self.inline
+        if self.likely or _BODY.search(text) or ends_in_tool(text, tools) or not named:
+            self._report(collector, f"between {self.token.text!r} and {closer.text!r}", end)
+
+    def unclosed(self, collector: Collector, end: int) -> None:
+        """Report an attempt if nothing closes it up to `end`, and anything but words is behind."""
+        if self.behind.lstrip().startswith(_BEGINNINGS):
+            self._report(collector, f"behind {self.token.text!r}", end)
+
+    def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
+        """Report an attempt if another opener of its format begins here.
+
+        One right behind itself is the same one twice.
+        """
+        between = window.offset - self.start - len(self.token.text)
+        twice = between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip()
+        own = (self.form,) if self.form else ()
+        if self.likely and not twice and _names(token.formats) & _names(own):
+            where = f"between {self.token.text!r} and {token.text!r}"
+            self._report(collector, where, window.offset)
+            self.likely = False
+
+    def _report(self, collector: Collector, where: str, end: int) -> None:
+        """Report that nothing could be read; around calls only if nothing else is known there."""
+        known = collector.has_call if self.form else collector.has_said
+        if collector.last == "content" and not known(self.start):
+            collector.diagnose("invalid-json", f"nothing readable {where}", self.start, end)
+            collector.attempt(self.start)
+
+
+def _names(forms: Iterable[Format]) -> set[str]:
+    """The names of formats, and of those that are read together with them."""
+    return {each.name for form in forms for each in (form, *form.also)}
+
+
+_WORDS = re.compile(r"[\w.-]++")
+_IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
+_IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Match the name key and the arguments key of a call written as JSON."""
+
+
+_Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
+"""What calls of a format end with before their closer, and what is somewhere before that."""
+
+_LAST: Mapping[type[Word], _Ending] = {
+    CallObject: (("}", "]"), _IN_OBJECT),
+    Arguments: (("}", "]"), _IN_OBJECT),
+    PythonCalls: ((")", "]"), _IN_CALL),
+    Elements: ((">",), re.compile(r"<\w")),
+}
+"""By the last word in front of the closer; arguments one by one end with their last tag."""
+
+
+def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
+    """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
+
+    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
+    """
+    endings, body = _endings(token), before.rstrip()
+    if any(
+        body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
+    ):
+        return True
+    return bool(endings) and ends_in_tool(body, tools)
+
+
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
+    """Whether the last word is the name of a tool."""
+    return _any_tool(_WORDS.findall(text)[-1:], tools)
+
+
+def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
+    return tools is not None and any(word in tools for word in words)
+
+
+def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
+    """Whether a call is in there: an object with keys or strings, or tags of arguments.
+
+    Tags may be farther away than can be seen. An object in quotes is none, which shows in its last
+    line; one in an element that has the closer's name is one only if it names a tool or has the
+    keys of a call.
+    """
+    found, whole = inside.search(body) is not None, len(body) < KEPT
+    if inside not in (_IN_OBJECT, _IN_CALL):
+        return found or not whole
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
+        return False
+    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
+    if f"{element} " not in body and f"{element}>" not in body:
+        return True
+    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)
+
+
+@lru_cache(maxsize=512)
+def _endings(token: Token) -> tuple[_Ending, ...]:
+    """Return how the calls end that this closer may end."""
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    return tuple(map(_ending, token.formats if closes else ()))
+
+
+def _ending(form: Format) -> _Ending:
+    """Return how a call of this format ends: what is right before its closer, and what is in it."""
+    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    last, inside = words[-1], _IN_OBJECT
+    if row := next((word for word in words if isinstance(word, Many)), None):
+        fixed = [word for word in row.words if isinstance(word, Literal)]
+        inside = re.compile(re.escape(fixed[0].text))
+        last = fixed[-1] if last is row else last
+    if isinstance(last, Literal):
+        return tuple(filter(None, map(str.rstrip, last.spellings))), inside
+    return _LAST.get(type(last), ((), inside))

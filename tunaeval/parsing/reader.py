@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+import orjson
+
 from tunaeval.errors import UsageError
-from tunaeval.grammar import Format
-from tunaeval.limits import MAX_TEXT
+from tunaeval.grammar import Format, Literal, Space
+from tunaeval.limits import MAX_DIGITS, MAX_FAST, MAX_TEXT
+from tunaeval.repair import ATOMS, nothing_hidden
 from tunaeval.sse import Delta, Lines, delta_in
 from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import LEVELS, Diagnosis, JsonValue, Level, ParseResult, Tools
+from tunaeval.types import LEVELS, Diagnosis, JsonObject, JsonValue, Level, ParseResult, Span, Tools
 from tunaeval.wanted import refusal, wanted_name
-from tunaeval.window import Window
 
 from .abstaining import Withheld, names_of, widened, without_abstaining
-from .alone import TextReader, nothing, text_reader
 from .audit import audit
-from .collect import Collector, Kind, Tiling
+from .collect import TEXTS, Collector, Event, Kind, new_result
 from .finder import Finder, finder_of
-from .judge import Objects
-from .live import TEXTS, Event
+from .judge import Objects, sound_call
 from .message import Deltas
-from .scanner import Scanner
+from .scanner import Scanner, scanner_of
 
 AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
@@ -49,48 +49,18 @@ def known_tools(tools: AnyTools) -> Tools | None:
     return tools if tools is None or type(tools) is Tools else to_tools(tools)
 
 
-class Pass:
-    """One reading of a text: the scanner over a window, and what it has collected.
+def read_whole(
+    finder: Finder, tools: Tools | None, level: Level, text: str, objects: Objects | None = None
+) -> tuple[ParseResult, Collector]:
+    """Read a whole text by one pass over it; return its result and what was collected."""
+    scanner = scanner_of(finder, tools, level, text, objects=objects)
+    return _result(scanner, finder, tools, text), scanner.collector
 
-    `text` is all of the text, or None if it arrives piece by piece in the window. `objects` keeps
-    what was read of damaged objects, for another level.
-    """
 
-    def __init__(
-        self,
-        finder: Finder,
-        tools: Tools | None,
-        level: Level,
-        text: str | None = None,
-        *,
-        objects: Objects | None = None,
-    ) -> None:
-        self.window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
-        self.collector = Collector(listened=text is None)
-        self._finder, self._tools = finder, tools
-        self.scan = Scanner(
-            finder.with_tools(tools, text),
-            self.window,
-            self.collector,
-            tools=tools,
-            level=level,
-            objects=objects,
-        ).run()
-
-    def collected(self, length: int) -> Collector:
-        """Read to the end; `length` is that of the text, all of which is in the window."""
-        self.window.final = True
-        for _ in self.scan:  # pragma: no cover - a final window is never waited for
-            raise AssertionError("the engine asked for more than the whole text")
-        if length > MAX_TEXT:
-            self.collector.too_long(length)
-        return self.collector
-
-    def result(self, text: str) -> ParseResult:
-        """Read to the end of the text, and return the result."""
-        collector = self.collected(len(text))
-        audit(collector, self._finder, text, self._tools)
-        return collector.result(text)
+def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) -> ParseResult:
+    collector = scanner.collected(len(text))
+    audit(collector, finder, text, tools)
+    return collector.result(text)
 
 
 class Reader:
@@ -130,7 +100,7 @@ class Reader:
         """Reads a text that is one block of the first format as that is written."""
         first = self.formats[0]
         begins = first.opener is not None and self._finder.begins(first.opener.text, first)
-        return text_reader(first) if begins else nothing
+        return _sound_block(first) if begins else _no_block
 
     def parse(
         self,
@@ -152,14 +122,14 @@ class Reader:
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
         found = self._at_once(text, tools)
-        return found or Pass(self._finder, tools, level, text, objects=objects).result(text)
+        return found or read_whole(self._finder, tools, level, text, objects)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
-    ) -> tuple[ParseResult, Tiling]:
+    ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
         """Read a whole text, and return what each stretch of it is, too."""
-        reading = Pass(self._finder, tools, level, text)
-        return reading.result(text), reading.collector.pieces
+        result, collector = read_whole(self._finder, tools, level, text)
+        return result, collector.pieces
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, each damaged object once.
@@ -189,6 +159,66 @@ class Reader:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
         return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
+
+
+TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
+"""Reads a whole text, or answers None."""
+
+
+def _sound_block(form: Format) -> TextReader:
+    """Make the reader of texts that are one sound JSON call of a format, and nothing else.
+
+    The white space in the block is that of the `Space` words, and no argument holds others. What is
+    between its fixed ends is decoded at once, and if it is one sound object, it ends where any
+    reader would see it end.
+    """
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
+        return _no_block
+    at, fixed = form.words.index(word), [each for each in form.words if each is not word]
+    texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
+    if len(texts) < len(fixed):
+        return _no_block
+    beginning, ending = "".join(texts[:at]) + "{", "}" + "".join(texts[at:])
+    first, behind = len(beginning) - 1, len(ending) - 1
+
+    def read(text: str, tools: Tools | None) -> ParseResult | None:
+        last = len(text) - behind
+        if not text.startswith(beginning) or text.find(ending, first) + 1 != last:
+            return None
+        piece = text[first:last]
+        try:
+            value = orjson.loads(piece) if len(piece) <= MAX_FAST else {}
+            name, arguments = value[word.name], value[word.arguments]
+        except (orjson.JSONDecodeError, KeyError):
+            return None
+        call = sound_call(name, arguments, form.name, Span(first, last), tools)
+        if call is None or len(value) != 2:
+            return None
+        outer = word.name, word.arguments, name
+        if _is_plain(arguments, piece) or nothing_hidden(arguments, piece, outer):
+            return new_result((call,), outcome="calls")
+        return None
+
+    return read
+
+
+def _is_plain(arguments: JsonObject, piece: str) -> bool:
+    """Whether a call's text has only the quotes of its keys and strings, no escapes, no list.
+
+    To look for what is hidden in it costs as much as to decode it, and mostly there is nothing.
+    """
+    unseen = piece.count('"') - 6 - 2 * len(arguments)
+    for each in arguments.values():
+        if type(each) is str:
+            unseen -= 2
+        elif type(each) not in ATOMS:
+            return False
+    return not unseen and "\\" not in piece and len(piece) <= MAX_DIGITS
+
+
+def _no_block(*_: object) -> None:
+    """Answer None, as no text is one block of such a format."""
 
 
 @lru_cache(maxsize=256)
@@ -226,9 +256,8 @@ class Stream:
         self._level: Level = level
         self._deltas: Deltas | None = None
         self._lines: Lines | None = None
-        self._pass = Pass(finder, tools, level)
-        self._collector = self._pass.collector
-        self._feed, self._scan = self._pass.window.feed, self._pass.scan
+        self._finder, self._scanner = finder, scanner_of(finder, tools, level)
+        self._collector = self._scanner.collector
         self._chunks: list[str] = []
         self._starts: list[int] = []
         self._length = 0
@@ -275,7 +304,8 @@ class Stream:
                 self._take_deltas(self._lines.end())
             if self._deltas and (half := self._deltas.rest(self._length)):
                 self._take(half)
-            result = self._pass.result("".join(self._chunks))
+            text = "".join(self._chunks)
+            result = _result(self._scanner, self._finder, self._tools, text)
             result = without_abstaining(result, self._abstain)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
@@ -298,8 +328,10 @@ class Stream:
         self._starts.append(start)
         self._length = start + len(chunk)
         if chunk and start < MAX_TEXT:
-            self._feed(chunk if self._length <= MAX_TEXT else chunk[: MAX_TEXT - start])
-            next(self._scan)
+            self._scanner.window.feed(
+                chunk if self._length <= MAX_TEXT else chunk[: MAX_TEXT - start]
+            )
+            next(self._scanner.reading)
 
     def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
         for delta in found:

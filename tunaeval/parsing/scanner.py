@@ -1,24 +1,39 @@
-"""The engine: one pass over a text, whole or arriving, for any set of formats.
+r"""The engine: one pass over a text, whole or arriving, for any set of formats.
 
 Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
 passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
 look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
 is before it reasoning, as templates open reasoning without the model writing it.
+
+A unit is a whole reply, or what is in a code fence, that is calls and nothing else. Nothing marks
+such calls (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so what is no unit is
+read as any text is. Models that write Markdown escape each underscore (`get\_price`): a unit in
+which one is escaped is read without the backslashes, and offsets are those of the text as it is.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import replace
+from typing import ClassVar, TypeAlias
 
 from tunaeval.grammar import Channel, Format
-from tunaeval.limits import KEPT, MARGIN, MAX_CALLS, MAX_FENCES_IN_VAIN, MAX_VAIN
-from tunaeval.types import Level, Tools
-from tunaeval.window import Reading, Window
+from tunaeval.limits import (
+    KEPT,
+    MARGIN,
+    MAX_CALLS,
+    MAX_FENCES_IN_VAIN,
+    MAX_TEXT,
+    MAX_VAIN,
+    UNIT_AHEAD,
+)
+from tunaeval.repair import repair_of
+from tunaeval.types import Level, Repair, Span, Tools
+from tunaeval.window import Reading, Window, read_all
 
-from .audit import Mention, Region, ends_call, ends_in_tool
-from .block import Setting, another
+from .block import Begun, Setting, another
 from .collect import Collector
 from .finder import Choice, Finder, Token, chosen, closers_of, header_at, nearest, undecided
 from .judge import Objects
@@ -30,19 +45,27 @@ from .quoting import (
     LINE_START,
     LINES,
     OPENS_FENCE,
+    Unread,
     before_end_tokens,
     begins_turn,
-    closes_code,
+    ends_call,
     ends_text,
     in_program,
-    in_sentence,
     in_ticks,
-    is_quote,
-    quote_before,
+    opens_code,
 )
-from .routing import Late, is_cut, only_calls, repair_of, think, think_until, unclosed
+from .routing import (
+    Late,
+    is_cut,
+    only_calls,
+    think,
+    think_until,
+    unclosed,
+)
+from .routing import (
+    repair_of as late_repair,
+)
 from .tagged import TaggedBlock
-from .units import begins_unit, gather, read_unit
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
 """What ends a fence: three ticks; at a line's start if nothing but a language is behind the first.
@@ -58,7 +81,25 @@ _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
 _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 """A fence whose language may go on in what follows."""
 
-_IN_A_SENTENCE = re.compile(r"\w[ \t]*+\Z")
+_IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
+
+
+def scanner_of(
+    finder: Finder,
+    tools: Tools | None,
+    level: Level,
+    text: str | None = None,
+    *,
+    objects: Objects | None = None,
+) -> Scanner:
+    """Return what reads a text, or, if it is None, one that arrives in the scanner's window.
+
+    `objects` keeps what was read of damaged objects, for another level.
+    """
+    window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+    collector = Collector(listened=text is None)
+    setting = Setting(window, collector, tools, level, objects)
+    return Scanner(finder.with_tools(tools, text), setting)
 
 
 class Scanner:
@@ -70,45 +111,46 @@ class Scanner:
     be read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
     missing, and may come behind text. `_in_code`: a code fence is open; `_code_thinks`: reasoning
     was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
-    white space still belongs to the reasoning before it. `_thought_at` is where a reasoning marker
-    of `_thought_marker` characters was passed over as content, `_line_at` since where the present
-    line counts. `_vain` counts markers that gave no call, and `_fenced_vain` the characters of
-    fences that began as calls and were none. `_over`: what follows is not read.
-    `_inside`: the text is the end of reasoning that is never closed.
+    white space still belongs to the reasoning before it. `_thought` is a reasoning marker that was
+    passed over as content, `_line_at` since where the present line counts. `_vain` counts markers
+    that gave no call, and `_fenced_vain` the characters of fences that began as calls and were
+    none. `_over`: what follows is not read. `inside`: the text is the end of reasoning that is
+    never closed.
     """
 
-    def __init__(
-        self,
-        finder: Finder,
-        window: Window,
-        collector: Collector,
-        *,
-        tools: Tools | None,
-        level: Level,
-        objects: Objects | None = None,
-    ) -> None:
-        self._finder = finder
-        self._window = window
-        self._collector = collector
-        self._setting = Setting(window, collector, tools, level, objects)
-        self._may_be_unit = bool(finder.wholes) and (tools is not None or not finder.wants_tools)
+    def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
+        self.window, self.collector = setting.window, setting.collector
+        self._finder, self._setting, self._inside = finder, setting, inside
+        self._may_be_unit = bool(finder.wholes) and (
+            setting.tools is not None or not finder.wants_tools
+        )
         """Whether calls may be all of a reply or of a fence: only by the names of tools."""
         self._channel: Channel | None = None
         self._announced: int | None = None
-        self._region: Region | None = None
-        self._mention: Mention | None = None
+        self._region: Unread | None = None
+        self._mention: Unread | None = None
         self._refused: Token | None = None
         self._left_open: Format | None = None
-        self._thought_at: int | None = None
-        self._thought_marker = self._line_at = self._vain = self._fenced_vain = 0
+        self._thought: Span | None = None
+        self._line_at = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
-        self._over = self._inside = False
+        self._over = False
+        self.reading = self._run()
 
-    def run(self) -> Reading[None]:
+    def collected(self, length: int) -> Collector:
+        """Read to the end; `length` is that of the text, all of which is in the window."""
+        self.window.final = True
+        read_all(self.window.text, self.reading)
+        if length > MAX_TEXT:
+            message = f"only the first {MAX_TEXT} characters were looked at"
+            self.collector.diagnose("too-long", message, MAX_TEXT, length)
+            self.collector.piece("content", MAX_TEXT, length)
+        return self.collector
+
+    def _run(self) -> Reading[None]:
         """Collect everything."""
-        window, collector, finder = self._window, self._collector, self._finder
-        if finder.prompted and not window.offset:
-            yield from self._prompted()
+        window, collector, finder = self.window, self.collector, self._finder
+        yield from self._prompted()
         yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
         while not (collector.full or self._over):
@@ -122,7 +164,7 @@ class Scanner:
                 yield
                 continue
             token, calls = finder.token(hit), len(collector.calls)
-            reading = _HANDLERS[token.kind](self, token)
+            reading = self._HANDLERS[token.kind](self, token)
             if reading is not None:
                 yield from reading
             if len(collector.calls) == calls:
@@ -138,8 +180,9 @@ class Scanner:
 
     def _prompted(self) -> Reading[None]:
         """Read the rest of what the prompt began, at the beginning of the text."""
-        window, prompted = self._window, self._finder.prompted
-        assert prompted is not None  # noqa: S101 - its caller has looked
+        window, prompted = self.window, self._finder.prompted
+        if prompted is None or window.offset:
+            return
         while not window.final and prompted.undecided(window.text):
             yield
         if not prompted.found(window.text):
@@ -153,9 +196,9 @@ class Scanner:
         """Count a marker that gave no call; behind too many of them all is content."""
         self._vain += 1
         if self._vain == MAX_VAIN and not self._over:
-            at, self._over = self._window.offset, True
+            at, self._over = self.window.offset, True
             message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
-            self._collector.diagnose("too-many-markers", message, at, at)
+            self.collector.diagnose("too-many-markers", message, at, at)
 
     # --- units -----------------------------------------------------------------------------------
 
@@ -163,7 +206,7 @@ class Scanner:
         """Read the rest of the text, if it is calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, units, tools = self._window, self._finder.units, self._setting.tools
+        window, units, tools = self.window, self._finder.units, self._setting.tools
         while (begins := begins_unit(units, window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
@@ -176,15 +219,23 @@ class Scanner:
 
     def _takes_unit(self, stop: int) -> bool:
         """Read the window's text up to an index, if it is calls and nothing else."""
-        window, collector = self._window, self._collector
+        window = self.window
         text = window.text[window.pos : stop]
-        tools, level = self._setting.tools, self._setting.level
-        found = read_unit(self._finder.units, text, window.offset, tools, level)
-        if found is None:
-            return False
-        collector.adopt(found[0], found[1].place)
-        self._go_on(collector.end - window.base if collector.full else stop, bare=True)
-        return True
+        setting, units = self._setting, self._finder.units
+        found = read_unit(units, text, window.offset, setting.tools, setting.level)
+        if found is not None:
+            self._adopt(*found, stop, bare=True)
+        return found is not None
+
+    def _adopt(
+        self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
+    ) -> None:
+        """Take over the calls of a unit that ends at index `stop`, and go on behind them."""
+        window, collector = self.window, self.collector
+        collector.adopt(found, place)
+        window.pos = collector.end - window.base if collector.full else stop
+        self._announced = self._refused = self._left_open = None
+        self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
         """A code fence where only units are read."""
@@ -196,21 +247,20 @@ class Scanner:
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
         """A code fence: calls and nothing else, or what its token is the opener of, or code."""
-        window, units, tools = self._window, self._finder.units, self._setting.tools
-        in_vain = self._fenced_vain > MAX_FENCES_IN_VAIN
-        while True:
+        window, units, tools = self.window, self._finder.units, self._setting.tools
+        body, begins = window.pos, None
+        while begins is None and self._fenced_vain <= MAX_FENCES_IN_VAIN:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
-            near = not window.final and (
-                len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
-            )
-            begins = None if near else begins_unit(units, window, body, tools, fenced=True)
-            if begins is not None or in_vain:
-                break
-            yield
-        if begins and not in_vain:
-            window.pos, size = body, body - window.pos
-            closing = _CLOSING_LINE if "\n" in window.text[body - size : body] else _CLOSING
+            near = len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
+            if window.final or not near:
+                begins = begins_unit(units, window, body, tools, fenced=True)
+            if begins is None:
+                yield
+        if begins:
+            size = body - window.pos
+            closing = _CLOSING_LINE if "\n" in window.text[window.pos : body] else _CLOSING
+            window.pos = body
             yield from gather(window, closing)
             window.pos -= size
             if self._is_fenced_unit(size, closing):
@@ -223,7 +273,7 @@ class Scanner:
 
     def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence that opens with so many characters, if it holds calls and nothing else."""
-        window, collector, start = self._window, self._collector, self._window.offset
+        window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
@@ -239,30 +289,24 @@ class Scanner:
             self._pass_text(end)
             return True
         collector.piece("markup", start, start + size)
-        collector.adopt(found[0], found[1].place)
-        if collector.full:  # the rest of the fence is content
-            self._go_on(collector.end - window.base, bare=False)
-            return True
-        self._go_on(stop, bare=False)
-        self._in_code = closer is None
-        if closer:
-            self._pass_markup(len(FENCE))
+        self._adopt(*found, stop, bare=False)
+        if not collector.full:  # else the rest of the fence is content
+            self._in_code = closer is None
+            self._pass_markup(len(FENCE) if closer else 0)
         return True
 
     # --- openers ---------------------------------------------------------------------------------
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
-        if self._collector.is_full():
+        if self.collector.is_full():
             return None
-        window, quoted = self._window, False
-        fence = token.text == FENCE
+        window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
             self._pass_as_text(FENCE)
             return None
-        if self._quote_open or window.text[window.pos - 1 : window.pos] == "`":
-            quoted = not fence and self._is_quoted()
+        quoted = not fence and self._is_quoted()
         # A bare object has no marker that would announce it, so it may be only part of some code.
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
@@ -271,26 +315,23 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """A bare object: a call only outside of code and of what was refused before."""
+        """A bare object: a call only outside of code and of what was refused before.
+
+        The inside of a bare object that was refused is over where a line starts.
+        """
+        behind_line = self.window.preceding(self.window.pos).endswith("\n")
+        refused = self._refused and not (self._refused.kind == "bare" and behind_line)
         code = self._in_code and self._announced is None
-        if not self._collector.is_full() and (
-            code or (self._refused and not self._is_past_refusal())
-        ):
+        if (code or refused) and not self.collector.is_full():
             self._pass_as_text("{")
             return None
         return self._open(token)
-
-    def _is_past_refusal(self) -> bool:
-        """Whether the inside of what was refused is behind us: its closer, or a line's start."""
-        bare = self._refused is not None and self._refused.kind == "bare"
-        return bare and self._window.preceding(self._window.pos).endswith("\n")
 
     def _ends_mention(self, token: Token) -> bool:
         """Whether a fence ends what was mentioned or refused before it, and begins nothing."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
-            mention.closed(self._collector, text, self._window.offset + len(text))
-            self._mention = None
+            self._close_mention(mention, token)
         elif not (self._refused and text in closers_of(self._refused.formats)):
             return False
         elif self._refused.text == FENCE:
@@ -300,7 +341,7 @@ class Scanner:
 
     def _chosen(self, token: Token, *, quoted: bool) -> Reading[None]:
         """Read the block of the format whose opener this is, once enough of the text is there."""
-        window = self._window
+        window = self.window
         choice = chosen(token, window.text, window.pos + len(token.text))
         while undecided(token, window, choice):
             yield
@@ -312,7 +353,7 @@ class Scanner:
 
         In prose it is the first one's.
         """
-        window = self._window
+        window = self.window
         if choice is None:
             if token.around:
                 self._around(token)
@@ -325,7 +366,7 @@ class Scanner:
             return
         doubtful, start = self._is_doubtful(choice), window.offset
         if self._mention:
-            self._mention.interrupted(self._collector, token, window)
+            self._mention.interrupted(self.collector, token, window)
         window.pos += len(token.text)
         yield from self._read(token, choice.form, start, quoted=quoted, doubtful=doubtful)
 
@@ -339,14 +380,6 @@ class Scanner:
         if choice.wordy:
             return not LINE_START.search(self._line)
         return _IN_A_SENTENCE.search(self._line) is not None
-
-    def _go_on(self, end: int, *, bare: bool) -> None:
-        """Go on behind calls that end there."""
-        window = self._window
-        window.pos = end
-        self._announced = self._refused = self._left_open = None
-        self._line_at = window.base + end
-        self._collector.bare = bare
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
@@ -375,11 +408,11 @@ class Scanner:
         block.doubtful = doubtful
         yield from block.read()
         while block.had_body and not (block.closed or block.failed):
-            if not (yield from another(form, self._window)) or self._collector.is_full():
+            if not (yield from another(form, self.window)) or self.collector.is_full():
                 break
-            block = self._block(form, self._window.offset, quoted=quoted, name=None)
+            block = self._block(form, self.window.offset, quoted=quoted, name=None)
             yield from block.read()
-        self._collector.bare, self._line_at = form.opener is None, self._window.offset
+        self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
             self._left_open = None if block.closed or block.failed else form
@@ -390,25 +423,30 @@ class Scanner:
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
         """An opener at offset `start` that nothing like a call followed, up to the position."""
-        collector, window = self._collector, self._window
+        collector, window = self.collector, self.window
         collector.piece("content", max(start, collector.end), window.offset)
         if token.text == FENCE:
             self._in_code = True
         elif not quoted:
             at = start - window.base
-            inline = in_sentence(window, at) and "\n" not in window.text[at : window.pos]
+            before = window.text[max(0, at - 2) : max(0, at)]
+            inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
-            self._mention = Mention(
-                start, token, form, len(collector.calls), tagged=tagged, inline=inline,
-                quote=quote_before(window, at),
-            )  # fmt: skip
+            quote = before[-1:] if before.endswith(("'", '"')) else ""
+            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
+
+    def _close_mention(self, mention: Unread, closer: Token) -> None:
+        """The closer of a mention is here."""
+        end = self.window.offset + len(closer.text)
+        mention.closed(self.collector, closer, end, self._setting.tools)
+        self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
         """Whether an opener at an index begins a line, and is a whole tag or another follows.
 
         The position is behind what was read of it.
         """
-        window = self._window
+        window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False
         if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
@@ -421,12 +459,10 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """A closer that no block read: of a mention, of something refused, or one too many."""
-        collector, mention, text = self._collector, self._mention, token.text
+        collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
-            named = ends_in_tool(self._content_before(), self._setting.tools)
-            mention.closed(collector, text, self._window.offset + len(text), named=named)
-            self._mention = None
+            self._close_mention(mention, token)
         self._refused = None
         if collector.last == "content" and self._left_open in token.formats:
             self._left_open = None
@@ -444,42 +480,43 @@ class Scanner:
 
     def _ends_broken(self, token: Token) -> bool:
         """Whether it ends what looks like a call, although nothing begins one; if so, report it."""
-        collector, tools = self._collector, self._setting.tools
+        collector, tools = self.collector, self._setting.tools
         if collector.last != "content" or not ends_call(token, self._content_before(), tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
-        in_region = self._region is not None and self._region.empty(collector)  # it reports itself
-        if quoted or in_region or collector.has_said(collector.pieces.begins):
+        region = self._region  # it reports itself
+        if region and not collector.has_said(region.start):
+            return False
+        if quoted or collector.has_said(collector.last_start):
             return False
         self._diagnose_stray(token)
-        collector.attempt(self._window.offset)
+        collector.attempt(self.window.offset)
         return True
 
     def _wraps(self, token: Token) -> bool:
         """Whether it is what ends the call before it where that is written with an opener."""
-        last = self._collector.calls[-1].format
-        return any(
-            form.closer is not None and token.text in form.closer.spellings
-            for form in self._finder.formats
-            if any(bare.name == last for bare in form.also)
-        )
+        last = self.collector.calls[-1].format
+        wrapping = (f for f in self._finder.formats if any(bare.name == last for bare in f.also))
+        return any(token.text in closers_of((form,)) for form in wrapping)
 
     def _diagnose_stray(self, token: Token) -> None:
-        start, message = self._window.offset, f"{token.text!r} closes nothing"
-        self._collector.diagnose("stray-closer", message, start, start + len(token.text))
+        start, message = self.window.offset, f"{token.text!r} closes nothing"
+        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
         """What is around all calls of a format, if it is around any."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
-        start, region, regions = self._window.offset, self._region, self._finder.regions
+        start, region, regions = self.window.offset, self._region, self._finder.regions
         if token.text in regions:
             if region:
-                region.unclosed(self._collector, start)
-            self._region = Region(start, token.text, body=bool(LINE_START.search(self._line)))
-        elif region and token.text in regions[region.text]:
-            region.closed(self._collector, token.text, start + len(token.text))
+                region.unclosed(self.collector, start)
+            begins_line = bool(LINE_START.search(self._line))
+            self._region = Unread(start, token, None, likely=begins_line, inline=True)
+        elif region and token.text in regions[region.token.text]:
+            end, tools = start + len(token.text), self._setting.tools
+            region.closed(self.collector, token, end, tools)
             self._region = None
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
@@ -490,7 +527,7 @@ class Scanner:
         In a code fence it is code, but right behind the fence's ticks: those closed what was never
         opened, as they do in what models make up behind their answer.
         """
-        collector, text, start = self._collector, token.text, self._window.offset
+        collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
         is_code = self._in_code and not self._content_before()[-MARGIN:].rstrip().endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
@@ -505,7 +542,7 @@ class Scanner:
         """A token that ends a model's turn: markup where nothing follows it, else text."""
         struck = token.text == "</s>" and "<s>" in self._line
         if not (self._in_code or struck or self._is_quoted()):
-            while (size := ends_text(self._window)) is None:
+            while (size := ends_text(self.window)) is None:
                 yield
             if size:
                 self._pass_markup(size)
@@ -519,13 +556,13 @@ class Scanner:
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
-        window, start = self._window, self._window.offset
+        window, start = self.window, self.window.offset
         header, sure = header_at(window, token)
         while not sure:
             yield
             header, sure = header_at(window, token)
         if header is None:
-            cut = is_cut(window, self._collector, token, self._line)
+            cut = is_cut(window, self.collector, token, self._line)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
@@ -539,15 +576,15 @@ class Scanner:
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
         if self._channel == "reasoning":
-            yield from think(window, self._collector, self._finder)
+            yield from think(window, self.collector, self._finder)
             self._line_at, self._after_reasoning = window.offset, True
 
-    def _end_message(self, token: Token) -> None:
+    def _end(self, token: Token) -> None:
         """What ends a message; outside of all of them it is markup too."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
-            mention.body, self._mention = True, None
-            mention.closed(self._collector, token.text, self._window.offset + len(token.text))
+            mention.likely = True
+            self._close_mention(mention, token)
         self._ends_broken(token)
         self._around(token)
 
@@ -560,14 +597,14 @@ class Scanner:
             return self._think(token)
         if in_code:
             self._code_thinks = True
-        elif not self._is_quoted() and self._thought_at is None:
-            self._thought_at = self._window.offset
-            self._thought_marker = len(token.text)
+        elif not self._is_quoted() and self._thought is None:
+            start = self.window.offset
+            self._thought = Span(start, start + len(token.text))
         self._pass_as_text(token.text)
         return None
 
     def _think(self, token: Token) -> Reading[None]:
-        window, collector = self._window, self._collector
+        window, collector = self.window, self.collector
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
         self._pass_markup(len(token.text))
         late = yield from think_until(window, collector, self._finder, closer)
@@ -588,35 +625,29 @@ class Scanner:
         """
         if self._inside or self._setting.level == "strict":
             return False
-        repair = repair_of(token.reasoning, start)
-        return only_calls(late, self._collector, self._finder, self._read_inside, repair)
+        repair = late_repair(token.reasoning, start)
+        return only_calls(late, self.collector, self._finder, self._read_inside, repair)
 
     def _read_inside(self, window: Window, collector: Collector) -> None:
-        setting = self._setting
-        inner = Scanner(
-            self._finder, window, collector,
-            tools=setting.tools, level=setting.level, objects=setting.known,
-        )  # fmt: skip
-        inner._inside = True
-        for _ in inner.run():  # pragma: no cover - a final window is never waited for
-            raise AssertionError("the engine asked for more than the whole text")
+        setting = replace(self._setting, window=window, collector=collector)
+        read_all(window.text, Scanner(self._finder, setting, inside=True).reading)
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """A closer without its opener: all before it was reasoning, once.
 
         Behind its opener in a code fence it is code.
         """
-        collector = self._collector
+        collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
-        if self._code_thinks or quoted or (collector.has_reasoning and self._thought_at is None):
+        if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
             if not (self._code_thinks or quoted):
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
             return None
-        collector.reclassify(self._thought_at or 0, self._thought_marker)
-        self._thought_marker = 0
-        self._mention = self._refused = self._thought_at = self._region = None
+        start, end = self._thought or (0, 0)
+        collector.reclassify(start, end - start)
+        self._mention = self._refused = self._thought = self._region = None
         self._in_code = False
         self._pass_markup(len(token.text))
         self._after_reasoning = True
@@ -626,7 +657,7 @@ class Scanner:
 
     def _pass_text(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""
-        window, collector = self._window, self._collector
+        window, collector = self.window, self.collector
         start = window.pos
         if start >= end:
             return
@@ -643,34 +674,31 @@ class Scanner:
             self._region.add(text)
         if self._quote_open:
             self._quote_open = "`" not in text and "\n" not in text
-        if not collector.may_be_blank(text):
-            collector.piece("content", offset, window.base + end)
-        elif offset < window.base + end:
-            collector.blank(offset, window.base + end)
+        collector.text(text, offset, window.base + end)
 
     def _pass_as_text(self, text: str) -> None:
         """A marker that marks nothing."""
-        self._pass_text(self._window.pos + len(text))
+        self._pass_text(self.window.pos + len(text))
 
     def _pass_markup(self, size: int) -> None:
         """A marker, passed over; a new line begins, as far as content goes."""
-        start = self._window.offset
-        self._window.pos += size
+        start = self.window.offset
+        self.window.pos += size
         self._line_at = start + size
-        self._collector.piece("markup", start, self._line_at)
-        self._collector.bare = False
+        self.collector.piece("markup", start, self._line_at)
+        self.collector.bare = False
 
     @property
     def _line(self) -> str:
         """The end of the present line, and perhaps of those before it: `KEPT` characters."""
-        window = self._window
+        window = self.window
         start = max(self._line_at - window.base, window.pos - KEPT, 0)
         return window.text[start : window.pos]
 
     def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
-        window = self._window
-        start = max(self._collector.pieces.begins - window.base, window.pos - KEPT, 0)
+        window = self.window
+        start = max(self.collector.last_start - window.base, window.pos - KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
@@ -678,10 +706,11 @@ class Scanner:
 
         Of the tick right before only what began a line is certain.
         """
-        if not self._quote_open and is_quote(self._window):
+        before = self.window.preceding(self.window.pos)
+        if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
             whole = not self._line_at and len(line) < KEPT
-            self._quote_open = not closes_code(line, whole=whole)
+            self._quote_open = opens_code(line, whole=whole) is not False
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
@@ -691,17 +720,13 @@ class Scanner:
         """
         line = self._line
         fence = OPENS_FENCE.search(line)
-        begun = fence is not None and self._window.offset - len(line) + fence.start() == 0
+        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
         return fence is not None and (begun or bool(fence[1]))
 
     def _finish(self) -> None:
         """Report what the end of the text cuts off: code, calls that were announced, an opener."""
-        collector, finder, line, end = (
-            self._collector,
-            self._finder,
-            self._line,
-            self._window.offset,
-        )
+        collector, finder, line = self.collector, self._finder, self._line
+        end = self.window.offset
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
@@ -723,19 +748,181 @@ class Scanner:
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
 
+    _HANDLERS: ClassVar[dict[str, Callable[[Scanner, Token], Reading[None] | None]]] = {
+        "open": _open,
+        "bare": _bare,
+        "close": _close,
+        "around": _around,
+        "reasoning": _reasoning,
+        "end_reasoning": _end_reasoning,
+        "message": _message,
+        "end": _end,
+        "fence": _fence,
+        "turn": _turn,
+        "end_of_text": _end_of_text,
+    }
+    """What reads on at each kind of token."""
 
-_Handler: TypeAlias = Callable[[Scanner, Token], "Reading[None] | None"]
 
-_HANDLERS: dict[str, _Handler] = {
-    "open": Scanner._open,  # noqa: SLF001 - the scanner's own table
-    "bare": Scanner._bare,  # noqa: SLF001 - as above
-    "close": Scanner._close,  # noqa: SLF001 - as above
-    "around": Scanner._around,  # noqa: SLF001 - as above
-    "reasoning": Scanner._reasoning,  # noqa: SLF001 - as above
-    "end_reasoning": Scanner._end_reasoning,  # noqa: SLF001 - as above
-    "message": Scanner._message,  # noqa: SLF001 - as above
-    "end": Scanner._end_message,  # noqa: SLF001 - as above
-    "fence": Scanner._fence,  # noqa: SLF001 - as above
-    "turn": Scanner._turn,  # noqa: SLF001 - as above
-    "end_of_text": Scanner._end_of_text,  # noqa: SLF001 - as above
-}
+# --- units ---------------------------------------------------------------------------------------
+
+ESCAPED = "\\_"
+
+_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
+_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
+"""A plain list of calls, which other formats read."""
+
+_JOINTS = re.compile(r"[\s,;]*+")
+_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
+
+
+_At: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
+
+Unit: TypeAlias = tuple[Format, _At, _At]
+"""A format, what matches the start of its units, with the name of the first tool if that has to be
+a known one, and what matches a text that ends before that is decided.
+"""
+
+
+def unit_of(form: Format) -> Unit:
+    """Compile how the units of a format with `whole=True` begin."""
+    if form.python:
+        head = rf"""{_QUOTED}{_NAME}['"`]?\s{{0,24}}+\("""
+        part = rf"""{_QUOTED}(?:{_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
+    elif form.call:
+        keys = "|".join(map(re.escape, form.call.inside))
+        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        most = max(map(len, form.call.inside))
+        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
+        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+    else:
+        head = rf"\s{{0,64}}+(?P<name>{_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
+        part = rf"\s{{0,64}}+(?:{_NAME}(?:\\|\s{{0,32}}+))?\Z"
+    return form, re.compile(head).match, re.compile(part).match
+
+
+def begins_unit(
+    units: tuple[Unit, ...], window: Window, at: int, tools: Tools | None, *, fenced: bool
+) -> bool | None:
+    """Whether a unit may begin at an index of the window's text; None if more text could tell."""
+    text = window.text
+    for _, matches, may_begin in units:
+        found = matches(text, at)
+        if found is None:
+            if not window.final and may_begin(text, at):
+                return None
+            continue
+        name = found.groupdict().get("name")
+        if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
+            continue
+        if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + UNIT_AHEAD]:
+            return True
+        if not window.final and len(text) - at < UNIT_AHEAD:
+            return None
+    return False
+
+
+def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
+    """Wait until `end` has arrived, or all of the text; afterwards the window holds all of it.
+
+    Pieces are joined once, as a window that grows piece by piece would be copied for each of them.
+    """
+    if window.final:
+        return
+    before = window.text[max(0, window.pos - KEPT) : window.pos]
+    start, pieces = window.offset, [window.text[window.pos :]]
+    tail = pieces[0]
+    # From 1 on, as the first character of what is kept need not begin a line.
+    while not ((end and end.search(tail, 1)) or window.final):
+        window.pos = len(window.text)
+        yield
+        pieces.append(window.text[window.pos :])
+        tail = tail[-KEPT:] + pieces[-1]
+    window.text = before + "".join(pieces)
+    window.pos, window.base = len(before), start - len(before)
+
+
+def read_unit(
+    units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
+) -> tuple[Collector, Callable[[int], int]] | None:
+    """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
+
+    Where an underscore is escaped, it is read without escapes, and the collector's offsets are
+    those of that text; the function that is returned says where they are in the text as it is. A
+    backslash before an escape is a string's own, so nothing is taken away.
+    """
+    first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
+    if first >= 0 and "\\" + ESCAPED not in text:
+        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
+        frame = (repair_of("markdown-escape", message, span),)
+        text, place = unescaped(text, base)
+    for form, matches, _ in units:
+        head = matches(text, 0)
+        if head is None:
+            continue
+        collector, window = Collector(listened=False), Window(text, final=True)
+        window.base = base
+        setting = Setting(window, collector, tools, level)
+        if not _is_read(setting, form, head.end(), frame):
+            continue
+        if not collector.calls:  # nothing in it frames a call
+            collector.uncover(0)
+            collector.piece("content", base, base + len(text))
+        return collector, place
+    return None
+
+
+def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
+    """Whether the window's whole text is calls of this format; they are in the collector then.
+
+    What it begins with ends at index `head`, and `frame` are repairs of all calls.
+    """
+    window, collector = setting.window, setting.collector
+    if form.call:
+        window.pos = head
+        collector.piece("markup", window.base, window.offset)
+        if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
+            return collector.full
+        end = _ENDS_OBJECT.match(window.text, window.pos)
+        window.pos = end.end() if end else window.pos
+    elif form.python:
+        block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
+        whole = _is_block(block, frame) and window.pos == len(window.text)
+        return whole or collector.full
+    else:
+        while _pass_joints(setting) and not collector.full:
+            tagged = TaggedBlock(setting, form, window.offset, quoted=False)
+            if not _is_block(tagged, frame):
+                return False
+    collector.piece("markup", collector.end, window.offset)
+    return window.pos == len(window.text) or collector.full
+
+
+def _pass_joints(setting: Setting) -> bool:
+    """Pass over what is between calls; whether another one follows, which may be one too many."""
+    window, collector = setting.window, setting.collector
+    joint = _JOINTS.match(window.text, window.pos)
+    start, window.pos = window.offset, joint.end() if joint else window.pos
+    collector.piece("markup", start, window.offset)
+    follows = window.pos < len(window.text)
+    if follows:
+        collector.is_full()
+    return follows
+
+
+def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
+    block.frame = frame
+    read_all("", block.read())
+    return block.had_body and not block.failed
+
+
+def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
+    r"""Return a text without the backslashes of `\_`, and what places its offsets in the text."""
+    found = re.finditer(re.escape(ESCAPED), text)
+    removed = [one.start() - index for index, one in enumerate(found)]
+
+    def place(offset: int) -> int:
+        return offset + bisect_right(removed, offset - base - 1)
+
+    return text.replace(ESCAPED, "_"), place

@@ -54,9 +54,9 @@ from tunaeval.types import JsonObject, JsonValue, Repair, Span
 from tunaeval.window import Reading, Window
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
+from .collect import LiveCall, LiveText
 from .finder import SPACE, any_of, chain, row, start_of
 from .judge import Verdict, stays_text, trimmed, typed, unescaped
-from .live import LiveCall, LiveText
 from .markup import (
     Marks,
     Piece,

@@ -48,8 +48,8 @@ from tunaeval.types import (
     ToolSpec,
 )
 
+from .collect import arguments_text
 from .judge import as_json, escaped, typed
-from .live import arguments_text
 from .reader import reader_of
 from .tagged import TAG
 
