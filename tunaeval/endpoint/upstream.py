@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 
-import httpx
+import httpx2
 import orjson
 
 from tunaeval.clients import Heard, Server, error_words, read_key, read_usage
@@ -32,8 +32,8 @@ class Upstream:
 
     def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
         try:
-            url = httpx.URL(base_url)
-        except (httpx.InvalidURL, TypeError) as error:
+            url = httpx2.URL(base_url)
+        except (httpx2.InvalidURL, TypeError) as error:
             raise _no_address(base_url) from error
         if url.scheme not in {"http", "https"} or not url.host:
             raise _no_address(base_url)
