@@ -25,7 +25,7 @@ class Upstream:
     """Asks the server at `base_url`, always for a whole answer; a stream is made of it here.
 
     It is asked as every server is: the body is bounded, path and query of the address are kept,
-    certificates are those of `$SSL_CERT_FILE`, and no proxy is used. The key is that of the
+    proxies and certificates are those that the environment names. The key is that of the
     environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
     user and password in the address come before both. `model` replaces the model that is asked for.
     """
