@@ -188,8 +188,7 @@ def speaking_http2(authority: Authority, port: int) -> Iterator[list[str]]:
 
     async def app(scope: dict[str, str], receive: Callable[[], Awaitable[dict[str, object]]],
                   send: Callable[[dict[str, object]], Awaitable[None]]) -> None:  # fmt: skip
-        if scope["type"] != "http":
-            raise NotImplementedError
+        assert scope["type"] == "http", "hypercorn does without a lifespan"
         versions.append(scope["http_version"])
         while (await receive()).get("more_body"):
             pass
