@@ -7,7 +7,7 @@ One endpoint in a process of its own answers by a script: five calls, then an an
 task, which is read from the conversation. Each row runs as many episodes, so many in flight, in
 another process, so that CPU and memory are its own:
 
-- the bare loops send the same six requests with httpx or aiohttp, put the same results between
+- the bare loops send the same six requests with httpx2 or aiohttp, put the same results between
   them, and compare the last answer;
 - the harness runs them as tasks through `tunaeval.arun`: a workspace made, compared and removed
   for each, tools of a user's run, replies parsed, checks made, results logged, a report.
@@ -103,11 +103,11 @@ async def in_flight(post: Post, numbers: range, concurrency: int) -> int:
     return sum(await asyncio.gather(*(worker() for _ in range(concurrency))))
 
 
-async def bare_httpx(url: str, numbers: range, concurrency: int) -> int:
-    import httpx
+async def bare_httpx2(url: str, numbers: range, concurrency: int) -> int:
+    import httpx2
 
-    limits = httpx.Limits(max_connections=concurrency)
-    async with httpx.AsyncClient(limits=limits, trust_env=False, timeout=60) as client:
+    limits = httpx2.Limits(max_connections=concurrency)
+    async with httpx2.AsyncClient(limits=limits, trust_env=False, timeout=60) as client:
 
         async def post(body: dict[str, Any]) -> Any:
             return (await client.post(f"{url}/chat/completions", json=body)).json()
@@ -166,7 +166,7 @@ def written(numbers: range, directory: str) -> str:
 ROWS: dict[str, tuple[Callable[[str, range, int], Awaitable[int]], tuple[str, ...]]] = {
     HARNESS: (harness, ()),
     LEAST: (bare_aiohttp, ("aiohttp",)),
-    "httpx, bare loop": (bare_httpx, ()),
+    "httpx2, bare loop": (bare_httpx2, ()),
 }
 
 

@@ -8,7 +8,7 @@ each row in another, so that memory is its own; CPU is the asking process's alon
 a warm-up. Figures are medians over the rounds, in which the rows take turns. The harness runs so
 many generated scenarios through `tunaeval.arun`: prompts made, replies parsed and matched, results
 logged to a run directory, a report made. All rows send the same tools and system prompt. aiohttp
-and httpx-aiohttp take part when they are installed (`pip install 'tunaeval[bench]'`).
+takes part when it is installed (`pip install 'tunaeval[bench]'`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tunaeval.types.runs import Suite
 
 SERVER = Path(__file__).with_name("instant_server.py")
-HARNESS, LEAST = "tunaeval, whole harness", "aiohttp, bare loop"
+HARNESS, BARE, LEAST = "tunaeval, whole harness", "httpx2, bare loop", "aiohttp, bare loop"
 MOST_CPU_MS, MOST_TIMES, MOST_MB = 1.2, 2.7, 90.0
 
 Ask: TypeAlias = Callable[[], Awaitable[object]]
@@ -84,11 +84,11 @@ async def ours(address: str, concurrency: int) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def bare_httpx(address: str, concurrency: int) -> AsyncIterator[Ask]:
-    import httpx
+async def bare_httpx2(address: str, concurrency: int) -> AsyncIterator[Ask]:
+    import httpx2
 
-    limits = httpx.Limits(max_connections=concurrency)
-    async with httpx.AsyncClient(limits=limits, trust_env=False) as client:
+    limits = httpx2.Limits(max_connections=concurrency)
+    async with httpx2.AsyncClient(limits=limits, trust_env=False) as client:
 
         async def ask() -> Any:
             return (await client.post(f"{address}/chat/completions", json=PAYLOAD)).json()
@@ -108,41 +108,6 @@ async def bare_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
                 return await response.json()
 
         yield ask
-
-
-@asynccontextmanager
-async def httpx_over_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
-    import httpx
-    from httpx_aiohttp import AiohttpTransport
-
-    limits = httpx.Limits(max_connections=concurrency)
-    transport = AiohttpTransport(limits=limits)
-    async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
-
-        async def ask() -> Any:
-            return (await client.post(f"{address}/chat/completions", json=PAYLOAD)).json()
-
-        yield ask
-
-
-@asynccontextmanager
-async def ours_over_aiohttp(address: str, concurrency: int) -> AsyncIterator[Ask]:
-    import httpx
-    from httpx_aiohttp import AiohttpTransport
-
-    from tunaeval.clients import OpenAIClient
-    from tunaeval.types import Request
-
-    limits = httpx.Limits(max_connections=concurrency)
-    client = OpenAIClient(
-        base_url=address,
-        model="bench",
-        connections=concurrency,
-        transport=AiohttpTransport(limits=limits),
-    )
-    request = Request(messages=MESSAGES, tools=TOOLS)
-    yield lambda: client.complete(request)
-    await client.close()
 
 
 async def hammer(
@@ -221,9 +186,7 @@ def generated(scenarios: int) -> Suite:
 ROWS: dict[str, tuple[Callable[..., tuple[float, float]], tuple[str, ...]]] = {
     HARNESS: (harness, ()),
     "tunaeval, client alone": (over(ours), ()),
-    "tunaeval, client over aiohttp": (over(ours_over_aiohttp), ("httpx_aiohttp",)),
-    "httpx, one client": (over(bare_httpx), ()),
-    "httpx over aiohttp": (over(httpx_over_aiohttp), ("httpx_aiohttp",)),
+    BARE: (over(bare_httpx2), ("httpx2",)),
     LEAST: (over(bare_aiohttp), ("aiohttp",)),
 }
 

@@ -49,7 +49,7 @@ OPEN_MODULES = frozenset({
 the statistics, because they are public."""
 
 HOMES = {
-    "httpx": ("clients", "endpoint"),
+    "httpx2": ("clients", "endpoint"),
     "h11": ("clients", "endpoint"),
     "pytest": ("pytest_plugin",),
     "tenacity": ("clients", "tools"),
@@ -91,14 +91,14 @@ whatever else was imported, and needs no global that somebody else has to fill.
 
 PURE = {"limits", "window", "grammar", "formats", "parsing", "repair", "matching", "rewards"}
 IMPURE = frozenset({
-    "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx", "io",
+    "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx2", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",
     "selectors", "shutil", "signal", "socket", "socketserver", "ssl", "subprocess", "sys",
     "tempfile", "time", "urllib", "uuid", "warnings",
 })  # fmt: skip
 """Network, clock, disk, environment, chance, processes, logging: not in the `PURE` packages."""
 
-HEAVY = {"httpx", "pydantic", "tenacity", "hypothesis", "rich", "asyncio"}
+HEAVY = {"httpx2", "pydantic", "tenacity", "hypothesis", "rich", "asyncio"}
 
 _LATER = re.compile(r"(tunaeval(?:\.\w+)+):\w+")
 

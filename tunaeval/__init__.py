@@ -3,7 +3,7 @@
     result = tunaeval.parse(text, tools=tools)
     report = tunaeval.run(tunaeval.load_suite("smoke"))
 
-Nothing is imported until it is used: a parse loads neither httpx nor pydantic nor asyncio.
+Nothing is imported until it is used: a parse loads neither httpx2 nor pydantic nor asyncio.
 Importing this package reads no entry point, no environment variable and no file.
 """
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 TOOLS = [
     {
@@ -32,7 +32,7 @@ MOST_TURNS = 8
 def run(task: str, *, base_url: str, directory: Path, model: str = "small") -> str:
     """Do the task in the directory; the model's last words."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
-    with httpx.Client(base_url=base_url, timeout=60) as client:
+    with httpx2.Client(base_url=base_url, timeout=60) as client:
         for _ in range(MOST_TURNS):
             asked = {"model": model, "messages": messages, "tools": TOOLS}
             reply = client.post("chat/completions", json=asked)

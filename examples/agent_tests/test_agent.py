@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tunaeval import ModelEndpoint, ToolCall, expect
@@ -68,6 +68,6 @@ def test_a_server_that_fails_is_not_hidden(
     tunaeval_model: ModelEndpoint, tunaeval_workspace: Workspace
 ) -> None:
     tunaeval_workspace.write(BUG)
-    with pytest.raises(httpx.HTTPStatusError):
+    with pytest.raises(httpx2.HTTPStatusError):
         agent.run("Fix add().", base_url=tunaeval_model.url, directory=tunaeval_workspace.path)
     assert not tunaeval_workspace.changed

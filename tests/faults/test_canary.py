@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 
 import tunaeval
@@ -244,7 +244,7 @@ def test_no_canary_of_any_kind_is_in_a_cassette(
         address = upstream.url.replace("://", "://plain-canary-user:plain-canary-word@")
         with tunaeval.model_endpoint(upstream=address, cassette=cassette, record=True) as model:
             url = f"{model.url}/chat/completions"
-            assert httpx.post(url, json=asked, headers=SENT).status_code == 200
+            assert httpx2.post(url, json=asked, headers=SENT).status_code == 200
     logged.write_text(caplog.text)
     assert cassette.exists()
     assert leaks(tmp_path) == []

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import tunaeval
@@ -37,10 +37,10 @@ def texts(error: BaseException | None) -> Iterator[str]:
         error = error.__cause__ or error.__context__
 
 
-class Broken(httpx.AsyncBaseTransport):
+class Broken(httpx2.AsyncBaseTransport):
     """A transport with a defect that nobody foresees."""
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         raise RuntimeError(f"a defect at {request.url}")
 
 
@@ -133,7 +133,7 @@ def test_what_an_agent_sends_is_in_no_repr() -> None:
         loopback = Loopback(respond)
         await loopback.start()
         headers = {"authorization": f"Bearer {CANARY_KEY}", "x-goog-api-key": CANARY_KEY}
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False) as client:
             await client.post(f"http://127.0.0.1:{loopback.port}/", headers=headers)
         await loopback.stop()
         return seen[0]

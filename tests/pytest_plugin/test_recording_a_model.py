@@ -23,7 +23,7 @@ AGENT = '''
 import json
 from pathlib import Path
 
-import httpx
+import httpx2
 from tunaeval import ToolCall, expect
 
 ADD = {"type": "function", "function": {"name": "add", "description": "Add two numbers.",
@@ -37,7 +37,7 @@ def agent(url):
     while True:
         asked = {"model": "local", "messages": messages, "tools": [ADD], "temperature": 0,
                  "max_tokens": 48}
-        reply = httpx.post(f"{url}/chat/completions", json=asked, timeout=300).json()
+        reply = httpx2.post(f"{url}/chat/completions", json=asked, timeout=300).json()
         message = reply["choices"][0]["message"]
         messages.append(message)
         if not message.get("tool_calls") or len(messages) > 6:

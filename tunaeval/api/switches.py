@@ -57,7 +57,7 @@ class JudgeModel:
     environment: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
 
     async def complete(self, request: Request) -> Reply:
-        from tunaeval.clients import OpenAIClient  # noqa: PLC0415 - httpx, only when it is asked
+        from tunaeval.clients import OpenAIClient  # noqa: PLC0415 - httpx2, only when it is asked
 
         client = OpenAIClient(
             base_url=self.base_url,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from .network import add_network
+
 
 def add_client(group: argparse._ActionsContainer, *, otherwise: str) -> None:
     """`--client` and what clients are made with; `otherwise` is who is asked without a word."""
@@ -20,3 +22,4 @@ def add_client(group: argparse._ActionsContainer, *, otherwise: str) -> None:
         metavar="PATH|NAME",
         help="replies to replay: a recording (a file, or a packaged one by its name), or a run",
     )
+    add_network(group)

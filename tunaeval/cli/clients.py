@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from tunaeval.api import COMMAND, EMBEDDED, CommandClient, registries
 from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
@@ -19,6 +20,7 @@ from tunaeval.types import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
 
+from .network import NETWORK, headers_of
 from .output import Output
 
 # Options of the command line by the keyword of a client that takes them.
@@ -30,6 +32,7 @@ _OPTIONS = {
     "replies": "--recording",
     "rpm": "--rpm",
     "stream": "--stream",
+    **NETWORK,
 }
 _IN_FLIGHT = ("connections", "slots")
 """How clients call the number of requests that they carry at once."""
@@ -109,6 +112,7 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     if name.startswith(COMMAND):
+        _refuse_network(name, arguments)
         return CommandClient(
             name.removeprefix(COMMAND), upstream=arguments.base_url, model=arguments.model
         )
@@ -122,9 +126,30 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
         keys = [key for key, known in _OPTIONS.items() if known == option and key in takes]
         if not keys:
             raise UsageError(f"client {name!r} takes no {option}; leave it out")
-        options[keys[0]] = _replies(value) if keys[0] == "replies" else value
+        options[keys[0]] = _read(keys[0], value)
     options |= {key: concurrency for key in _IN_FLIGHT if key in takes}
     return made_client(maker, name, options)
+
+
+def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
+    """An agent's server is asked in the agent's own way, or by the environment's settings."""
+    for option in NETWORK.values():
+        if getattr(arguments, option[2:].replace("-", "_"), None) is not None:
+            raise UsageError(
+                f"client {name!r} takes no {option}; set $HTTPS_PROXY or $SSL_CERT_FILE, which the "
+                "model endpoint heeds, or leave it out"
+            )
+
+
+def _read(keyword: str, value: Any) -> JsonValue:
+    """An option's value as a client takes it."""
+    match keyword:
+        case "replies":
+            return _replies(value)
+        case "headers":
+            return headers_of(value)
+        case _:
+            return value
 
 
 def _keywords(maker: object) -> frozenset[str]:

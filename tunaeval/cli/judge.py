@@ -118,7 +118,7 @@ def _calibration(group: argparse._ArgumentGroup) -> None:
 def _judge_of(arguments: argparse.Namespace) -> Judge:
     from tunaeval.judging import USUAL, Judge, Shown  # noqa: PLC0415 - not for --help
 
-    from .clients import named_client  # noqa: PLC0415 - httpx, not for --help
+    from .clients import named_client  # noqa: PLC0415 - httpx2, not for --help
 
     return Judge(
         named_client(arguments, arguments.concurrency),

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from .running import run_suite  # noqa: PLC0415 - httpx and pydantic, not for --help
+    from .running import run_suite  # noqa: PLC0415 - httpx2 and pydantic, not for --help
 
     return run_suite(arguments, output)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+from tunaeval.clients import Network
 from tunaeval.errors import UsageError
 from tunaeval.showing import counted, visible
 from tunaeval.types import JsonObject, JsonValue
@@ -18,7 +19,7 @@ _LOST = "says finish_reason 'tool_calls' and sends no call"
 """What the error of a scenario says whose reply announced calls and had none."""
 
 
-def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
+def checked(info: RunInfo, client: Client, output: Output, network: Network) -> RunInfo:
     """The run's words with the verdict of the quick check on its server.
 
     Raises UsageError where the client has no server.
@@ -31,7 +32,7 @@ def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
             f"--check-server wants a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    found = asyncio.run(examine(address, Settings(model=model, quick=True)))
+    found = asyncio.run(examine(address, Settings(model=model, quick=True), network=network))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:

@@ -15,6 +15,8 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.plain_files import read_plain
 from tunaeval.types import JsonObject, JsonValue
 
+from .network import visible_value
+
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """Where defaults are, and below which tables."""
 
@@ -127,5 +129,5 @@ def shown(
             source = "command line"
         else:
             source = settings.file if name in said and settings.file else "default"
-        value = getattr(arguments, action.dest)
+        value = visible_value(name, getattr(arguments, action.dest))
         yield {"option": name, "value": "" if value is None else value, "from": source}

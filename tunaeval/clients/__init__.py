@@ -1,6 +1,6 @@
 """The models that can be asked: over HTTP, embedded, from a recording, from a script.
 
-The only package with a network. Nothing is imported until it is named: httpx costs a start-up more
+The only package with a network. Nothing is imported until it is named: httpx2 costs a start-up more
 than everything else of tunaeval together.
 """
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     # For type checkers; at run time `__getattr__` below imports them one by one.
     from ._answers import error_words, read_usage
     from ._broken import LOOPBACK
+    from ._network import Network
     from ._redaction import KeyFilter
     from ._server import Heard, Server, read_key
     from .llamacpp import LlamaCppClient
@@ -26,6 +27,7 @@ _MODULES = {
     "Heard": "_server",
     "KeyFilter": "_redaction",
     "LlamaCppClient": "llamacpp",
+    "Network": "_network",
     "OpenAIClient": "openai",
     "Recording": "recording",
     "ReplayClient": "replay",
@@ -43,6 +45,7 @@ __all__ = [
     "Heard",
     "KeyFilter",
     "LlamaCppClient",
+    "Network",
     "OpenAIClient",
     "Recording",
     "ReplayClient",

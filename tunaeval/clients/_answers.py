@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-import httpx
+import httpx2
 
 from tunaeval import records
 from tunaeval.sse import OTHER_CHOICES, first_choice
@@ -24,14 +24,14 @@ _HEAD_BYTES = 2  # which tell all three apart
 _QUOTED_CHARACTERS = 200
 
 
-async def read_body(response: httpx.Response) -> bytes:
+async def read_body(response: httpx2.Response) -> bytes:
     """The decoded body; it is never kept beyond the limit, however well it was compressed."""
     body = bytearray()
     await read_into(body, response)
     return bytes(body)
 
 
-async def read_into(body: bytearray, response: httpx.Response) -> None:
+async def read_into(body: bytearray, response: httpx2.Response) -> None:
     """The same into `body`, which has what came also where the rest failed."""
     unpacking = Unpacking(response.headers)
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams

@@ -6,52 +6,77 @@ import errno
 import os
 import ssl
 
-import httpx
+import httpx2
 
-from ._connection import Unanswered
-from ._descriptors import is_shortage
+from ._network import Route
+from ._pools import is_shortage
 from ._retries import REFUSED, TryFailed
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 """The names of this machine."""
 
-_PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
-_NO_CERTIFICATE = "; it may want a client certificate, and tunaeval has none to give"
+_SERVER_TIP = "is the server running, and is the base URL right?"
+_CERTIFICATE_TIPS = {
+    True: "; it may not accept the client certificate that it was shown",
+    False: "; it may want a client certificate: give one with --cert FILE ('cert')",
+}
+WANTS_A_USER = "the proxy wants a user and a password: put USER:PASSWORD@ before its host"
+_PROXY_TIPS = {
+    407: WANTS_A_USER,
+    403: "the proxy does not let requests through to that address",
+}
 
 
-def failure_of(error: httpx.TransportError, url: httpx.URL) -> TryFailed:
-    """The failure of a try whose connection to `url` was not made, or broke."""
+def failure_of(
+    error: Exception,
+    *,
+    is_https: bool,
+    is_answered: bool,
+    is_certified: bool,
+    route: Route | None,
+) -> TryFailed:
+    """The failure of a try whose connection was not made, or broke.
+
+    `is_answered` says whether a response had begun, `is_certified` whether a client certificate was
+    at hand.
+    """
     root = _root(error)
     if isinstance(root, ssl.SSLCertVerificationError):
         return TryFailed(
             f"its certificate is not trusted ({root.verify_message}); check the address, or name "
-            "the authority that signed it in $SSL_CERT_FILE or $SSL_CERT_DIR, for no other "
-            "variable is read",
+            "the authority that signed it with --ca FILE ('ca'), $SSL_CERT_FILE or $SSL_CERT_DIR, "
+            "else those of the system are trusted; $REQUESTS_CA_BUNDLE is not read",
             kind=REFUSED,
             again=False,
         )
-    words = _system_words(root) + (_NO_CERTIFICATE if _is_refusal(error, root, url) else "")
-    if isinstance(error, httpx.ConnectError):
-        tip, ours = "is the server running, and is the base URL right?", is_shortage(root)
+    if isinstance(error, httpx2.ProxyError):
+        return _refusal_of_proxy(str(error))
+    words = _system_words(root)
+    # So it looks when a server asks for a certificate: an alert, or the end of the connection.
+    is_alert = isinstance(root, ssl.SSLError) and "ALERT" in (root.reason or "")
+    is_end = is_https and not is_answered and not isinstance(error, httpx2.ConnectError)
+    if is_alert or is_end:
+        words += _CERTIFICATE_TIPS[is_certified]
+    if isinstance(error, httpx2.ConnectError):
+        tip, ours = _SERVER_TIP, is_shortage(root)
         if ours:
             tip = "ask fewer at a time, or raise the limit (ulimit -n)"
-        elif url.host not in LOOPBACK and (proxies := _proxies()):
-            tip += f" The proxy that {proxies} names is not used"
+        elif route is not None:
+            tip = "is the proxy running, and is its address right? $NO_PROXY names who has none"
         return TryFailed(f"no connection ({words}); {tip}", kind="connect", is_ours=ours)
     return TryFailed(f"the connection broke ({words})", kind="connect")
 
 
-def _is_refusal(error: httpx.TransportError, root: BaseException, url: httpx.URL) -> bool:
-    """Whether a server ended it as those do that want a certificate of their client."""
-    if isinstance(root, ssl.SSLError):
-        return "ALERT" in (root.reason or "")
-    return url.scheme == "https" and isinstance(error, Unanswered)
-
-
-def _proxies() -> str:
-    """The variables that name a proxy."""
-    named = [name for name, value in os.environ.items() if value and name.lower() in _PROXIES]
-    return ", ".join(f"${name}" for name in sorted(named))
+def _refusal_of_proxy(words: str) -> TryFailed:
+    """What a proxy says in place of a tunnel: its status, at the beginning of httpcore2's words."""
+    first = words.partition(" ")[0]
+    status = int(first) if first.isascii() and first.isdigit() else 0
+    tip = _PROXY_TIPS.get(status, "is the base URL right, and can the proxy reach it?")
+    return TryFailed(
+        f"the proxy refused ({words.strip() or 'without a word'}); {tip}",
+        kind="connect" if status >= 500 else REFUSED,
+        again=status >= 500,
+    )
 
 
 def _root(error: BaseException) -> BaseException:
@@ -69,7 +94,7 @@ def _root(error: BaseException) -> BaseException:
 
 def _says_why(error: BaseException) -> bool:
     """Whether it is a breach of HTTP, in h11's words; below it is only how h11 found out."""
-    is_breach = isinstance(error, httpx.ProtocolError) and bool(str(error))
+    is_breach = isinstance(error, httpx2.ProtocolError) and bool(str(error))
     return is_breach and not isinstance(error.__cause__, OSError)
 
 
@@ -82,4 +107,4 @@ def _system_words(error: BaseException) -> str:
         number = errno.ECONNRESET  # asyncio raises some without
     if number is not None and number > 0:
         return os.strerror(number)
-    return str(error) or type(error).__name__
+    return str(error) or "it was closed"

@@ -131,8 +131,10 @@ class Chat:
             if last is not None:
                 raise self._failure(last, len(failures)) from None
             seconds = hard if clock is None else clock.seconds
+            where = f"{self.server.address}{self.server.through}"
             raise TransportFailure(
-                f"{self.server.address}: no reply within {seconds:.3g} s in all", kind="timeout"
+                f"{where}: no reply within {seconds:.3g} s in all",
+                kind="timeout",
             ) from None
 
     async def _again(
@@ -158,8 +160,9 @@ class Chat:
         words = None if failed.said is None else self.server.quote(failed.said)
         said = "" if words is None else f"; the server says: {words}"
         after = f" (after {tries} tries)" if tries > 1 else ""
+        where = f"{self.server.address}{self.server.through}"
         return TransportFailure(
-            f"{self.server.address}: {self.server.hide(str(failed))}{said}{after}",
+            f"{where}: {self.server.hide(str(failed))}{said}{after}",
             kind=failed.kind,
             status=failed.status,
             advice=failed.advice,

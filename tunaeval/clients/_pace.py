@@ -29,7 +29,7 @@ from weakref import WeakKeyDictionary
 
 from tunaeval.types import Deadline
 
-from ._descriptors import affordable
+from ._pools import affordable
 from ._retries import CAP_SECONDS, Rest, TryFailed
 
 _T = TypeVar("_T")

@@ -1,4 +1,4 @@
-"""Keys kept out of the logs of httpx and httpcore, which quote addresses, headers and answers."""
+"""Keys kept out of the logs of httpx2 and its parts, which quote addresses, headers and answers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterable
 
 from tunaeval.keys import Secret
 
-_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
+_LOGGERS = (
+    "httpx2", "httpcore2.connection", "httpcore2.http11", "httpcore2.http2", "httpcore2.proxy",
+    "httpcore2.socks", "hpack.hpack", "hpack.table",
+)  # fmt: skip
 
 
 class KeyFilter(logging.Filter):
-    """Replaces keys in every record of the two from `begin` until `end`."""
+    """Replaces keys in every record of theirs from `begin` until `end`."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
-import httpx
+import httpx2
 import orjson
 
 from tunaeval import records
 from tunaeval.errors import ClientSetupError
-from tunaeval.keys import Secret, SecretBytes, of_environment, without
+from tunaeval.keys import Secret, of_environment, without
 from tunaeval.types import Deadline, JsonObject
 
 from ._answers import (
@@ -25,7 +25,9 @@ from ._answers import (
     read_object,
     words_of,
 )
-from ._broken import failure_of
+from ._broken import WANTS_A_USER, failure_of
+from ._network import Network
+from ._pools import Pools
 from ._redaction import KeyFilter
 from ._retries import (
     MAX_RETRY_AFTER_SECONDS,
@@ -35,7 +37,6 @@ from ._retries import (
     is_retried,
     read_retry_after,
 )
-from ._transport import StackTransport
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
 _SETUP_ADVICE = {
     404: "check the name of the model and the path of the base URL",
     405: "check the path of the base URL",
+    407: WANTS_A_USER,
 }
 
 
@@ -70,7 +72,8 @@ class Server:
         *,
         key: str | None,
         attempt_timeout: float,
-        transport: httpx.AsyncBaseTransport | None = None,
+        network: Network | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._base = _checked_url(base_url)
         self.address = str(self._base.copy_with(query=None, fragment=None)).rstrip("/")
@@ -78,9 +81,13 @@ class Server:
         self.reached = False
         """Whether it ever answered."""
         self._key = Secret(key) if key else None
-        self._known = of_environment()
+        network = Network() if network is None else network
+        if transport is not None:
+            _check_transport(transport, network)
+        self._is_certified = network.cert is not None
+        self._pools = Pools(network, self._base, transport)
+        self._known = of_environment() | network.secrets
         self._attempt_timeout = attempt_timeout
-        self._transport = StackTransport() if transport is None else transport
         headers = {
             "Host": self._base.netloc.decode("ascii"),
             "accept": "application/json",
@@ -88,15 +95,13 @@ class Server:
             "content-type": "application/json",
             "user-agent": "tunaeval",
         }
-        self._headers = httpx.Headers(headers).raw
-        # Packed pieces come late, once there are enough of them.
-        self._headers_of_stream = httpx.Headers(headers | {"accept-encoding": "identity"}).raw
         if key:
-            bearer = (b"authorization", SecretBytes(f"Bearer {key}".encode()))
-            self._headers.append(bearer)
-            self._headers_of_stream.append(bearer)
-        self._urls: dict[str, httpx.URL] = {}
-        self._redaction = KeyFilter([key] if key else ())
+            headers["authorization"] = Secret(f"Bearer {key}")
+        self._headers = network.over(headers)
+        # Packed pieces come late, once there are enough of them.
+        self._headers_of_stream = network.over(headers | {"accept-encoding": "identity"})
+        self._urls: dict[str, httpx2.URL] = {}
+        self._redaction = KeyFilter([*([key] if key else ()), *network.secrets])
 
     async def ask(
         self,
@@ -112,7 +117,7 @@ class Server:
         self,
         path: str,
         payload: Mapping[str, object] | None,
-        read: Callable[[httpx.Response], Awaitable[T]],
+        read: Callable[[httpx2.Response], Awaitable[T]],
         *,
         clock: Deadline | None = None,
     ) -> T:
@@ -123,22 +128,26 @@ class Server:
         request = self._request(path, payload)
         self._redaction.begin()
         most = self._attempt_timeout
+        response: httpx2.Response | None = None
         try:
             async with asyncio.timeout(most if clock is None else min(most, clock.left)):
-                response = await self._transport.handle_async_request(request)
-                try:
-                    self.reached = True
-                    if not response.is_success:
-                        await self._refuse(response, path)
-                    return await read(response)
-                finally:
-                    await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
+                async with self._pools.transport() as transport:
+                    response = await transport.handle_async_request(request)
+                    try:
+                        self.reached = True
+                        if not response.is_success:
+                            await self._refuse(response, path)
+                        return await read(response)
+                    finally:
+                        await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
         except TimeoutError:
             if clock is not None and clock.left <= 0:
                 raise
-            raise TryFailed(f"no whole reply within {most:g} s", kind="timeout") from None
-        except httpx.TransportError as error:
-            raise failure_of(error, self._base) from None
+            failure = TryFailed(f"no whole reply within {most:g} s", kind="timeout")
+        except (httpx2.TransportError, OSError) as error:  # what TLS raises comes as it is
+            failure = self._broken(error, is_answered=response is not None)
+        # Raised out here, it has no frames of the transport behind it, whose locals show headers.
+        raise failure
 
     async def hear(
         self,
@@ -160,23 +169,24 @@ class Server:
         failure: str | None = None
         try:
             async with asyncio.timeout(self._attempt_timeout):
-                response = await self._transport.handle_async_request(request)
-                self.reached = True
-                asked = read_retry_after(response.headers.get("retry-after"))
-                heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
-                try:
-                    await read_into(body, response)
-                finally:
-                    await response.stream.aclose()  # type: ignore[union-attr] # as above
+                async with self._pools.transport() as transport:
+                    response = await transport.handle_async_request(request)
+                    self.reached = True
+                    asked = read_retry_after(response.headers.get("retry-after"))
+                    heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
+                    try:
+                        await read_into(body, response)
+                    finally:
+                        await response.stream.aclose()  # type: ignore[union-attr] # as above
         except TimeoutError:
             failure = f"no whole reply within {self._attempt_timeout:g} s"
             heard = replace(heard, timed_out=True)
         except TryFailed as error:
             failure = str(error)
-        except httpx.TransportError as error:
-            failure = str(failure_of(error, self._base))
-            dropped = heard.status is None and not isinstance(error, httpx.ConnectError)
-            heard = replace(heard, dropped=dropped)
+        except (httpx2.TransportError, OSError) as error:
+            failure = f"{self._broken(error, is_answered=heard.status is not None)}{self.through}"
+            is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
+            heard = replace(heard, dropped=heard.status is None and not is_new)
         return replace(heard, body=bytes(body), failure=failure)
 
     @property
@@ -194,29 +204,43 @@ class Server:
         """A server's words, fit for a message: without the key, cut, on one line."""
         return quoted(self.hide(words))
 
+    @property
+    def through(self) -> str:
+        """The proxy that is asked in the server's place, as it follows the server's address."""
+        return "" if self._pools.route is None else f" through {self._pools.route}"
+
     async def close(self) -> None:
-        await self._transport.aclose()
+        await self._pools.aclose()
         self._redaction.end()
 
-    def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx.Request:
-        """Made by hand: httpx takes four times as long to find out the same headers."""
+    def _broken(self, error: Exception, *, is_answered: bool) -> TryFailed:
+        return failure_of(
+            error,
+            is_https=self._base.scheme == "https",
+            is_answered=is_answered,
+            is_certified=self._is_certified,
+            route=self._pools.route,
+        )
+
+    def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx2.Request:
+        """Made by hand: httpx2 takes four times as long to find out the same headers."""
         url = self._url(path)
         if payload is None:
-            return httpx.Request("GET", url, headers=self._headers)
+            return httpx2.Request("GET", url, headers=self._headers)
         content = _encode(payload)
         length = (b"Content-Length", b"%d" % len(content))
         headers = self._headers_of_stream if payload.get("stream") else self._headers
-        return httpx.Request(
-            "POST", url, headers=[*headers, length], stream=httpx.ByteStream(content)
+        return httpx2.Request(
+            "POST", url, headers=[*headers, length], stream=httpx2.ByteStream(content)
         )
 
-    def _url(self, path: str) -> httpx.URL:
+    def _url(self, path: str) -> httpx2.URL:
         if path not in self._urls:
             whole = path if path.startswith("/") else f"{self._base.path.rstrip('/')}/{path}"
             self._urls[path] = self._base.copy_with(path=whole)
         return self._urls[path]
 
-    async def _refuse(self, response: httpx.Response, path: str) -> NoReturn:
+    async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
         """Say why there is no answer, in the server's words where it has some."""
         status = response.status_code
         phrase = f"{status} {_phrase(status)}"
@@ -261,7 +285,23 @@ class Server:
         return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
 
 
-async def _read_whole(response: httpx.Response) -> JsonObject:
+def _check_transport(transport: object, network: Network) -> None:
+    """Raise ClientSetupError for what is no transport, and for options that only ours has."""
+    if not isinstance(transport, httpx2.AsyncBaseTransport):
+        kind = type(transport)
+        raise ClientSetupError(
+            f"the transport is a {kind.__module__}.{kind.__qualname__}; wanted an "
+            "httpx2.AsyncBaseTransport (httpx2 continues httpx with the same names, so that "
+            "`import httpx2 as httpx` is often all)"
+        )
+    if network.is_of_transport:
+        raise ClientSetupError(
+            "a transport of one's own decides about proxy, certificates and HTTP/2: leave out "
+            "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
+        )
+
+
+async def _read_whole(response: httpx2.Response) -> JsonObject:
     return read_object(await read_body(response))
 
 
@@ -280,13 +320,13 @@ def read_key(
     return None
 
 
-def _checked_url(base_url: str) -> httpx.URL:
+def _checked_url(base_url: str) -> httpx2.URL:
     wanted = "wanted something like http://127.0.0.1:8000/v1"
     if not isinstance(base_url, str):
         raise ClientSetupError(f"the base URL is {base_url!r:.60}; {wanted}")
     try:
-        url = httpx.URL(base_url.strip())
-    except httpx.InvalidURL as error:
+        url = httpx2.URL(base_url.strip())
+    except httpx2.InvalidURL as error:
         raise ClientSetupError(f"the base URL cannot be read ({error}); {wanted}") from None
     if url.userinfo:
         raise ClientSetupError(
@@ -314,10 +354,10 @@ def _encode(payload: Mapping[str, object]) -> bytes:
         return records.encode(payload)
 
 
-async def _words(response: httpx.Response) -> str:
+async def _words(response: httpx2.Response) -> str:
     try:
         return words_of(await read_body(response))
-    except (TryFailed, httpx.TransportError):
+    except (TryFailed, httpx2.TransportError):
         return "(something that cannot be read)"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import httpx
+import httpx2
 
 from tunaeval.records import decode
 from tunaeval.showing import counted
@@ -23,7 +23,7 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
 async def read_stream(
-    response: httpx.Response, *, seconds: Callable[[], float], source: Source | None
+    response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
 ) -> Reply:
     """The reply in a response of server-sent events, or in one of JSON, where a server does not
     stream: which of the two it is, the body says. `seconds` says how long ago it was asked for.

@@ -20,6 +20,7 @@ from tunaeval.types import JsonObject, Reply, Request
 from tunaeval.wanted import wanted_count, wanted_seconds
 
 from ._chat import Chat
+from ._network import Network
 from ._retries import Patience
 from ._server import Server
 from ._weights import INSTALL_SERVER, find_weights
@@ -130,7 +131,12 @@ class LlamaCppClient:
                 )
                 address = await self._child.address()
                 self._chat = Chat(
-                    Server(f"{address}/v1", key=None, attempt_timeout=self._attempt_timeout),
+                    Server(
+                        f"{address}/v1",
+                        key=None,
+                        attempt_timeout=self._attempt_timeout,
+                        network=Network(proxy=""),  # it is on this machine, for this process alone
+                    ),
                     model=_ALIAS,
                     patience=Patience(max_retries=3, deadline=None),
                     connections=self._slots,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-import httpx
+import httpx2
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.types import JsonObject, Reply, Request
 from tunaeval.wanted import wanted_count, wanted_seconds
 
 from ._chat import Chat
+from ._network import Network
 from ._retries import Patience
 from ._server import KEY_VARIABLES, Server, read_key
 
@@ -33,7 +34,14 @@ class OpenAIClient:
 
     `stream` asks for the reply in pieces: `Reply.streamed` then says when the first came.
 
-    `transport` is any asynchronous httpx transport, in place of the built-in one.
+    `headers` go along with every request, in place of the client's own of the same name. `ca`,
+    `cert` and `cert_key` are files in PEM: the authorities that are trusted in place of the
+    system's, the client's own certificate, and its key, unless the certificate's file contains it.
+    `proxy` is the URL of a proxy, in place of those of the environment (HTTP_PROXY, HTTPS_PROXY,
+    ALL_PROXY, NO_PROXY); an empty one is none. `http2` speaks HTTP/2 where the server does.
+
+    `transport` is any asynchronous transport of httpx2, in place of the built-in one, and is used
+    as it is: proxy, certificates and HTTP/2 are its own.
 
     Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
     what `Client` says.
@@ -54,7 +62,13 @@ class OpenAIClient:
         stream: bool = False,
         key_variables: Sequence[str] = KEY_VARIABLES,
         environment: Mapping[str, str] | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        headers: Mapping[str, str] | None = None,
+        ca: str | None = None,
+        cert: str | None = None,
+        cert_key: str | None = None,
+        proxy: str | None = None,
+        http2: bool = False,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         address = _address(base_url)
         wanted_seconds(attempt_timeout, "attempt_timeout")
@@ -70,6 +84,7 @@ class OpenAIClient:
                 address,
                 key=read_key(key_variables, environment),
                 attempt_timeout=attempt_timeout,
+                network=Network(headers or {}, ca, cert, cert_key, proxy, http2),
                 transport=transport,
             ),
             model=model,

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tunaeval.clients import Network, read_key
 from tunaeval.clients import Server as Connection
-from tunaeval.clients import read_key
 from tunaeval.errors import UnknownNameError
 from tunaeval.reports import wilson
 from tunaeval.types import JsonObject, JsonValue
@@ -66,18 +66,23 @@ async def examine(
     *,
     only: str | None = None,
     environment: Mapping[str, str] | None = None,
+    network: Network | None = None,
     on_answer: Callable[[Answer], None] | None = None,
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks. The key is that of the environment, as for other clients; it is in
-    no report. Raises ClientSetupError for an address that cannot be one, UnknownNameError for a
-    group that is none; what a server does raises nothing.
+    `only` is a group of checks, `network` says how the server is reached. The key is that of the
+    environment, as for other clients; it is in no report. Raises ClientSetupError for an address
+    that cannot be one, UnknownNameError for a group that is none; what a server does raises
+    nothing.
     """
     settings = settings or Settings()
     checks = chosen(only, quick=settings.quick)
     connection = Connection(
-        base_url, key=read_key(environment=environment), attempt_timeout=_ATTEMPT_SECONDS
+        base_url,
+        key=read_key(environment=environment),
+        attempt_timeout=_ATTEMPT_SECONDS,
+        network=network,
     )
     runner = Runner(connection, checks, settings, on_answer)
     try:

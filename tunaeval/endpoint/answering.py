@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
-import httpx
+import httpx2
 import orjson
 
 from tunaeval import records
@@ -167,8 +167,8 @@ def _check_local(headers: Mapping[str, str]) -> None:
 
 def _host_in(url: str) -> str | None:
     try:
-        return httpx.URL(url).host
-    except (httpx.InvalidURL, ValueError):
+        return httpx2.URL(url).host
+    except (httpx2.InvalidURL, ValueError):
         return None
 
 

