@@ -363,7 +363,10 @@ class Collector:
     @property
     def pieces(self) -> Iterator[tuple[Kind, int, int]]:
         """Each piece's kind, start and end."""
-        return zip(self._kinds, [0, *self._ends], self._ends, strict=False)
+        start = 0
+        for kind, end in zip(self._kinds, self._ends, strict=True):
+            yield kind, start, end
+            start = end
 
     @property
     def end(self) -> int:
