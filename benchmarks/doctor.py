@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from tests.doctor.defects import DEFECTS  # noqa: E402 - of this checkout
 from tests.doctor.loopback import Loopback  # noqa: E402 - as above
 from tests.doctor.scripted_model import MODELS, PROSE, Written, able, asked_for, hermes  # noqa: E402 - as above
-from tunaeval.doctor import examine  # noqa: E402 - as above
+from tunaeval.doctor.examination import examine  # noqa: E402 - as above
 
 Calls = list[tuple[str, dict[str, Any]]]
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from measuring import Aim, options, print_results
 
-from tunaeval.selftest import Subject, subjects
-from tunaeval.selftest.floods import Flood, floods_of
-from tunaeval.selftest.texts import TOOLS
+from tunaeval.testing.selftest.floods import Flood, floods_of
+from tunaeval.testing.selftest.subjects import Subject, subjects
+from tunaeval.testing.selftest.texts import TOOLS
 
 AIM_MS = 50.0
 

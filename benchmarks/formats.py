@@ -18,9 +18,9 @@ import orjson
 from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import Reader
-from tunaeval.types import ToolCall
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.reader import Reader
+from tunaeval.types.calls import ToolCall
 
 Calls: TypeAlias = list[tuple[str, dict[str, Any]]]
 Floor: TypeAlias = Callable[[str], Calls]

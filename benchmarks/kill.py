@@ -137,7 +137,7 @@ def check(results: Path, before: Counter[str], found: Found) -> Counter[str]:
 def without_times(directory: Path) -> dict[str, Any]:
     """All of a run that has to be the same however often it was killed."""
     sys.path.insert(0, ROOT)
-    from tunaeval.harness import load_report
+    from tunaeval.runs.directory import load_report
 
     report = load_report(directory)
     results = sorted((plain(result.model_dump()) for result in report.results), key=str)

@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from random import Random
 
-from tunaeval.harness.directory import RunDirectory
-from tunaeval.harness.tools import RunTools, keep_tools
-from tunaeval.tools import to_tools
-from tunaeval.types import LEVELS
+from tunaeval.runs.directory import RunDirectory
+from tunaeval.runs.tools import RunTools, keep_tools
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     AttemptRecord,
     CallRecord,

@@ -1,4 +1,4 @@
-"""Six kinds of damage to one call's JSON: `tunaeval.repair.read_json` beside two other repairers.
+"""Six kinds of damage to one call's JSON: `tunaeval.parsing.repair.read_json` beside two other repairers.
 
     python benchmarks/malformed.py [--rounds 25] [--json] [--check]
 
@@ -19,7 +19,8 @@ from typing import Any
 
 from measuring import Aim, Work, in_turns, options, print_results, ratio
 
-from tunaeval.repair import Read, read_json
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.values import Read
 
 SOUND = (
     '{"name": "write_file", "arguments": {"filepath": "notes/today.md", '

@@ -19,7 +19,7 @@ from statistics import median
 from measuring import options, print_results
 
 from tunaeval import parse_many, render
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 
 CALL = ToolCall("write_file", {"filepath": "notes/today.md", "content": "one\ntwo", "append": True})
 LONG = ToolCall("write_file", {**CALL.arguments, "content": "x = {'a': \"b\"}\n" * 260})

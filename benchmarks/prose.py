@@ -19,9 +19,9 @@ from statistics import median
 from measuring import Aim, Rounds, Work, in_turns, options, print_results, ratio
 
 import tunaeval
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import Reader
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.finder import Finder
+from tunaeval.parsing.reader import Reader
 
 SIZE = 1_000_000
 NAMED_LEAST, SET_LEAST = 150, 80

@@ -20,7 +20,7 @@ from startup import ROOT, whole_process
 MOST_MS = 30.0
 BARE, WITH = "pytest", "pytest, with the plug-in"
 COMMAND = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
-COMMANDS = {BARE: COMMAND, WITH: [*COMMAND, "-p", "tunaeval.pytest_plugin"]}
+COMMANDS = {BARE: COMMAND, WITH: [*COMMAND, "-p", "tunaeval.testing.pytest_plugin"]}
 
 
 def started(rounds: int) -> tuple[Rounds, Rounds]:

@@ -57,7 +57,7 @@ from published import (
     seems_to_call,
 )
 
-from tunaeval.formats import AUTO, FORMATS
+from tunaeval.grammar.formats import AUTO, FORMATS
 
 FOLDER = "TUNAEVAL_REAL_REPLIES"
 SAME, OTHER_TYPES = "read", "read, another type"

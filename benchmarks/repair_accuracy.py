@@ -2,7 +2,7 @@
 
     python benchmarks/repair_accuracy.py [--count 14469] [--cuts 2000] [--seed 0] [--json] [--check]
 
-The samples are those of `tunaeval.selftest.mutations`. tunaeval reads them between hermes tags;
+The samples are those of `tunaeval.testing.selftest.mutations`. tunaeval reads them between hermes tags;
 json_repair and fast_json_repair, where installed, read the bare text, and arguments that come out
 as a string once more. A wrong result is flagged when a repair of level "lenient" is listed: those
 lose or guess, and say so. Repairs of level "standard" claim to change no value, so a wrong result
@@ -22,8 +22,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from measuring import Aim, options, print_results
 
 import tunaeval
-from tunaeval.selftest.mutations import Damaged, cut_calls, damaged_calls
-from tunaeval.types import Level
+from tunaeval.testing.selftest.mutations import Damaged, cut_calls, damaged_calls
+from tunaeval.types.parsing import Level
 
 Outcome: TypeAlias = Literal["exact", "refused", "flagged", "unflagged"]
 Reader: TypeAlias = Callable[[Damaged], Outcome]

@@ -28,8 +28,10 @@ import orjson
 import pyarrow as pa
 
 from tunaeval import to_tools
-from tunaeval.columns import parse_table, score_table
-from tunaeval.rewards import Gold, reward
+from tunaeval.data.columns.parsed import parse_table
+from tunaeval.data.columns.scored import score_table
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.scored import reward
 
 TOOLS = to_tools([{"name": "get_weather", "parameters": {"type": "object", "properties": {
     "city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}])  # fmt: skip

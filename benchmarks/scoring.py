@@ -23,9 +23,11 @@ from measuring import Aim, Work, in_turns, options, print_results, ratio
 
 import tunaeval
 from tunaeval import ScoreSettings
-from tunaeval.adapters import to_messages
-from tunaeval.matching import match, read_expectation
-from tunaeval.types import Message, ToolCall, Usage
+from tunaeval.data.adapters import to_messages
+from tunaeval.matching.calls import match
+from tunaeval.matching.expectations import read_expectation
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message, Usage
 
 SIZES = (1_250, 2_500, 5_000, 10_000)
 FURTHER = ("argument-validity", "cost", "expected-trajectory", "latency", "repetition")

@@ -74,8 +74,8 @@ class Row(NamedTuple):
 
 @asynccontextmanager
 async def ours(address: str, concurrency: int) -> AsyncIterator[Ask]:
-    from tunaeval.clients import OpenAIClient
-    from tunaeval.types import Request
+    from tunaeval.models.clients.openai import OpenAIClient
+    from tunaeval.types.exchange import Request
 
     client = OpenAIClient(base_url=address, model="bench", connections=concurrency)
     request = Request(messages=MESSAGES, tools=TOOLS)

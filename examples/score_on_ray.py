@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
 
-from tunaeval.columns import score_table
+from tunaeval.data.columns import score_table
 
 TOOLS = [{"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}]
 GOLD = json.dumps([{"name": "weather", "arguments": {"city": "Paris"}}])

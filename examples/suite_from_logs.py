@@ -21,7 +21,7 @@ from typing import Any
 
 import tunaeval
 from tunaeval.data import Checker, Row, as_openai, read_rows
-from tunaeval.harness import check_suite
+from tunaeval.runs import check_suite
 
 TOOL = {"name": "weather", "parameters": {"type": "object", "required": ["city"],
         "properties": {"city": {"type": "string"}}}}  # fmt: skip

@@ -1,7 +1,7 @@
 """The layers: which package is on which, and that every import leads down.
 
 Imports are read from the source: those for type checkers count, and so do those that a string
-names to be made later ("tunaeval.formats:HERMES").
+names to be made later ("tunaeval.grammar.formats:HERMES").
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def test_a_package_imports_only_from_layers_below_its_own() -> None:
 
 
 def test_a_value_alone_can_be_read_and_made() -> None:
-    program = "from tunaeval.formats import HERMES; print(HERMES.parse('x').outcome)"
+    program = "from tunaeval.grammar.formats import HERMES; print(HERMES.parse('x').outcome)"
     assert python(program) == "no_call\n"
     program = "from tunaeval.types import ToolSpec\ndef f(): ...\nprint(ToolSpec.of(f).name)"
     assert python(program) == "f\n"

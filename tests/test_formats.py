@@ -17,18 +17,13 @@ from hypothesis import given, settings
 
 from tests.formats.fixtures import ALL, HERE, Case, expected_at, found_in
 from tunaeval import formats, parse, stream
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Format
-from tunaeval.parsing import Reader, parser_for, reader_of
-from tunaeval.testing import (
-    LAWS_OF_CALLS,
-    LAWS_OF_TEXTS,
-    check_laws,
-    check_text,
-    chunkings,
-    literals,
-)
-from tunaeval.types import LEVELS, Level
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.testing.laws import LAWS_OF_CALLS, LAWS_OF_TEXTS, check_laws, check_text
+from tunaeval.testing.strategies import chunkings, literals
+from tunaeval.types.parsing import LEVELS, Level
 
 
 def readers() -> dict[str, Reader]:

@@ -8,20 +8,14 @@ import pytest
 
 from tunaeval import ToolCall, instructions, parse, render, stream
 from tunaeval.errors import FormatError
-from tunaeval.formats import CHAIN, FENCE, FORMATS, HERMES, JSON
-from tunaeval.grammar import (
-    ANY_SPACE,
-    CallObject,
-    Format,
-    Literal,
-    Markup,
-    Reasoning,
-    Space,
-    Word,
-)
+from tunaeval.grammar import ANY_SPACE, CallObject, Literal, Markup, Reasoning, Space, Word
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import CHAIN, FENCE, FORMATS, HERMES, JSON
 from tunaeval.parsing.reader import reader_of
-from tunaeval.testing import LAWS, check_law, tools_for
-from tunaeval.types import ARGUMENTS_KEYS, LEVELS, NAME_KEYS, ToolSpec
+from tunaeval.testing.laws import LAWS, check_law
+from tunaeval.testing.strategies import tools_for
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, ToolSpec
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.roles import Parser
 
 OPEN, CLOSE = Literal("<call>"), Literal("</call>")

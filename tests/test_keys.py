@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.keys import COVER, Secret, of_environment, of_headers, shown_safely, without
+from tunaeval.files.keys import COVER, Secret, of_environment, of_headers, shown_safely, without
 
 KEY = "sk-proj-a1b2c3d4e5f6a1b2c3d4e5f6"
 BODY = "Zx9aQ7" * 7

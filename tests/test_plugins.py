@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 from tests.cli import rogues
-from tunaeval.plugins import LONGEST, shown, who, words_of
+from tunaeval.registry import LONGEST, shown, who, words_of
 
 PROGRAM = """
 import json, logging, sys
 import tunaeval
 from tunaeval.errors import TunaevalError
-logging.getLogger("tunaeval.plugins").addHandler(logging.StreamHandler(sys.stdout))
+logging.getLogger("tunaeval.registry").addHandler(logging.StreamHandler(sys.stdout))
 def tried(category):
     try:
         result = tunaeval.score([], "q", categories=[category])

@@ -30,7 +30,9 @@ import yaml
 from tests.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
-from tunaeval.repair import ARITHMETIC, REPAIRS, TYPE_REPAIRS
+from tunaeval.parsing.repair.machine import ARITHMETIC
+from tunaeval.parsing.repair.schema import TYPE_REPAIRS
+from tunaeval.parsing.repair.values import REPAIRS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -76,7 +78,7 @@ def run(block: Block, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
     if not is_installed():  # of a tree that was never installed pytest knows no plug-in
-        kept["PYTEST_PLUGINS"] = "tunaeval.pytest_plugin"
+        kept["PYTEST_PLUGINS"] = "tunaeval.testing.pytest_plugin"
     done = subprocess.run(
         [*program, block.text],
         capture_output=True, text=True, cwd=folder, timeout=60, check=False,

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tunaeval.errors import RecordError
-from tunaeval.records import (
+from tunaeval.files.records import (
     MAX_DEPTH,
     TOO_DEEP,
     RecordWriter,
@@ -178,7 +178,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from tunaeval.errors import RecordError
-from tunaeval.records import RecordWriter
+from tunaeval.files import RecordWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_500, 20_500))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 writer = RecordWriter(Path(sys.argv[1]))
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_no_half_record(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from tunaeval.records import RecordWriter
+from tunaeval.files import RecordWriter
 writer = RecordWriter(Path(sys.argv[1]))
 for n in range(10**9):
     writer.append({"n": n, "text": "x" * (n % 40_000)})

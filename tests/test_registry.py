@@ -14,7 +14,8 @@ import pytest
 import tunaeval
 from tunaeval.errors import PluginClashError, PluginShapeError, UnknownNameError
 from tunaeval.registry import Registry, instance_of
-from tunaeval.types import JsonValue, ParseResult
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Parser, Scorer
 
 ROOT = str(Path(tunaeval.__file__).parents[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunaeval.registry import instance_of, maker_of
-from tunaeval.types import Reply, Request
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Writer
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.reports.results import report, result
 from tunaeval import Diagnosis, ParseResult, ToolCall, Verdict
-from tunaeval.matching import Failure
+from tunaeval.matching.failures import Failure
 from tunaeval.showing import counted, table_html
-from tunaeval.types import Repair, Tools
+from tunaeval.types.calls import Repair, Tools
 from tunaeval.types.runs import ScoreResult, Suite
 
 HOSTILE = st.one_of(

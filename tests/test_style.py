@@ -219,12 +219,12 @@ def listening(pattern, flags):
     while frame.f_globals.get("__name__") == "re":
         frame = frame.f_back
     module = frame.f_globals.get("__name__", "")
-    if module.startswith(("tunaeval.parsing", "tunaeval.repair", "tunaeval.matching")):
+    if module.startswith(("tunaeval.parsing", "tunaeval.parsing.repair", "tunaeval.matching")):
         used.setdefault(getattr(pattern, "pattern", pattern), module)
     return compile_(pattern, flags)
 re._compile = listening
-import importlib, pkgutil, tunaeval, tunaeval.parsing, tunaeval.repair, tunaeval.matching
-for room in (tunaeval.parsing, tunaeval.repair, tunaeval.matching):
+import importlib, pkgutil, tunaeval, tunaeval.parsing, tunaeval.parsing.repair, tunaeval.matching
+for room in (tunaeval.parsing, tunaeval.parsing.repair, tunaeval.matching):
     for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
         importlib.import_module(module.name)
 texts = ['<tool_call>{"name": "a", "arguments": {"b": 1}}</tool_call>',

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.success import CLASSIFIERS, ERROR_CHARACTERS, raised, returned
-from tunaeval.testing import json_values
+from tunaeval.testing.strategies import json_values
+from tunaeval.tools.success import CLASSIFIERS, ERROR_CHARACTERS, raised, returned
 
 
 @dataclass

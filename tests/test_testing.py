@@ -12,10 +12,13 @@ from typing import TypeAlias
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tunaeval.formats import HERMES
-from tunaeval.parsing import qwen25, render
-from tunaeval.testing import calls, check_parser, check_text, chunkings, damaged, fragments
-from tunaeval.types import Level, ParseResult, Repair, Span, ToolCall, Tools
+from tunaeval.grammar.formats import HERMES
+from tunaeval.parsing.api import qwen25, render
+from tunaeval.testing.laws import check_text
+from tunaeval.testing.parsers import check_parser
+from tunaeval.testing.strategies import calls, chunkings, damaged, fragments
+from tunaeval.types.calls import Repair, Span, ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
 
 EXAMPLES = (
     '<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>',

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval import records
+from tunaeval import files as records
 from tunaeval.errors import RecordError
-from tunaeval.turns import turn
+from tunaeval.files.turns import turn
 
 HOLDER = """\
 import sys, time
 from pathlib import Path
-from tunaeval.turns import turn
+from tunaeval.files.turns import turn
 with turn(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -9,9 +9,9 @@ import httpx2
 import pytest
 
 from tunaeval import ModelEndpoint, ToolCall, expect
-from tunaeval.faults import Fail, Inject
-from tunaeval.pytest_plugin.expectations import ExpectedInFile
-from tunaeval.pytest_plugin.workspace import Workspace
+from tunaeval.testing.pytest_plugin.expectations import ExpectedInFile
+from tunaeval.testing.pytest_plugin.workspace import Workspace
+from tunaeval.types.faults import Fail, Inject
 
 sys.path.insert(0, str(Path(__file__).parent))
 import agent

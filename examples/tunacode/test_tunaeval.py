@@ -14,9 +14,9 @@ from tunacode.core.agents.main import process_request
 from tunacode.core.session import StateManager
 
 from tunaeval import ModelEndpoint, ModelRequest, ToolCall, expect, read_scores
-from tunaeval.faults import Inject
-from tunaeval.pytest_plugin.workspace import Workspace
+from tunaeval.testing.pytest_plugin.workspace import Workspace
 from tunaeval.types import ToolExecution
+from tunaeval.types.faults import Inject
 
 BUG = {"calc.py": "def add(a, b):\n    return a - b\n"}
 READ = ToolCall("read_file", {"filepath": "calc.py"})

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tunaeval.testing import json_values, prose
+from tunaeval.testing.strategies import json_values, prose
 
 
 class Asked(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunaeval.adapters import read_conversation
-from tunaeval.types import Usage
+from tunaeval.data.adapters.documents import read_conversation
+from tunaeval.types.messages import Usage
 
 ITEMS: list[dict[str, Any]] = [
     {"role": "user", "content": "Read a and b."},

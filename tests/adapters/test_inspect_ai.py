@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from tunaeval.adapters import read_conversations, read_file
+from tunaeval.data.adapters.documents import read_conversations
+from tunaeval.data.adapters.files import read_file
 from tunaeval.errors import UsageError
-from tunaeval.types import Usage
+from tunaeval.types.messages import Usage
 
 LONG = "x" * 200
 MESSAGES: list[dict[str, Any]] = [

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tunaeval.adapters import read_conversation
-from tunaeval.types import Usage
+from tunaeval.data.adapters.documents import read_conversation
+from tunaeval.types.messages import Usage
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain")
 

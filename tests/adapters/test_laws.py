@@ -22,11 +22,12 @@ from tests.adapters.writers import (
     as_object,
     conversations,
 )
-from tunaeval.adapters import DOCUMENT_SHAPES, NOTICES, read_conversation, read_conversations
-from tunaeval.adapters import read_file as read_bytes
+from tunaeval.data.adapters.documents import DOCUMENT_SHAPES, read_conversation, read_conversations
+from tunaeval.data.adapters.files import read_file as read_bytes
+from tunaeval.data.adapters.reading import NOTICES
 from tunaeval.errors import UsageError
-from tunaeval.testing import fragments, json_values
-from tunaeval.types import Conversation
+from tunaeval.testing.strategies import fragments, json_values
+from tunaeval.types.conversations import Conversation
 
 every_shape = pytest.mark.parametrize("name", WRITERS)
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.adapters import read_conversation, read_file
-from tunaeval.types import Conversation
+from tunaeval.data.adapters.documents import read_conversation
+from tunaeval.data.adapters.files import read_file
+from tunaeval.types.conversations import Conversation
 
 TRAJECTORY: dict[str, Any] = {
     "schema_version": "ATIF-v1.7",

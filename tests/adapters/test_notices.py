@@ -6,7 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from tunaeval.adapters import DOCUMENT_SHAPES, NOTICES
+from tunaeval.data.adapters.documents import DOCUMENT_SHAPES
+from tunaeval.data.adapters.reading import NOTICES
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs/reference/transcripts.md").read_text("utf-8")
@@ -27,7 +28,7 @@ def test_the_reference_has_every_shape() -> None:
 def test_a_warning_has_one_of_the_codes() -> None:
     given = {
         str(node.args[0].value)
-        for path in (ROOT / "tunaeval/adapters").rglob("*.py")
+        for path in (ROOT / "tunaeval/data/adapters").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
         if getattr(node.func, "attr", getattr(node.func, "id", "")) in {"notice", "Notice"}

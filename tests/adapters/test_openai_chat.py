@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from tunaeval.adapters import read_conversation, to_messages
+from tunaeval.data.adapters import to_messages
+from tunaeval.data.adapters.documents import read_conversation
 from tunaeval.errors import UsageError
-from tunaeval.testing import json_values
-from tunaeval.types import Message, Usage
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.messages import Message, Usage
 
 FUNCTION = {"name": "read", "arguments": '{"path": "a"}'}
 ASKED = {

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tunaeval.adapters import read_conversation, read_conversations, read_file
-from tunaeval.types import Usage
+from tunaeval.data.adapters.documents import read_conversation, read_conversations
+from tunaeval.data.adapters.files import read_file
+from tunaeval.types.messages import Usage
 
 pytest.importorskip("pydantic_ai", reason="needs the extra pydantic-ai")
 pytest.importorskip("opentelemetry.sdk", reason="needs opentelemetry-sdk")

@@ -12,12 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.adapters import read_conversation
-from tunaeval.adapters.calls import call_of
-from tunaeval.adapters.plain import read_plain
+from tunaeval.data.adapters.calls import call_of
+from tunaeval.data.adapters.documents import read_conversation
+from tunaeval.data.adapters.plain import read_plain
 from tunaeval.errors import UsageError
-from tunaeval.testing import json_values
-from tunaeval.types import Conversation, Message
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.conversations import Conversation
+from tunaeval.types.messages import Message
 
 ROLES = st.sampled_from(["user", "assistant", "tool", "system", "function", "tool_result", "", 3])
 IDS = st.sampled_from([None, "c1", "c2", "", 7, True, ["c1"]])

@@ -15,7 +15,7 @@ import tunaeval
 from tests.adapters.writers import as_object
 from tests.scoring.transcripts import scored, yes
 from tunaeval.errors import UsageError
-from tunaeval.testing import json_values
+from tunaeval.testing.strategies import json_values
 
 
 class Role(str, enum.Enum):  # noqa: UP042 - as the framework has it

@@ -20,7 +20,7 @@ import tunaeval
 from tests.scoring.transcripts import FINE, batches
 from tunaeval.api.checks import Checking
 from tunaeval.errors import UsageError
-from tunaeval.types import Checked, Conversation
+from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.runs import ScoreResult
 
 MESSAGES = batches([("read", FINE)])

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.types import ToolCall
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.types.calls import ToolCall
 
 LS = {"name": "bash", "arguments": {"command": "ls"}}
 WANTED = {"calls": [LS]}

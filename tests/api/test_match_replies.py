@@ -9,7 +9,7 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import UsageError
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 
 NONE = {"none": True}
 FORBID = {"forbid": ["delete_all"]}

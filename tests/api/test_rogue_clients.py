@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.api import registries
+from tunaeval.api.extensions import registries
 from tunaeval.errors import ClientSetupError, PluginError, UsageError
-from tunaeval.types import Reply, Request
+from tunaeval.types.exchange import Reply, Request
 
 
 class Sound:

@@ -9,8 +9,9 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import PluginError, UnknownNameError, UsageError
-from tunaeval.parsing import formats
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.parsing.api import formats
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
 from tunaeval.types.roles import Parser
 
 NAME = "a-rogue"

@@ -14,10 +14,13 @@ import pytest
 
 import tunaeval
 from tunaeval import ScoreSettings
-from tunaeval.clients import OpenAIClient, ReplayClient, ScriptedClient
 from tunaeval.errors import TunaevalError, UsageError
-from tunaeval.harness import check_suite, load_report
-from tunaeval.types import ToolCall
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.suites.check import check_suite
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import CategoryScore
 
 TASK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]

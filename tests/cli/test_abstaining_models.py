@@ -13,11 +13,14 @@ import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import FaultServer, chat, completion
 from tests.harness.bfcl_folders import write_prompts, write_results
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import RecordError, SuiteError, UsageError
-from tunaeval.harness import RunOptions, load_report, write_suite
-from tunaeval.harness.replies import Replies
-from tunaeval.types import LEVELS, Reply
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.replies import Replies
+from tunaeval.runs.suites.writing import write_suite
+from tunaeval.types.exchange import Reply
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Report
 
 NO_FUNCTION = '<function_call> {"name": "no_function", "arguments": {}}'

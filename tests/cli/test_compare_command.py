@@ -10,7 +10,7 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tunaeval.errors import RecordError
-from tunaeval.harness import RUN_FILE, load_report
+from tunaeval.runs.directory import RUN_FILE, load_report
 
 FREE_TEXT = ("--recording", "smollm2-135m-free-text", "--suite", "smoke", "--quiet")
 

@@ -18,7 +18,9 @@ from tests.doctor.other_defects import DEFECTS
 from tests.doctor.other_server import OtherServer
 from tests.doctor.other_wire import Habits
 from tests.faults import Answer, FaultServer
-from tunaeval.doctor import Settings, examine, show_examination
+from tunaeval.doctor.examination import examine
+from tunaeval.doctor.report import show_examination
+from tunaeval.doctor.runner import Settings
 
 Tuna = Callable[..., CompletedProcess[str]]
 

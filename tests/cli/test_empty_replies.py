@@ -11,9 +11,9 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, completion
-from tunaeval.clients import ScriptedClient
-from tunaeval.harness import load_report
-from tunaeval.types import Reply
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.directory import load_report
+from tunaeval.types.exchange import Reply
 from tunaeval.types.runs import Report
 
 NOTHING: dict[str, Any] = {"role": "assistant", "content": ""}

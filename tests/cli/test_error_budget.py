@@ -15,7 +15,7 @@ import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, chat
 from tunaeval.errors import UsageError
-from tunaeval.reports import ErrorBudget, over_budget
+from tunaeval.reports.budget import ErrorBudget, over_budget
 
 GOOD = chat('<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>')
 WORDS = "CUDA out of memory on worker 3"

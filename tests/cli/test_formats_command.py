@@ -9,7 +9,7 @@ import pytest
 
 import tunaeval
 from tunaeval.cli import main
-from tunaeval.formats import FORMATS
+from tunaeval.grammar.formats import FORMATS
 
 PAGE = Path(__file__).parents[2] / "docs/reference/formats.md"
 

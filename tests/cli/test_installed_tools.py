@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from tunaeval.harness import load_catalogue
-from tunaeval.types import JsonObject
+from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.types.calls import JsonObject
 
 Tuna = Callable[..., CompletedProcess[str]]
 

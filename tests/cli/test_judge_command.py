@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tunaeval.clients import ScriptedClient
-from tunaeval.judging import Calibration, Judge
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.judging.calibration import Calibration
+from tunaeval.scoring.judging.judge import Judge
 
 REPLY = json.dumps({"reason": "It looks done.", "score": 9})
 ROWS = [

@@ -15,11 +15,12 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, chat, completion
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.harness import load_report
-from tunaeval.reports import comparison_markdown
-from tunaeval.types import LEVELS, Reply
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.reports.compared import comparison_markdown
+from tunaeval.runs.directory import load_report
+from tunaeval.types.exchange import Reply
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Report
 
 LS = {"name": "bash", "arguments": {"command": "ls"}}

@@ -9,9 +9,9 @@ import pytest
 
 import tunaeval
 from tests.cli.conftest import Tuna
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.harness import RunOptions
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.options import RunOptions
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from subprocess import CompletedProcess
 import pytest
 
 from tunaeval import load_suite
-from tunaeval.clients import read_recording
+from tunaeval.models.clients.recording import read_recording
 
 Tuna = Callable[..., CompletedProcess[str]]
 
-FOLDER = Path(str(files("tunaeval.suites").joinpath("recordings")))
+FOLDER = Path(str(files("tunaeval.runs.suites").joinpath("recordings")))
 RECORDINGS = sorted(FOLDER.glob("*.jsonl"))
 CONSTRAINED, FREE_TEXT = "smollm2-135m-constrained", "smollm2-135m-free-text"
 

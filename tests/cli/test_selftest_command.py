@@ -8,10 +8,12 @@ import pytest
 
 import tunaeval
 from tests.cli.conftest import Tuna
-from tunaeval.grammar import CallObject, Format, Literal
-from tunaeval.parsing import reader_of
-from tunaeval.selftest import MEASURINGS
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.grammar import CallObject, Literal
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.reader import reader_of
+from tunaeval.testing.selftest import MEASURINGS
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
 
 
 class Inventive:

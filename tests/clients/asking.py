@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.faults import Answer, FaultServer, chat
-from tunaeval.clients import OpenAIClient
 from tunaeval.errors import TransportFailure
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.types.exchange import Reply, Request
 
 T = TypeVar("T")
 

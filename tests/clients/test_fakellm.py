@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers import fakellm
-from tunaeval.clients import OpenAIClient
 from tunaeval.errors import TransportFailure
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.types.exchange import Reply, Request
 
 pytest.importorskip("fakellm", reason="fakellm is not installed")
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tests.clients.asking import GOOD, ask, failure
 from tests.clients.test_streamed_replies import DONE, WHOLE, call, event, names, streamed
 from tests.faults import Answer, FaultServer
-from tunaeval.clients._answers import MAX_BODY_BYTES, Unpacking
-from tunaeval.sse import OTHER_CHOICES
-from tunaeval.types import Reply
+from tunaeval.models.clients.answers import MAX_BODY_BYTES, Unpacking
+from tunaeval.parsing.sse import OTHER_CHOICES
+from tunaeval.types.exchange import Reply
 
 
 def raw_deflate(data: bytes) -> bytes:

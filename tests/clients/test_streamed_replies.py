@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.clients.asking import HELLO, ask, failure
 from tests.faults import Answer, FaultServer, chat
-from tunaeval.clients._answers import MAX_BODY_BYTES
-from tunaeval.clients._stream import Gathered
-from tunaeval.types import Reply
+from tunaeval.models.clients.answers import MAX_BODY_BYTES
+from tunaeval.models.clients.stream import Gathered
+from tunaeval.types.exchange import Reply
 
 SSE = {"content-type": "text/event-stream"}
 DONE = "data: [DONE]\n\n"
@@ -151,7 +151,7 @@ json_values = st.recursive(
 
 @given(st.lists(st.one_of(json_values.map(json.dumps), st.text(max_size=8), st.just("[DONE]"))))
 def test_no_stream_raises_anything_but_a_failed_try(chunks: list[str]) -> None:
-    from tunaeval.clients._retries import TryFailed
+    from tunaeval.models.clients.retries import TryFailed
 
     gathered = Gathered(lambda: 0.5)
     try:

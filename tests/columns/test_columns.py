@@ -16,9 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call
-from tunaeval.columns import parse_table, score_table
+from tunaeval.data.columns.parsed import parse_table
+from tunaeval.data.columns.scored import score_table
 from tunaeval.errors import UsageError
-from tunaeval.rewards import TOOLRL, Recipe, reward
+from tunaeval.rewards.recipe import TOOLRL, Recipe
+from tunaeval.rewards.scored import reward
 
 GOLD = json.dumps([call(city="Paris")])
 KNOWN = json.dumps(TOOLS.as_openai())

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.convert import Unconvertible, convert_row, convert_text, route_between
+from tunaeval.data.convert.replies import Unconvertible, convert_text, route_between
+from tunaeval.data.convert.rows import convert_row
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Format
-from tunaeval.parsing import parse, parse_message, render
-from tunaeval.testing import damaged, json_values, prose, tools_for, writable
-from tunaeval.types import JsonObject, JsonValue, ToolCall
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import parse, parse_message, render
+from tunaeval.testing.strategies import damaged, json_values, prose, tools_for, writable
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 
 CALLS = (
     ToolCall("write_file", {"path": "a b.py", "text": 'x = "1"\n\ty</b> é\n', "n": 3}),

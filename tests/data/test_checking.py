@@ -10,7 +10,8 @@ import pytest
 
 from tests.data.rows import ASK, HERMES, OPENAI_TOOL, RESULT, SHAPES, openai, sharegpt
 from tunaeval import load_suite
-from tunaeval.data import FINDINGS, Checker, Finding, check_rows, read_rows
+from tunaeval.data.checking import FINDINGS, Checker, Finding, check_rows
+from tunaeval.data.shapes import read_rows
 
 BROKEN = '<tool_call>{"name": "get_weather", "arguments": {"city": </tool_call>'
 

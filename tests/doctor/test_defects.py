@@ -13,7 +13,9 @@ import pytest
 from tests.doctor.defects import DEFECTS, Defect
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS, WEAK
-from tunaeval.doctor import GROUPS, REQUESTS, Examination, Settings, examine
+from tunaeval.doctor.examination import Examination, examine
+from tunaeval.doctor.runner import REQUESTS, Settings
+from tunaeval.doctor.values import GROUPS
 
 SEEDS_IN_CI, SEEDS = 6, 100
 

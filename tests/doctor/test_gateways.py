@@ -12,10 +12,11 @@ import pytest
 
 from tests.doctor.other_server import Defect, OtherServer
 from tests.doctor.other_wire import Habits
-from tunaeval.clients import Heard
-from tunaeval.doctor import Examination, Settings, examine
+from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.recognise import Signs, by_answer, recognise
+from tunaeval.doctor.runner import Settings
 from tunaeval.doctor.values import Server
+from tunaeval.models.clients.server import Heard
 
 
 def signs(models: Heard, *, nowhere: int = 404) -> Signs:

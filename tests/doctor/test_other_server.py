@@ -15,7 +15,8 @@ from tests.doctor.other_defects import DEFECTS
 from tests.doctor.other_server import Defect, OtherServer
 from tests.doctor.other_wire import IDS, Habits
 from tests.doctor.other_words import FORMATS
-from tunaeval.doctor import REQUESTS, Examination, Settings, examine
+from tunaeval.doctor.examination import Examination, examine
+from tunaeval.doctor.runner import REQUESTS, Settings
 
 _CHOSEN: dict[str, Any] = {
     "ids": tuple(IDS),

@@ -8,8 +8,9 @@ import pytest
 
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS
-from tunaeval.doctor import Examination, Finding, Settings, examine
-from tunaeval.doctor.examination import chosen
+from tunaeval.doctor.examination import Examination, chosen, examine
+from tunaeval.doctor.runner import Settings
+from tunaeval.doctor.values import Finding
 
 STREAMLESS = ("stream-answered-whole", "stream-refused")
 

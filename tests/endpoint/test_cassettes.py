@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.endpoint.asking import READ, chat, question, refusal, said, sent
 from tests.faults import CANARY_KEY
-from tunaeval.endpoint import ModelRequest
-from tunaeval.endpoint.masking import MASKS, Masker, key_of
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.faults import Cut, Fail, Fault, Garbage
+from tunaeval.models.endpoint.exchange import ModelRequest
+from tunaeval.models.endpoint.masking import MASKS, Masker, key_of
+from tunaeval.types.faults import Cut, Fail, Fault, Garbage
 
 
 @pytest.fixture

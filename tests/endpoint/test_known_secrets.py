@@ -14,10 +14,10 @@ import tunaeval
 from tests.endpoint.asking import chat, question, said
 from tests.harness.tasks import ONE, TASK, call, suite_of
 from tests.harness.whole_runs import Answers
-from tunaeval.endpoint.masking import MASKS, key_of
 from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, long_enough, of_environment, of_headers, without
-from tunaeval.types import Request
+from tunaeval.files.keys import COVER, long_enough, of_environment, of_headers, without
+from tunaeval.models.endpoint.masking import MASKS, key_of
+from tunaeval.types.exchange import Request
 
 ENVIRONMENT = {
     "OPENAI_API_KEY": "plain-words-that-are-a-key",

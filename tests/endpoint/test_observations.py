@@ -8,7 +8,7 @@ import pytest
 
 import tunaeval
 from tests.endpoint.asking import chat, question, said
-from tunaeval.faults import Inject
+from tunaeval.types.faults import Inject
 
 CALLED = "Calling tools:\n[{'id': 'call_1', 'function': {'name': 'read_file', 'arguments': {}}}]"
 SEEN = "Observation:\nreturn a - b"

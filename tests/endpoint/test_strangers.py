@@ -17,7 +17,7 @@ from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.faults import CANARY_KEY, FaultServer
 from tests.faults.runs import within
 from tunaeval import ModelRequest
-from tunaeval.faults import Inject
+from tunaeval.types.faults import Inject
 
 FOREIGN: list[dict[str, Any]] = [
     {"host": "evil.example"},

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "examples/acme_format"

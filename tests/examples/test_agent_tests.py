@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PYTEST = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "tunaeval.pytest_plugin")
+PYTEST = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "tunaeval.testing.pytest_plugin")
 
 
 def run(folder: Path, *arguments: str) -> str:

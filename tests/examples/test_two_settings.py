@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval.clients import LlamaCppClient
-from tunaeval.harness import load_report
+from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.runs.directory import load_report
 
 SCRIPT = Path(__file__).parents[2] / "examples/two_settings.sh"
 MISSING = LlamaCppClient.available()

@@ -9,10 +9,12 @@ import pytest
 from tests.faults import Answer, FaultServer, Seen
 from tests.faults.runs import asked, prompt_of, small_suite
 from tests.harness.whole_runs import lines
-from tunaeval.clients import ReplayClient
 from tunaeval.errors import UsageError
-from tunaeval.harness import RunOptions, load_report, rescore, run_source
-from tunaeval.reports import source_of
+from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.reports.sides import source_of
+from tunaeval.runs.directory import load_report, run_source
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.rescore import rescore
 from tunaeval.types.runs import Report
 
 ONE = RunOptions(concurrency=1, deadline_seconds=5)

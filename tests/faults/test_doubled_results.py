@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import ANSWERS, Tuna, here, suite
-from tunaeval.clients import read_recording
-from tunaeval.records import FAILED_OUTCOMES, RESULTS_FILE, counted_results
-from tunaeval.reports import INFRASTRUCTURE
+from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
+from tunaeval.models.clients.recording import read_recording
+from tunaeval.reports.summary import INFRASTRUCTURE
 
 __all__ = ["here", "suite"]
 

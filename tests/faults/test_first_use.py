@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import tunaeval
-from tunaeval.api import registries
-from tunaeval.formats import FORMATS
+from tunaeval.api.extensions import registries
+from tunaeval.grammar.formats import FORMATS
 
 _PROGRAM = """
 import os, sys, threading, traceback

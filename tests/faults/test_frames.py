@@ -12,11 +12,12 @@ import pytest
 
 import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer
-from tunaeval.clients import OpenAIClient, Server, read_key
-from tunaeval.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
-from tunaeval.endpoint.upstream import Upstream
-from tunaeval.keys import Secret
-from tunaeval.types import Request
+from tunaeval.files.keys import Secret
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.models.clients.server import Server, read_key
+from tunaeval.models.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
+from tunaeval.models.endpoint.upstream import Upstream
+from tunaeval.types.exchange import Request
 
 PART = CANARY_KEY[:12]
 

@@ -14,7 +14,8 @@ from tests.faults import Answer, FaultServer, Seen, chat
 from tests.faults.runs import asked, within
 from tests.harness.whole_runs import lines
 from tunaeval.errors import SuiteError
-from tunaeval.harness import RunOptions, load_suite
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.suites.loading import load_suite
 
 __all__ = ["here"]
 

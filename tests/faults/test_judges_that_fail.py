@@ -12,8 +12,10 @@ import tunaeval
 from tests.faults import Answer, FaultServer, Seen, chat, completion
 from tests.faults.runs import within
 from tests.judging.test_labels import written
-from tunaeval.clients import OpenAIClient
-from tunaeval.judging import PAYLOADS, Judge, frames
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.scoring.judging.frame import frames
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.payloads import PAYLOADS
 from tunaeval.types.runs import ScoreResult
 
 GOAL = ("goal-completion",)

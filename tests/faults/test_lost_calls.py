@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults import Answer, FaultServer
 from tests.faults.runs import asked, small_suite
-from tunaeval.harness import RunOptions
+from tunaeval.runs.options import RunOptions
 
 MARKED = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
 

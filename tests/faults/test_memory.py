@@ -17,7 +17,7 @@ from tunaeval.types.runs import Expectation, PackedScenarios, Scenario
 PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
-from tunaeval.harness import RunOptions, SuiteRun, load_report, load_suite
+from tunaeval.runs import RunOptions, SuiteRun, load_report, load_suite
 from tunaeval.parsing import parser_for
 from tunaeval.types import Reply
 

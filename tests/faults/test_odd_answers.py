@@ -11,8 +11,10 @@ import pytest
 from tests.faults import Answer, FaultServer, completion
 from tests.faults.runs import asked, within
 from tests.harness.whole_runs import lines
-from tunaeval.harness import RunOptions, load_report, load_suite
-from tunaeval.records import TOO_DEEP
+from tunaeval.files.records import TOO_DEEP
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.runs import Report
 
 ONCE = RunOptions(attempts=1, deadline_seconds=5)

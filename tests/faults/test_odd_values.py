@@ -10,14 +10,15 @@ import pytest
 
 import tunaeval
 from tests.faults.runs import within
-from tunaeval.convert import convert_row, route_between
-from tunaeval.convert.replies import Unconvertible
-from tunaeval.data import Fault, Row, read_rows
+from tunaeval.data.convert.replies import Unconvertible, route_between
+from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.rows import Fault, Row
+from tunaeval.data.shapes import read_rows
 from tunaeval.errors import ExpectationError, SuiteError, ToolsError, UsageError
-from tunaeval.harness import load_suite
-from tunaeval.repair import fit
-from tunaeval.rewards import reward, rewards
-from tunaeval.types import ToolCall
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.rewards.scored import reward, rewards
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.calls import ToolCall
 
 SOUND = '{"name": "a", "arguments": {"x": "q"}}'
 

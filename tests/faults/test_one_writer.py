@@ -17,15 +17,15 @@ from tests.faults import FaultServer
 from tests.faults.runs import asked, made, small_suite
 from tests.harness.whole_runs import lines
 from tunaeval.errors import RecordError
-from tunaeval.harness import RunOptions
-from tunaeval.locks import LOCK_FILE, DirectoryLock
+from tunaeval.files.locks import LOCK_FILE, DirectoryLock
+from tunaeval.runs.options import RunOptions
 
 ONE = RunOptions(concurrency=1, deadline_seconds=5)
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from tunaeval.locks import DirectoryLock
+from tunaeval.files.locks import DirectoryLock
 lock = DirectoryLock(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

@@ -16,15 +16,15 @@ import tunaeval
 from tests.cli.conftest import Tuna, here
 from tests.cli.test_broken_pipes import bash
 from tests.faults.runs import within
-from tunaeval import records
-from tunaeval.clients import read_recording
-from tunaeval.data import read_rows
+from tunaeval import files as records
+from tunaeval.data.shapes import read_rows
 from tunaeval.errors import TunaevalError
-from tunaeval.judging import read_labels
-from tunaeval.locks import DirectoryLock
-from tunaeval.plain_files import is_output
+from tunaeval.files.locks import DirectoryLock
+from tunaeval.files.plain_files import is_output
+from tunaeval.models.clients.recording import read_recording
 from tunaeval.reports.files import write_text
-from tunaeval.tools import read_tool_prompt
+from tunaeval.scoring.judging.labels import read_labels
+from tunaeval.tools.tool_prompts import read_tool_prompt
 
 __all__ = ["here"]
 

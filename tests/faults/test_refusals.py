@@ -10,7 +10,7 @@ from tests.faults import Answer, FaultServer, Seen
 from tests.faults.runs import asked, prompt_of, small_suite, within
 from tests.harness.whole_runs import lines
 from tunaeval.errors import ClientSetupError
-from tunaeval.harness import RunOptions
+from tunaeval.runs.options import RunOptions
 
 REFUSALS = {
     "a content filter": Answer(b'{"error": "blocked"}', status=403),

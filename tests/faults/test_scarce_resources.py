@@ -55,8 +55,8 @@ SHORTAGE = """
 import asyncio, os, resource, sys
 from pathlib import Path
 from tests.faults.runs import suite_file
-from tunaeval.clients import OpenAIClient
-from tunaeval.harness import RunOptions, SuiteRun, load_suite
+from tunaeval.models.clients import OpenAIClient
+from tunaeval.runs import RunOptions, SuiteRun, load_suite
 from tunaeval.parsing import parser_for
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))

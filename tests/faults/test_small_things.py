@@ -18,7 +18,6 @@ import pytest
 import tunaeval
 from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import CANARY_KEY, Answer, FaultServer
-from tunaeval.clients import OpenAIClient
 from tunaeval.errors import (
     ClientSetupError,
     ExpectationError,
@@ -27,9 +26,11 @@ from tunaeval.errors import (
     TunaevalError,
     UsageError,
 )
-from tunaeval.harness import load_report, load_suite
-from tunaeval.tools import read_tool_prompt
-from tunaeval.types import Reply
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tools.tool_prompts import read_tool_prompt
+from tunaeval.types.exchange import Reply
 
 
 def gzipped(body: bytes) -> Answer:

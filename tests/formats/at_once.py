@@ -12,7 +12,7 @@ import sys
 
 from tests.formats.fixtures import ALL, expected_at, found_in
 from tunaeval import parse
-from tunaeval.types import LEVELS
+from tunaeval.types.parsing import LEVELS
 
 
 def main() -> int:

@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tunaeval.formats import FORMATS
-from tunaeval.tools import to_tools
-from tunaeval.types import LEVELS, JsonObject, Level, ParseResult, Tools
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, Tools
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 HERE = Path(__file__).parent
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tunaeval import parse, stream
-from tunaeval.types import JsonValue, Level, ParseResult, Tools, ToolSpec
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import Level, ParseResult
 
 
 def read(

@@ -12,12 +12,12 @@ from tests.formats.fixtures import ALL
 from tests.formats.reading import FOUND, TOOLS, read
 from tests.parsing.samples import TOOLS as TOOLS_OF_SAMPLES
 from tests.parsing.samples import codes, said
-from tunaeval.formats import AUTO, CHAIN
-from tunaeval.parsing import parser_for
+from tunaeval.grammar.formats import AUTO, CHAIN
+from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.finder import Finder
-from tunaeval.testing import tools_for
-from tunaeval.testing.strategies import damaged_calls, taped
-from tunaeval.types import LEVELS, Level, ToolCall
+from tunaeval.testing.strategies import damaged_calls, taped, tools_for
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.parsing import LEVELS, Level
 
 NO_CALLS = (
     # prose and citations

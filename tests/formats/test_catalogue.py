@@ -14,8 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from tunaeval import formats, parse, stream
-from tunaeval.tools import to_tools
-from tunaeval.types import JsonValue, ParseResult, Tools, ToolSpec
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import ParseResult
 
 
 class Entry(NamedTuple):

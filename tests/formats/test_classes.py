@@ -10,7 +10,8 @@ import pytest
 
 from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
-from tunaeval.types import LEVELS, JsonValue, Tools, ToolSpec
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS
 
 TOOLS = Tools(
     [

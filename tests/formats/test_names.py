@@ -8,7 +8,7 @@ from tests.formats.reading import FIND, FOUND, TOOLS, read, with_parameters
 from tests.parsing.samples import said
 from tunaeval import formats, parse
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar.formats import FORMATS, REFUSED, SET_ALIASES, SETS
 
 NAMES = {
     "dynamo, tool calls": """

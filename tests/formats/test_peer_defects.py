@@ -28,7 +28,7 @@ from tests.formats.reading import (
 from tests.parsing.samples import codes, said, tagged
 from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, stream
-from tunaeval.types import JsonValue
+from tunaeval.types.calls import JsonValue
 
 BOTH = [FOUND, SUMMED]
 """What most rows call."""

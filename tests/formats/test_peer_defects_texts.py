@@ -17,7 +17,8 @@ from tests.formats.reading import (
 )
 from tests.parsing.samples import codes, said, tagged
 from tunaeval import parse, stream
-from tunaeval.types import LEVELS, Level, Tools, ToolSpec
+from tunaeval.types.calls import Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, Level
 
 # --- 11 to 13: what is said, and what is called ------------------------------------------------
 

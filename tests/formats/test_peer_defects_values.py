@@ -12,9 +12,10 @@ import pytest
 from tests.formats.reading import TOOLS, read, saving, takes
 from tests.parsing.samples import codes, said
 from tunaeval import render
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Attribute, Format, Many, Word
-from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.grammar import Attribute, Many, Word
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 
 
 def _words(words: tuple[Word, ...]) -> list[Word]:

@@ -7,9 +7,9 @@ import pytest
 from tests.formats.reading import FOUND, TOOLS, read
 from tests.parsing.samples import codes, said
 from tunaeval import render
-from tunaeval.formats import AUTO, FORMATS
-from tunaeval.tools import to_tools
-from tunaeval.types import ToolCall
+from tunaeval.grammar.formats import AUTO, FORMATS
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import ToolCall
 
 _PARAMETERS = "<parameter=folder>\nsrc\n</parameter>\n<parameter=depth>\n2\n</parameter>\n"
 _BARE = f"<function=find_files>\n{_PARAMETERS}</function>"

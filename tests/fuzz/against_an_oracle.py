@@ -77,7 +77,7 @@ def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str,
 
 
 def _tools_of(functions: list[Any] | None) -> Any:
-    from tunaeval.parsing import known_tools
+    from tunaeval.parsing.reader import known_tools
 
     key = json.dumps(functions)
     if key not in _KNOWN_TOOLS:
@@ -118,13 +118,13 @@ def _question(fields: list[Any]) -> Question:
 
 
 def _library() -> tuple[dict[str, Any], Any]:
-    from tunaeval.parsing import parser_for
-    from tunaeval.selftest.texts import TOOLS
+    from tunaeval.parsing.api import parser_for
+    from tunaeval.testing.selftest.texts import TOOLS
 
     class Readers(dict[str, Any]):
         def __missing__(self, name: str) -> Any:
-            from tunaeval.grammar import Format
-            from tunaeval.parsing import reader_of
+            from tunaeval.grammar.format import Format
+            from tunaeval.parsing.reader import reader_of
 
             parser = parser_for(name)
             made = self[name] = reader_of(parser) if isinstance(parser, Format) else parser
@@ -241,8 +241,9 @@ _PROSE = (
 
 def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Question]:
     """Texts without end."""
-    from tunaeval.selftest import TextMaker, subjects
-    from tunaeval.types import LEVELS
+    from tunaeval.testing.selftest.subjects import subjects
+    from tunaeval.testing.selftest.texts import TextMaker
+    from tunaeval.types.parsing import LEVELS
 
     makers = [
         (subject.reader.name, TextMaker(form, seed))
@@ -267,8 +268,8 @@ def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Q
 
 def _replies(chance: random.Random, folder: Path, *, streams: bool) -> Iterator[Question]:
     """What real models wrote, in random order: by `auto`, and a third of it by another format."""
-    from tunaeval.formats import FORMATS
-    from tunaeval.types import LEVELS
+    from tunaeval.grammar.formats import FORMATS
+    from tunaeval.types.parsing import LEVELS
 
     prompts = {(one["category"], one["index"]): one for one in _rows(folder / "prompts.jsonl.gz")}
     replies = list(_rows(folder / "replies.jsonl.gz"))

@@ -26,10 +26,11 @@ from tests.fuzz.sound_values import (
     TEXT,
     TOOL,
 )
-from tunaeval.convert import convert_row, route_between
-from tunaeval.data import read_rows
-from tunaeval.rewards import reward, rewards
-from tunaeval.scoring import ScoreSettings
+from tunaeval.data.convert.replies import route_between
+from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.shapes import read_rows
+from tunaeval.rewards.scored import reward, rewards
+from tunaeval.scoring.settings import ScoreSettings
 
 
 @dataclass(frozen=True, slots=True)

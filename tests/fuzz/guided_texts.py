@@ -15,10 +15,10 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["tunaeval"]):
-    from tunaeval.selftest import broken_laws, subjects
-    from tunaeval.selftest.laws import steps
-    from tunaeval.selftest.texts import FRAGMENTS, TOOLS, fixed_texts
-    from tunaeval.types import LEVELS
+    from tunaeval.testing.selftest.laws import broken_laws, steps
+    from tunaeval.testing.selftest.subjects import subjects
+    from tunaeval.testing.selftest.texts import FRAGMENTS, TOOLS, fixed_texts
+    from tunaeval.types.parsing import LEVELS
 
 _READERS = [
     (subject.reader, [*fixed_texts(form), *FRAGMENTS])

@@ -27,11 +27,13 @@ from random import Random
 from typing import NamedTuple
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Format, Literal, Many, Maybe, Word
-from tunaeval.parsing import parse, render
-from tunaeval.selftest.sample_calls import sample_call
-from tunaeval.types import JsonValue, ParseResult, ToolCall, Tools, ToolSpec
+from tunaeval.grammar import Literal, Many, Maybe, Word
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import parse, render
+from tunaeval.testing.selftest.sample_calls import sample_call
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import ParseResult
 
 AIM, MOST_LOST = 0.002, 0.025
 _CUT = 12

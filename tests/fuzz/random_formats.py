@@ -21,7 +21,6 @@ from tunaeval.grammar import (
     Attribute,
     CallObject,
     Elements,
-    Format,
     Key,
     Literal,
     Many,
@@ -34,7 +33,8 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.testing import taped
+from tunaeval.grammar.format import Format
+from tunaeval.testing.strategies import taped
 from tunaeval.testing.tape import Tape
 
 _Words: TypeAlias = list[Word]

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from types import FrameType
 
-from tunaeval.selftest import Fault, Measured, Subject, TextMaker, broken_laws, subjects
-from tunaeval.selftest.laws import steps
-from tunaeval.selftest.texts import TOOLS
-from tunaeval.types import LEVELS
+from tunaeval.testing.selftest.laws import broken_laws, steps
+from tunaeval.testing.selftest.measured import Fault, Measured
+from tunaeval.testing.selftest.subjects import Subject, subjects
+from tunaeval.testing.selftest.texts import TOOLS, TextMaker
+from tunaeval.types.parsing import LEVELS
 
 _MOST_FAULTS = 5
 _PATIENCE_SECONDS = 10

@@ -14,9 +14,9 @@ import pytest
 
 from tests.fuzz import entrances, hostile_values
 from tests.fuzz.random_texts import fuzz, main
-from tunaeval.parsing import Reader
-from tunaeval.selftest import subject_of, subjects
-from tunaeval.types import Level, ParseResult
+from tunaeval.parsing.reader import Reader
+from tunaeval.testing.selftest.subjects import subject_of, subjects
+from tunaeval.types.parsing import Level, ParseResult
 
 HERE = Path(__file__).parent
 

@@ -11,14 +11,22 @@ from hypothesis import strategies as st
 
 from tests.fuzz.random_formats import random_format, random_formats
 from tunaeval.errors import FormatError, UsageError
-from tunaeval.grammar import Format
-from tunaeval.parsing import reader_of, render
-from tunaeval.testing import stream_of, taped
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import render
+from tunaeval.parsing.reader import reader_of
 from tunaeval.testing import tape as made
-from tunaeval.testing.laws import said
-from tunaeval.testing.strategies import any_call, literals, plain_call, tells_types, tools_for
+from tunaeval.testing.laws import said, stream_of
+from tunaeval.testing.strategies import (
+    any_call,
+    literals,
+    plain_call,
+    taped,
+    tells_types,
+    tools_for,
+)
 from tunaeval.testing.tape import Tape
-from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 
 from tests.fuzz.random_formats import random_formats
 from tunaeval.errors import FormatError, UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Format, Literal, Many, Maybe, Word
-from tunaeval.parsing import Reader, parser_for, reader_of, render
-from tunaeval.testing import stream_of
-from tunaeval.testing.laws import said
+from tunaeval.grammar import Literal, Many, Maybe, Word
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import parser_for, render
+from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.testing.laws import said, stream_of
 from tunaeval.testing.strategies import tools_for
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 
 CALLS = [ToolCall("f", {"a": "x"}), ToolCall("g", {"b": "y z"})]
 

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
-from tunaeval.grading import FinalState, checks, grade, read_checks
-from tunaeval.harness import load_catalogue
-from tunaeval.types import ToolCall
+from tunaeval.runs.grading.checks import read_checks
+from tunaeval.runs.grading.grades import checks, grade
+from tunaeval.runs.grading.state import FinalState
+from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.tools.workspace.space import Workspace
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import CheckRecord
-from tunaeval.workspace import Workspace
 
 FILES = {"calc.py": "def add(a, b):\n    return a - b\n", "tests/t.py": "from calc import add\n"}
 CALLS = (

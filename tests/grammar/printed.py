@@ -8,15 +8,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
-from tunaeval.grammar import (
-    WITH_COLONS,
-    Literal,
-    Many,
-    Maybe,
-    Name,
-    Space,
-    Word,
-)
+from tunaeval.grammar import WITH_COLONS, Literal, Many, Maybe, Name, Space, Word
 from tunaeval.grammar.format import PLACEHOLDERS
 
 _EXACT = re.compile(r"(\A[ \t\r\n]+|[ \t\r]*\n[ \t\r\n]*|[ \t\r\n]+\Z)")

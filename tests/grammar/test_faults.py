@@ -10,7 +10,6 @@ from tunaeval.grammar import (
     ANY_SPACE,
     Arguments,
     CallObject,
-    Format,
     Key,
     Literal,
     Many,
@@ -23,7 +22,8 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.testing import check_format, check_text
+from tunaeval.grammar.format import Format
+from tunaeval.testing.laws import check_format, check_text
 
 OPEN, CLOSE = Literal("<call>"), Literal("</call>")
 NAME, KEY, VALUE = Name(), Key(), Value()

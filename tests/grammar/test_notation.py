@@ -14,14 +14,12 @@ from tests.fuzz.random_formats import random_formats
 from tests.grammar.printed import InexpressibleError, printed
 from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError, UsageError
-from tunaeval.formats import FORMATS, HERMES, JSON, PYTHONIC, TOOLS_TAG
 from tunaeval.grammar import (
     WITH_COLONS,
     Arguments,
     Attribute,
     CallObject,
     Elements,
-    Format,
     Key,
     Literal,
     Many,
@@ -33,7 +31,8 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.grammar.format import PLACEHOLDERS, words_of
+from tunaeval.grammar.format import PLACEHOLDERS, Format, words_of
+from tunaeval.grammar.formats import FORMATS, HERMES, JSON, PYTHONIC, TOOLS_TAG
 
 NAME, KEY = Name(WITH_COLONS), Key()
 

@@ -14,7 +14,6 @@ from tunaeval.grammar import (
     CallObject,
     Elements,
     Envelope,
-    Format,
     Key,
     Literal,
     Many,
@@ -24,6 +23,7 @@ from tunaeval.grammar import (
     Route,
     Value,
 )
+from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_FIXED
 from tunaeval.testing.laws import said
 

@@ -7,17 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tunaeval.harness import Asking, Read, asking
-from tunaeval.types import (
-    Diagnosis,
-    Level,
-    ParseResult,
-    Repair,
-    Reply,
-    ToolCall,
-    Tools,
-    ToolSpec,
-)
+from tunaeval.runs.episode import Read
+from tunaeval.runs.prompts import Asking, asking
+from tunaeval.types.calls import Repair, ToolCall, Tools, ToolSpec
+from tunaeval.types.exchange import Reply
+from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.types.runs import Expectation, Scenario, Suite
 
 TOOLS = Tools(

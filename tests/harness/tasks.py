@@ -8,8 +8,8 @@ from typing import Any
 
 import tunaeval
 from tests.harness.whole_runs import Answers
-from tunaeval.harness import RunOptions
-from tunaeval.types import Request
+from tunaeval.runs.options import RunOptions
+from tunaeval.types.exchange import Request
 from tunaeval.types.runs import Report, ScenarioResult, Suite
 
 EIGHT = ["bash", "glob", "grep", "list_dir", "read_file", "update_file", "web_fetch", "write_file"]

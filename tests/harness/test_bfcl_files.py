@@ -11,9 +11,10 @@ import pytest
 
 from tests.harness.whole_runs import ONE, Answers, run
 from tunaeval.errors import SuiteError
-from tunaeval.harness import RunOptions, load_suite, without
-from tunaeval.parsing import parser_for
-from tunaeval.types import Request
+from tunaeval.parsing.api import parser_for
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.suites.loading import load_suite, without
+from tunaeval.types.exchange import Request
 
 FUNCTION = {
     "name": "area.of",

@@ -14,10 +14,12 @@ import pytest
 
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
 from tests.interrupts import heed_interrupts
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import ClientSetupError, PluginError, RecordError, SuiteError, TransportFailure
-from tunaeval.harness import RunOptions, SuiteRun, load_report
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.runner import SuiteRun
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Parser
 
 
@@ -141,7 +143,7 @@ def test_cancelling_keeps_what_is_finished(
 PROGRAM = """
 import asyncio, sys, time
 from conftest import OneObject, scenario, TOOLS
-from tunaeval.harness import RunOptions, SuiteRun
+from tunaeval.runs import RunOptions, SuiteRun
 from tunaeval.types import Reply
 from tunaeval.types.runs import Suite
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import SuiteError
-from tunaeval.harness import chosen, load_suite, without
+from tunaeval.runs.suites.choosing import chosen
+from tunaeval.runs.suites.loading import load_suite, without
 
 SUITE = load_suite("tunacode")
 IDS = st.lists(st.sampled_from([one.id for one in SUITE.scenarios]), max_size=8)

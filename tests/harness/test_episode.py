@@ -11,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import TransportFailure
-from tunaeval.harness import Asking, Read, Rules, episode
-from tunaeval.harness.reading import reading
-from tunaeval.parsing import parser_for
-from tunaeval.types import LEVELS, JsonObject, Level, Reply, Request, Usage
+from tunaeval.parsing.api import parser_for
+from tunaeval.runs.episode import Read, Rules, episode
+from tunaeval.runs.prompts import Asking
+from tunaeval.runs.reading import reading
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Usage
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import CountedCalls, ScenarioResult, Suite
 
 GOOD = '{"name": "read_file", "arguments": {"filepath": "a.py"}}'

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import SuiteError
-from tunaeval.harness import check_suite, write_suite
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.suites.check import check_suite
+from tunaeval.runs.suites.writing import write_suite
 
 LS = {"name": "bash", "arguments": {"command": "ls"}}
 MORE = '<tool_call>{"name": "bash", "arguments": {"command": "ls", "timeout": 9}}</tool_call>'

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import UnknownNameError
-from tunaeval.harness import ASKS, asking, load_suite, retry_prompt, suite_names
-from tunaeval.harness.constraint import MAX_STRING, call_schema
-from tunaeval.harness.examples import EXAMPLES, fitting
-from tunaeval.harness.prompts import said
-from tunaeval.parsing import parse
-from tunaeval.types import JsonValue, Tools, ToolSpec
+from tunaeval.parsing.api import parse
+from tunaeval.runs.constraint import MAX_STRING, call_schema
+from tunaeval.runs.prompts import ASKS, asking, retry_prompt, said
+from tunaeval.runs.suites.examples import EXAMPLES, fitting
+from tunaeval.runs.suites.loading import load_suite, suite_names
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
 MakeSuite = Callable[..., Suite]

@@ -8,11 +8,14 @@ import pytest
 
 from tests.formats.fixtures import ALL
 from tests.parsing.samples import TOOLS
-from tunaeval.formats import FORMATS, HERMES
-from tunaeval.grammar import Format
-from tunaeval.harness.reading import reading
-from tunaeval.parsing import Reader, auto, parse_message, qwen25
-from tunaeval.types import LEVELS, ParseResult, Reply, Tools
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS, HERMES
+from tunaeval.parsing.api import auto, parse_message, qwen25
+from tunaeval.parsing.reader import Reader
+from tunaeval.runs.reading import reading
+from tunaeval.types.calls import Tools
+from tunaeval.types.exchange import Reply
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 
 def _by_itself(parser: Format | Reader, reply: Reply, tools: Tools | None) -> list[ParseResult]:

@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import SuiteError
-from tunaeval.harness import check_suite, load_catalogue, load_suite, renamed, without, write_suite
-from tunaeval.matching import own_answer
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.matching.answers import own_answer
+from tunaeval.runs.suites.check import check_suite
+from tunaeval.runs.suites.loading import load_suite, without
+from tunaeval.runs.suites.renamed import renamed
+from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.writing import write_suite
+from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
 TUNACODE = load_suite("tunacode")

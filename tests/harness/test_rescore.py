@@ -18,16 +18,14 @@ import tunaeval
 from tests.harness.conftest import TOOLS, scenario
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
 from tunaeval.errors import RecordError, SuiteError, TransportFailure, UnknownNameError
-from tunaeval.harness import (
-    RUN_FILE,
-    Rescored,
-    RunOptions,
-    load_report,
-    load_suite,
-    rescore,
-)
-from tunaeval.records import RESULTS_FILE
-from tunaeval.types import LEVELS, Level, Request, Tools
+from tunaeval.files.results import RESULTS_FILE
+from tunaeval.runs.directory import RUN_FILE, load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.rescore import Rescored, rescore
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.calls import Tools
+from tunaeval.types.exchange import Request
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Expectation, ExpectedCall, Report, Scenario, Suite
 

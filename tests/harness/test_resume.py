@@ -17,9 +17,13 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
 from tunaeval.errors import RecordError
-from tunaeval.harness import RunOptions, SuiteRun, load_report, rescore
-from tunaeval.records import RESULTS_FILE, recover
-from tunaeval.types import Request
+from tunaeval.files.records import recover
+from tunaeval.files.results import RESULTS_FILE
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.rescore import rescore
+from tunaeval.runs.runner import SuiteRun
+from tunaeval.types.exchange import Request
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite
 

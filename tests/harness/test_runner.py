@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.harness import RUN_FILE, AsyncHarness, RunOptions, SuiteRun, load_report
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.directory import RUN_FILE, load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.runner import AsyncHarness, SuiteRun
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Harness, Parser
 from tunaeval.types.runs import ScenarioResult
 

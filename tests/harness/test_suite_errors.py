@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.harness import load_catalogue, load_suite
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 READ = {"calls": [{"name": "read_file", "arguments": {"filepath": "a"}}]}
 
@@ -308,6 +309,6 @@ def test_missing_pyyaml_is_named_with_its_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)  # as the import system itself marks it absent
-    monkeypatch.delitem(sys.modules, "tunaeval.harness._suite_yaml", raising=False)
+    monkeypatch.delitem(sys.modules, "tunaeval.runs.suites.yaml", raising=False)
     with pytest.raises(SuiteError, match=r"a\.yaml: reading YAML needs PyYAML.*pip install PyYAML"):
         load_suite(written(tmp_path / "a.yaml", "[]"))

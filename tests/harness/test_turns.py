@@ -28,7 +28,8 @@ from tests.harness.tasks import (
 )
 from tests.harness.whole_runs import Answers
 from tunaeval.errors import TransportFailure, UsageError
-from tunaeval.types import Reply, Request, Usage
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Usage
 
 
 def test_an_episode_goes_on_until_an_answer_and_is_graded(tmp_path: Path) -> None:
@@ -156,8 +157,8 @@ def test_a_call_that_cannot_be_read_is_told_so_and_made_again(tmp_path: Path) ->
 
 @given(ids=st.lists(st.sampled_from(["", "x", "x", "é", "\0", "a" * 99, "call_1"]), max_size=6))
 def test_every_call_of_an_episode_has_an_id_of_its_own(ids: list[str]) -> None:
-    from tunaeval.harness.turns import _with_ids
-    from tunaeval.types import ToolCall
+    from tunaeval.runs.turns import _with_ids
+    from tunaeval.types.calls import ToolCall
 
     taken: set[str] = set()
     found = [one.id for at in ids for one in _with_ids([ToolCall("a", {}, at or None)] * 2, taken)]

@@ -22,8 +22,9 @@ from tests.harness.tasks import (
     scripted,
     suite_of,
 )
-from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import SuiteError
+from tunaeval.models.clients.recording import write_recording
+from tunaeval.models.clients.replay import ReplayClient
 
 SCRIPTS = st.lists(
     st.sampled_from([READ, REPAIR, "<tool_call>\n{", "Done.", call("list_dir"), READ + REPAIR]),
@@ -116,7 +117,7 @@ def test_a_task_that_cannot_be_run_is_refused_with_its_place(
 
 
 def test_a_task_that_is_done_when_nothing_is_done_is_doubted(tmp_path: Path) -> None:
-    from tunaeval.harness import check_suite
+    from tunaeval.runs.suites.check import check_suite
 
     assert check_suite(suite_of(tmp_path, TASK)) == ()
     (doubt,) = check_suite(suite_of(tmp_path, {**TASK, "checks": [{"unchanged": "**"}]}))
@@ -124,7 +125,7 @@ def test_a_task_that_is_done_when_nothing_is_done_is_doubted(tmp_path: Path) -> 
 
 
 def test_a_task_with_tools_that_nothing_runs_is_doubted(tmp_path: Path) -> None:
-    from tunaeval.harness import check_suite
+    from tunaeval.runs.suites.check import check_suite
 
     file = tmp_path / "bare.json"
     file.write_text(json.dumps([{"id": "a", "prompt": "Do it.", "task": TASK}]))
@@ -135,7 +136,7 @@ def test_a_task_with_tools_that_nothing_runs_is_doubted(tmp_path: Path) -> None:
 
 
 def test_a_suite_of_tasks_is_written_and_read_back(tmp_path: Path) -> None:
-    from tunaeval.harness import write_suite
+    from tunaeval.runs.suites.writing import write_suite
 
     suite = suite_of(tmp_path, TASK)
     write_suite(suite, tmp_path / "again.jsonl")

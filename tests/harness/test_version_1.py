@@ -15,10 +15,10 @@ import pytest
 
 import tunaeval
 from tunaeval.cli import main
-from tunaeval.clients import ScriptedClient
-from tunaeval.harness import RUN_FILE, load_report
-from tunaeval.records import RESULTS_FILE
-from tunaeval.reports import show
+from tunaeval.files.results import RESULTS_FILE
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.reports.console import show
+from tunaeval.runs.directory import RUN_FILE, load_report
 from tunaeval.types.runs import SCHEMA_VERSION
 
 OLD = Path(__file__).parent / "version_1"

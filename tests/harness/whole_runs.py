@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tunaeval.harness import RunOptions, run_suite
-from tunaeval.records import RESULTS_FILE
-from tunaeval.types import JsonObject, Reply, Request
+from tunaeval.files.results import RESULTS_FILE
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.runner import run_suite
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, Suite
 

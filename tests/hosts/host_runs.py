@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import tunaeval
 from tests.hosts.scripted_server import Call, Exchange, ScriptedModel, Turn, scripted_model
-from tunaeval.types import ToolExecution
+from tunaeval.types.messages import ToolExecution
 
 Wrap = Callable[[Any], Any]
 Ask = Callable[[str], Awaitable[str]]

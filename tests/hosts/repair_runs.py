@@ -17,7 +17,7 @@ import tunaeval
 from tests.hosts.environments import ROOT, hosts, interpreter
 from tests.hosts.retold import Retell, as_written, by_hash_lines
 from tests.suites.repair_scripts import SCRIPTS
-from tunaeval.harness import RunOptions
+from tunaeval.runs.options import RunOptions
 from tunaeval.types.runs import Report
 
 RETOLD: dict[str, Retell] = {"tunacode-0.2.3": by_hash_lines, "tunacode-0.1.19": as_written}

@@ -20,9 +20,9 @@ from tests.hosts.retold import Item, as_written
 from tests.suites.repair_scripts import SCRIPTS
 from tests.suites.test_repair_tasks import SUITE, written
 from tunaeval import ModelEndpoint, ToolCall
-from tunaeval.clients import ScriptedClient
-from tunaeval.faults import Cut, Fail, Fault, Inject
-from tunaeval.harness import RunOptions
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.options import RunOptions
+from tunaeval.types.faults import Cut, Fail, Fault, Inject
 from tunaeval.types.runs import Report, ScenarioResult
 
 pytestmark = pytest.mark.hosts

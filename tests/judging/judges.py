@@ -8,8 +8,11 @@ import json
 import time
 from collections.abc import Callable
 
-from tunaeval.judging import Judge, frames
-from tunaeval.types import Message, Reply, Request, ToolCall
+from tunaeval.scoring.judging.frame import frames
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judging.judges import cpu_seconds
-from tunaeval.judging import read_answers, reply_schema
-from tunaeval.testing import json_values
+from tunaeval.scoring.judging.answers import read_answers, reply_schema
+from tunaeval.testing.strategies import json_values
 
 GOAL = ("goal-completion",)
 BOTH = ("goal-completion", "plan-correctness")

@@ -14,9 +14,12 @@ import pytest
 
 from tests.faults import Answer, FaultServer, chat
 from tests.judging.judges import Rule, goal, shown, transcript, verdict
-from tunaeval.clients import LlamaCppClient, OpenAIClient, ScriptedClient
-from tunaeval.judging import Judge, frames
-from tunaeval.types import Reply, Request
+from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.judging.frame import frames
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import CategoryScore
 
 GOAL = ("goal-completion",)

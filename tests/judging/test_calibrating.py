@@ -11,10 +11,13 @@ import pytest
 import tunaeval
 from tests.judging.judges import Rule, shown, verdict
 from tests.judging.test_labels import OURS, written
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.judging import PAYLOADS, Calibration, CategoryCalibration, Judge
-from tunaeval.types import JsonObject, Request
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.payloads import PAYLOADS
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Request
 
 GOAL = ("goal-completion",)
 

@@ -9,19 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judging.judges import transcript
-from tunaeval.judging import (
-    PAYLOADS,
-    RUBRICS,
-    Question,
-    Shown,
-    View,
-    frames,
-    injected,
-    messages_for,
-    view_of,
-)
-from tunaeval.testing import json_values
-from tunaeval.types import Message, ToolCall
+from tunaeval.scoring.judging.frame import frames
+from tunaeval.scoring.judging.payloads import PAYLOADS, injected
+from tunaeval.scoring.judging.prompts import Question, messages_for
+from tunaeval.scoring.judging.rubrics import RUBRICS
+from tunaeval.scoring.judging.view import Shown, View, view_of
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 
 WORD = "5ec0ffee5ec0ffee5ec0ffee"

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.judging.judges import Rule, goal, transcript, verdict
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure, UsageError
-from tunaeval.judging import RUBRICS, Judge
-from tunaeval.types import Message, Reply, Request
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.rubrics import RUBRICS
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from tunaeval.adapters import to_messages
+from tunaeval.data.adapters import to_messages
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.judging import RUBRICS, read_labels
+from tunaeval.scoring.judging.labels import read_labels
+from tunaeval.scoring.judging.rubrics import RUBRICS
 
 OURS = Path(__file__).parents[2] / "examples" / "judge" / "labels.jsonl"
 GOOD = {

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tests.judging.judges import cpu_seconds
 from tunaeval.errors import UsageError
-from tunaeval.judging import Shown, View, view_of
-from tunaeval.types import Message, ToolCall
+from tunaeval.scoring.judging.view import Shown, View, view_of
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 
 

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.matching.test_laws import MODES, TOOLS, Answered, made_of, wanted_calls
-from tunaeval.matching import NoExampleError, match, own_answer, read_expectation
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.matching.answers import NoExampleError, own_answer
+from tunaeval.matching.calls import match
+from tunaeval.matching.expectations import read_expectation
+from tunaeval.types.calls import Tools, ToolSpec
 
 GO = Tools(
     [

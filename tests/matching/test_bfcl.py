@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.matching import Verdict, match, wanted_arguments
-from tunaeval.matching.gold import gold_arguments
-from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.matching.calls import Verdict, match
+from tunaeval.matching.gold import gold_arguments, wanted_arguments
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 
 SCHEMAS: dict[str, Any] = {

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.matching import match
-from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.matching.calls import match
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 
 SCHEMAS: dict[str, Any] = {"x": {"type": "integer", "default": 7}, "y": {}, "z": {"default": "."}}
 TOOLS = Tools([ToolSpec(name, "", {"type": "object", "properties": SCHEMAS}) for name in "ab"])

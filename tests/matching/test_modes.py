@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.matching import FAILURES, PROFILES, check_expectation, match, read_expectation
-from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.matching.calls import match
+from tunaeval.matching.expectations import check_expectation, read_expectation
+from tunaeval.matching.failures import FAILURES
+from tunaeval.matching.profiles import PROFILES
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 
 A, B, C = (ToolCall(name, {}) for name in "abc")

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.matching import FAILURES, MATCHERS, match
+from tunaeval.matching.calls import match
+from tunaeval.matching.failures import FAILURES
+from tunaeval.matching.matchers import MATCHERS
 from tunaeval.matching.paths import normalised
-from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(
     [

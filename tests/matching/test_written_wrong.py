@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tunaeval.errors import ExpectationError
-from tunaeval.matching import read_expectation
+from tunaeval.matching.expectations import read_expectation
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tunaeval.types import JsonValue, ParseResult, Tools, ToolSpec
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import ParseResult
 
 TOOLS = Tools(
     [

@@ -14,10 +14,10 @@ from tests.parsing.test_alike import TOOLS as MANY
 from tests.parsing.test_alike import texts
 from tunaeval import ToolCall, parse, parse_levels, parse_many, parse_message
 from tunaeval.errors import UsageError
-from tunaeval.formats import AUTO, FORMATS
-from tunaeval.parsing import Reader, reader_of
+from tunaeval.grammar.formats import AUTO, FORMATS
+from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.testing.laws import said, stream_of
-from tunaeval.types import LEVELS, Level, ParseResult
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 TOOLS = tunaeval.to_tools([{"name": "ls", "parameters": {"properties": {"path": {}}}}])
 NAMES = ["no_function", "out_of_domain"]

@@ -6,12 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.formats import FORMATS, SETS
-from tunaeval.grammar import Format, Literal
-from tunaeval.parsing import Reader, qwen25, reader_of, render_calls
+from tunaeval.grammar import Literal
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS, SETS
+from tunaeval.parsing.api import qwen25
 from tunaeval.parsing.finder import Finder
-from tunaeval.parsing.reader import read_whole
-from tunaeval.types import LEVELS, Level, ToolCall, Tools, ToolSpec
+from tunaeval.parsing.reader import Reader, read_whole, reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, Level
 
 ALL = Reader("all", tuple(FORMATS.values()))
 READERS = {

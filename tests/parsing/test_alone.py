@@ -15,8 +15,9 @@ from tests.parsing.test_alike import (
     damaged,
     written,
 )
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, Level, Tools
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import Tools
+from tunaeval.types.parsing import LEVELS, Level
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.call])

@@ -8,7 +8,8 @@ import pytest
 
 from tests.parsing.samples import TOOLS, codes, said, tagged
 from tunaeval import parse
-from tunaeval.types import LEVELS, JsonObject, Level
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import LEVELS, Level
 
 DIRECTORY = {"name": "bash", "arguments": {"command": "ls"}}
 

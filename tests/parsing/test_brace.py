@@ -10,11 +10,14 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import check_floods
 from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError
-from tunaeval.formats import FUNCTIONGEMMA, GEMMA4
-from tunaeval.grammar import Arguments, Format, Literal, Name
-from tunaeval.parsing import reader_of
-from tunaeval.testing import chunkings, json_values, stream_of
-from tunaeval.types import LEVELS, JsonValue, Level
+from tunaeval.grammar import Arguments, Literal, Name
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FUNCTIONGEMMA, GEMMA4
+from tunaeval.parsing.reader import reader_of
+from tunaeval.testing.laws import stream_of
+from tunaeval.testing.strategies import chunkings, json_values
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.parsing import LEVELS, Level
 
 FORMS = (FUNCTIONGEMMA, GEMMA4)
 MARKS = {FUNCTIONGEMMA.name: "<escape>", GEMMA4.name: '<|"|>'}

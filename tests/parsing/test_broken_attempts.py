@@ -11,8 +11,9 @@ from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear
 from tunaeval import parse, render, stream
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, ToolCall, Tools, ToolSpec
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS
 
 TOOLS = Tools([ToolSpec("book", parameters=takes(city="string"))])
 ROME, OSLO = ToolCall("book", {"city": "Rome"}), ToolCall("book", {"city": "Oslo"})

@@ -13,7 +13,7 @@ from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
 from tunaeval import render
 from tunaeval.parsing.quoting import END_TOKENS
-from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tunaeval.formats import QWEN3_CODER
-from tunaeval.grammar import Format
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import QWEN3_CODER
 from tunaeval.limits import KEPT_CLOSINGS
 from tunaeval.parsing.tagged import closing_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, tagged
 from tunaeval import parse, parse_many, parse_message, stream
-from tunaeval.types import LEVELS, Level
+from tunaeval.types.parsing import LEVELS, Level
 
 NOPE = '{"name": "nope", "arguments": {}}'
 BROKEN = '{"name": "bash", "arguments": [1]}'

@@ -7,9 +7,10 @@ import pytest
 from tests.formats.reading import read
 from tests.parsing.samples import said
 from tunaeval import parse, render, stream
-from tunaeval.formats import AUTO, FORMATS
-from tunaeval.grammar import CallObject, Format, Literal, Space
-from tunaeval.types import ToolCall
+from tunaeval.grammar import CallObject, Literal, Space
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import AUTO, FORMATS
+from tunaeval.types.calls import ToolCall
 
 DOUBLED = [
     name for name, form in FORMATS.items() if form.marked and form.opener and not form.addressed

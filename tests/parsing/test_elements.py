@@ -11,11 +11,12 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, render, stream
 from tunaeval.errors import FormatError
-from tunaeval.formats import MINIMAX_M3
-from tunaeval.grammar import Elements, Format, Literal, Name
+from tunaeval.grammar import Elements, Literal, Name
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import MINIMAX_M3
 from tunaeval.limits import MAX_DEPTH
-from tunaeval.testing import json_values
-from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 
 P = "]<]minimax[>["
 PLAIN = Format(

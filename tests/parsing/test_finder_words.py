@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.formats import FORMATS
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.finder import Finder
 
 ALL = Finder(tuple(FORMATS.values()))

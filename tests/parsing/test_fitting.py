@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.repair import fit, fits, undeclared
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.parsing.repair.schema import fit, fits, undeclared
+from tunaeval.types.calls import Tools, ToolSpec
 
 NAMES = st.sampled_from(["a", "b", "c", "n" * 70])
 TYPES = st.sampled_from(

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from tunaeval import parse, stream
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, Level, ParseResult
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 _M3 = "]<]minimax[>["
 _PLAMO = "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>"

@@ -15,10 +15,10 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import ToolCall, parse, parse_message, render, stream
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import Reader
-from tunaeval.testing import stream_of
-from tunaeval.types import LEVELS, Level, ParseResult
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.reader import Reader
+from tunaeval.testing.laws import stream_of
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 BOUND = 3.0
 """What a doubling may cost; the real figure is about 2, squares give 4."""

@@ -13,7 +13,7 @@ import pytest
 
 from tests.parsing.test_growth import BOUND, uncollected
 from tunaeval import parse, parse_message, stream
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 Read = Callable[[int], object]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import parse, stream
-from tunaeval.types import ParseResult
+from tunaeval.types.parsing import ParseResult
 
 
 @pytest.mark.parametrize("before", ["I use `ls`", "`a` `b`", "one\n`ls`", "``"])

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tunaeval import instructions, parse
-from tunaeval.formats import FORMATS
-from tunaeval.testing import tools_for
-from tunaeval.types import ToolCall, Tools, ToolSpec
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.testing.strategies import tools_for
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 
 NESTED = ToolSpec(
     "search",

@@ -12,10 +12,11 @@ from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear, streamed, whole
 from tunaeval import parse, parse_levels, stream
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import auto, reader_of
-from tunaeval.testing import check_text
-from tunaeval.types import LEVELS, Level
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import auto
+from tunaeval.parsing.reader import reader_of
+from tunaeval.testing.laws import check_text
+from tunaeval.types.parsing import LEVELS, Level
 
 _KIMI = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>"

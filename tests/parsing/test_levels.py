@@ -9,8 +9,9 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, WHERE, call_with, codes, said, tagged
 from tunaeval import parse
-from tunaeval.repair import REPAIRS
-from tunaeval.types import LEVELS, JsonValue, Level, Repair, Span
+from tunaeval.parsing.repair.values import REPAIRS
+from tunaeval.types.calls import JsonValue, Repair, Span
+from tunaeval.types.parsing import LEVELS, Level
 
 
 class Repaired(NamedTuple):

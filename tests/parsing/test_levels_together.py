@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.parsing.test_alike import READERS, TOOLS, texts
 from tunaeval import parse, parse_levels
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, ParseResult, Tools
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import Tools
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 
 @pytest.mark.parametrize("name", FORMATS)

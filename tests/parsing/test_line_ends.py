@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import TOOLS, said
 from tunaeval import parse, stream
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import render
-from tunaeval.types import ToolCall
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import render
+from tunaeval.types.calls import ToolCall
 
 LINED = ["qwen3-coder", "qwen3-bare", "seed-oss", "seed-oss-bare"]
 """Formats whose values are between line ends."""

@@ -11,8 +11,9 @@ from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import WHOLE, assert_linear
 from tunaeval import parse, render, stream
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, Span, ToolCall, Tools, ToolSpec
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import Span, ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS
 
 TOOLS = Tools(
     [

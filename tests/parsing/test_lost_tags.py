@@ -13,9 +13,10 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear
 from tunaeval import parse, render, stream
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
 from tunaeval.grammar import Many
-from tunaeval.types import LEVELS, JsonValue, Level, ToolCall, Tools, ToolSpec
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, Level
 
 WEATHER = Tools(
     [ToolSpec("get_weather", parameters=takes(city="string", state="string", days="integer"))]

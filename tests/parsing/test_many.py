@@ -19,7 +19,8 @@ import pytest
 from tests.interrupts import heed_interrupts
 from tunaeval import parse_many, to_tools
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.types import Level, ParseResult, Tools
+from tunaeval.types.calls import Tools
+from tunaeval.types.parsing import Level, ParseResult
 
 METHODS = ["fork", "spawn"]
 CALL = '<tool_call>{"name": "f", "arguments": {"n": "%d"}}</tool_call>'

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tunaeval.parsing import Reader, parser_for
-from tunaeval.selftest.floods import floods_of
-from tunaeval.selftest.growth import MEMORY, memory_beside_result
-from tunaeval.selftest.texts import TOOLS
+from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.reader import Reader
+from tunaeval.testing.selftest.floods import floods_of
+from tunaeval.testing.selftest.growth import MEMORY, memory_beside_result
+from tunaeval.testing.selftest.texts import TOOLS
 
 SIZE = 32768
 

@@ -9,7 +9,8 @@ import pytest
 from tests.parsing.samples import LS, TOOLS, WHERE, codes, said, tagged
 from tunaeval import parse, parse_message
 from tunaeval.errors import UsageError
-from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 LS_CALL = [("bash", {"command": "ls"})]
 

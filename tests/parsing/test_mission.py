@@ -6,7 +6,8 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, WHERE, call_of, call_with, codes, said, tagged
 from tunaeval import parse
-from tunaeval.types import LEVELS, JsonValue, Level, ParseResult
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 LS_CALL = [("bash", {"command": "ls"})]
 

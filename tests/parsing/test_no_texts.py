@@ -9,7 +9,7 @@ import pytest
 from tests.parsing.test_many import CALL, Other
 from tunaeval import parse, parse_many, parse_message, stream
 from tunaeval.errors import UsageError
-from tunaeval.types import LEVELS, Level
+from tunaeval.types.parsing import LEVELS, Level
 
 
 class Tag(str):

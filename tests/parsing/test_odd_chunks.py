@@ -9,7 +9,8 @@ from tests.parsing.test_server_events import DONE, HI, event, read
 from tests.parsing.test_servers_that_differ import fragment
 from tunaeval import parse, parse_message, stream
 from tunaeval.errors import UsageError
-from tunaeval.types import JsonObject, JsonValue, ParseResult
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.parsing import ParseResult
 
 C = tagged(LS)
 CALLED = parse(C, "hermes")

@@ -10,7 +10,7 @@ from tests.parsing.samples import TOOLS, codes, said
 from tests.parsing.test_server_streams import arguments_of
 from tests.parsing.test_servers_that_differ import BOTH, LS, PWD, fragment, streamed
 from tunaeval import parse_message, stream
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 
 @pytest.mark.parametrize("index", [{"index": 0}, {"index": 1}, {}])

@@ -8,7 +8,8 @@ import pytest
 
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import match, parse_message
-from tunaeval.types import LEVELS, JsonValue, Level
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.parsing import LEVELS, Level
 
 CALLED = [("bash", {"command": "ls"})]
 LS_ARGS = '{"command": "ls"}'

@@ -14,7 +14,6 @@ from tunaeval.grammar import (
     ANY_SPACE,
     Arguments,
     CallObject,
-    Format,
     Key,
     Literal,
     Many,
@@ -24,7 +23,9 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.types import LEVELS, JsonObject, ParseResult, Tools, ToolSpec
+from tunaeval.grammar.format import Format
+from tunaeval.types.calls import JsonObject, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 SHORT_TAGS = Format(
     "short-tags",

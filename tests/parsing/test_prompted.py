@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval.errors import FormatError
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Arguments, CallObject, Format, Literal, Name, Space
-from tunaeval.parsing import reader_of, render_calls
-from tunaeval.types import LEVELS, Level, ParseResult, ToolCall
+from tunaeval.grammar import Arguments, CallObject, Literal, Name, Space
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.reader import reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 FUNCTIONARY = FORMATS["functionary-v3.2"]
 CLOSED = Format(

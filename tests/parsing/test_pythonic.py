@@ -14,11 +14,16 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import check_floods
 from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError
-from tunaeval.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
-from tunaeval.grammar import Format, Literal, PythonCalls, Space, Word
-from tunaeval.parsing import Reader, lfm2, reader_of, render_calls
-from tunaeval.testing import calls, chunkings, stream_of
-from tunaeval.types import LEVELS, JsonValue, Level, Tools, ToolSpec
+from tunaeval.grammar import Literal, PythonCalls, Space, Word
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
+from tunaeval.parsing.api import lfm2
+from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.testing.laws import stream_of
+from tunaeval.testing.strategies import calls, chunkings
+from tunaeval.types.calls import JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, Level
 
 FORMS = (PYTHONIC, LLAMA4_PYTHONIC, OLMO3, LFM2_PYTHONIC)
 READERS = (*map(reader_of, FORMS), lfm2)

@@ -7,8 +7,9 @@ import pytest
 from tests.parsing.samples import LS, said, tagged
 from tunaeval import ToolCall, parse, render
 from tunaeval.errors import FormatError
-from tunaeval.grammar import ANY_SPACE, CallObject, Format, Literal, Markup, Reasoning, Space, Word
-from tunaeval.types import LEVELS, Level
+from tunaeval.grammar import ANY_SPACE, CallObject, Literal, Markup, Reasoning, Space, Word
+from tunaeval.grammar.format import Format
+from tunaeval.types.parsing import LEVELS, Level
 
 UNENDING = '{"name": "bash", "arguments": {"command": "pwd}}'
 """A call whose last string never ends."""

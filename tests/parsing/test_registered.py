@@ -13,14 +13,15 @@ import pytest
 import tunaeval
 from tunaeval import parse
 from tunaeval.errors import TunaevalError
-from tunaeval.formats import HERMES
-from tunaeval.grammar import Format
-from tunaeval.parsing import Reader, auto, qwen25, reader_of
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import HERMES
+from tunaeval.parsing.api import auto, qwen25
+from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.registry import Registry
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.types.calls import Tools, ToolSpec
 
 ALIAS = "import tunaeval.formats as F"
-CONSTANT = "from tunaeval.formats import HERMES"
+CONSTANT = "from tunaeval.grammar.formats import HERMES"
 ATTRIBUTE = "from tunaeval import formats"
 PLAIN = "import tunaeval.formats"
 BY_NAME = 'import importlib; M = importlib.import_module("tunaeval.formats"); M.get("hermes")'
@@ -30,7 +31,7 @@ REGISTRY = "from tunaeval.parsing import formats as R; R.names()"
 SAME = """
 import sys, tunaeval
 import tunaeval.formats as F
-from tunaeval.formats import HERMES
+from tunaeval.grammar.formats import HERMES
 from tunaeval import formats
 assert F is formats is tunaeval.formats is sys.modules["tunaeval.formats"]
 assert F.HERMES is HERMES is F.FORMATS["hermes"]
@@ -155,7 +156,7 @@ def test_a_reader_of_levels_and_of_streams_takes_the_same() -> None:
 TYPED = """\
 import tunaeval
 import tunaeval.formats as F
-from tunaeval.formats import HERMES
+from tunaeval.grammar.formats import HERMES
 
 form: tunaeval.Format = F.HERMES
 other: tunaeval.Format = HERMES

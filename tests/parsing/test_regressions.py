@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from tests.parsing.samples import LS, TOOLS, WHERE, call_with, codes, said, tagged
 from tunaeval import parse, parse_message, render, stream
 from tunaeval.errors import UsageError
-from tunaeval.repair import Read, Unreadable, fit, read_json
-from tunaeval.testing import json_values
-from tunaeval.types import LEVELS, JsonObject, JsonValue, Level, ParseResult, ToolCall
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.parsing.repair.values import Read, Unreadable
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 LS_CALL = [("bash", {"command": "ls"})]
 

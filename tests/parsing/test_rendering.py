@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tests.formats.reading import read
 from tests.parsing.samples import said
 from tunaeval import parse, render
-from tunaeval.convert import Unconvertible, convert_text, route_between
+from tunaeval.data.convert.replies import Unconvertible, convert_text, route_between
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.limits import MAX_DEPTH
 from tunaeval.testing.strategies import literals
 from tunaeval.testing.tape import Tape
-from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 CLOSERS = "</parameter>\n</function>\n</tool_call>"
 

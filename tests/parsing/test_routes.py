@@ -14,11 +14,13 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import BOUND, assert_linear, growth
 from tunaeval import parse, render, stream
 from tunaeval.errors import FormatError
-from tunaeval.formats import FORMATS, HARMONY, INKLING, KIMI_K3, MUSE
-from tunaeval.grammar import Arguments, Envelope, Format, Literal, Name, Route, Space
-from tunaeval.parsing import Reader
-from tunaeval.testing import LAWS, calls, check_law, chunkings, prose, stream_of
-from tunaeval.types import ToolCall
+from tunaeval.grammar import Arguments, Envelope, Literal, Name, Route, Space
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS, HARMONY, INKLING, KIMI_K3, MUSE
+from tunaeval.parsing.reader import Reader
+from tunaeval.testing.laws import LAWS, check_law, stream_of
+from tunaeval.testing.strategies import calls, chunkings, prose
+from tunaeval.types.calls import ToolCall
 
 CALL = ToolCall("find_files", {"folder": "src"})
 WORDS = {

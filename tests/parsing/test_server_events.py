@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.parsing.samples import LS, codes, said
 from tests.parsing.test_server_streams import sse
 from tunaeval import parse, parse_message, stream
-from tunaeval.testing import chunkings
-from tunaeval.types import JsonObject, ParseResult
+from tunaeval.testing.strategies import chunkings
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import ParseResult
 
 HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}
 DONE = "data: [DONE]\n\n"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import TOOLS, codes
 from tunaeval import parse, parse_message, stream
-from tunaeval.parsing import Event
-from tunaeval.testing import chunkings, json_values
-from tunaeval.types import JsonObject
+from tunaeval.parsing.collect import Event
+from tunaeval.testing.strategies import chunkings, json_values
+from tunaeval.types.calls import JsonObject
 
 CALL = '<tool_call>\n{"name": "bash", "arguments": {"command": "ls é"}}\n</tool_call>'
 

@@ -14,8 +14,9 @@ from tests.parsing.samples import TOOLS, codes, said
 from tests.parsing.test_server_streams import arguments_of, sse
 from tunaeval import parse_message, stream
 from tunaeval.errors import UsageError
-from tunaeval.testing import chunkings, json_values
-from tunaeval.types import JsonObject, JsonValue, ParseResult
+from tunaeval.testing.strategies import chunkings, json_values
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.parsing import ParseResult
 
 
 class Server(NamedTuple):

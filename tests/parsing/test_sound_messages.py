@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.parsing.test_alike import KEYS, TOOLS, calls
 from tunaeval import parse, parse_message
-from tunaeval.types import LEVELS, JsonObject, JsonValue, ParseResult, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 _PIECES = st.sampled_from(
     ["", " ", "\n", "\u00a0", "\ufeff", ",", "}", "{", "]", '"', "\\", "\\u0000", "\\u0022",

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval import ToolCall, parse, render, stream
-from tunaeval.formats import FORMATS
-from tunaeval.types import LEVELS, Level, ParseResult
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 CALLS = [
     ToolCall("get_weather", {"city": "Paris", "n": 3}),

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Format
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
 
 _SOUND = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 

@@ -17,10 +17,12 @@ from tests.parsing.samples import codes, said
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear
 from tunaeval import parse, render, stream
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.grammar import Elements, Format, Literal, Many
-from tunaeval.testing import tools_for
-from tunaeval.types import LEVELS, ParseResult, ToolCall, Tools, ToolSpec
+from tunaeval.grammar import Elements, Literal, Many
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.testing.strategies import tools_for
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 TOOLS = Tools([ToolSpec("book", parameters=takes(city="string", guests="string"))])
 MEANT = {"city": "Rome", "guests": "two"}

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, call_of, codes, said, tagged
 from tunaeval import parse, render
-from tunaeval.formats import FORMATS, HERMES
-from tunaeval.grammar import Format
-from tunaeval.testing import calls, prose, tools_for, writable
-from tunaeval.types import LEVELS, Level, ToolCall
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS, HERMES
+from tunaeval.testing.strategies import calls, prose, tools_for, writable
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.parsing import LEVELS, Level
 
 CUTS = {
     "in a string": '{"name": "bash", "arguments": {"command": "ls',

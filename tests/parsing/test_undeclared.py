@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, tagged
 from tunaeval import parse
-from tunaeval.types import LEVELS, JsonObject, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS
 
 DECLARED = {"guests": {"type": "integer"}, "city": {"type": "string"}}
 SILENT: JsonObject = {"type": "object", "properties": DECLARED}

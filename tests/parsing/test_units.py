@@ -10,12 +10,13 @@ from tests.formats.reading import read
 from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tests.parsing.test_growth import assert_linear
 from tunaeval import parse, stream
-from tunaeval.formats import AUTO, FORMATS
-from tunaeval.grammar import Format
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import AUTO, FORMATS
 from tunaeval.limits import MAX_CALLS
-from tunaeval.parsing import render
+from tunaeval.parsing.api import render
 from tunaeval.testing.strategies import chunkings, prose, tools_for, writable
-from tunaeval.types import LEVELS, ParseResult, Span, ToolCall, Tools
+from tunaeval.types.calls import Span, ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 _LS = ("bash", {"command": "ls"})
 _CAT = ("read_file", {"filepath": "a.py"})

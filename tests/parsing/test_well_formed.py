@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import tagged
 from tests.parsing.test_alike import TOOLS, calls, check_alike, damaged
-from tunaeval.formats import FORMATS
-from tunaeval.parsing import reader_of, render, render_calls
-from tunaeval.types import LEVELS, Level, ParseResult, ToolCall, Tools
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import render
+from tunaeval.parsing.reader import reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 CALL = ToolCall("f", {"s": "a <b>\n", "n": 3, "b": True})
 

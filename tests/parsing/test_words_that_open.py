@@ -6,8 +6,9 @@ import pytest
 
 from tests.parsing.samples import codes, said
 from tunaeval import parse, stream
-from tunaeval.grammar import Format, Literal, PythonCalls, Space
-from tunaeval.types import ParseResult
+from tunaeval.grammar import Literal, PythonCalls, Space
+from tunaeval.grammar.format import Format
+from tunaeval.types.parsing import ParseResult
 
 
 def streamed(text: str, name: str) -> ParseResult:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-NAME = "tunaeval.pytest_plugin"
+NAME = "tunaeval.testing.pytest_plugin"
 
 
 class Child(NamedTuple):

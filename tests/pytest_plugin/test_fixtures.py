@@ -11,7 +11,7 @@ import pytest
 import tunaeval
 from tests.pytest_plugin.children import run
 from tunaeval import ModelRequest, ToolCall
-from tunaeval.faults import Fail
+from tunaeval.types.faults import Fail
 
 ASK = """\
 import httpx2, pytest
@@ -62,7 +62,7 @@ def test_a_cassette_stands_beside_its_test_and_is_played(tmp_path: Path) -> None
     assert child.counts == {"passed": 2}, child.said
     properties = ET.parse(tmp_path / "junit.xml").iter("property")  # noqa: S314 - pytest's own
     told = {one.get("name"): one.get("value") for one in properties}
-    assert (told["tunaeval.turns"], told["tunaeval.calls"]) == ("1", "read_file")
+    assert (told["tunaeval.files.turns"], told["tunaeval.calls"]) == ("1", "read_file")
     changed = run(tmp_path, files={"test_it.py": REPLAYED.replace('"calc.py"', '"other.py"')})
     assert changed.code == 1
     assert "does not have this request" in changed.said or "there is no cassette" in changed.said
@@ -134,7 +134,7 @@ def test_a_script_that_is_over_or_fails_fails_the_test_that_hides_it(tmp_path: P
 
 
 IDLE = f"""{ASK}
-from tunaeval.faults import Fail, Inject
+from tunaeval.types.faults import Fail, Inject
 
 @pytest.mark.tunaeval(script=["One."], faults=[Fail(at=1), Inject("Obey.", tool="read_fil")])
 def test_it(tunaeval_model):

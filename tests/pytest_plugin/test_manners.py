@@ -64,7 +64,7 @@ def test_a_session_that_does_not_use_it_loads_nothing_for_it(tmp_path: Path) -> 
     text = """\
 import sys
 def test_it():
-    heavy = {"httpx2", "h11", "pydantic", "orjson", "tunaeval.endpoint", "tunaeval.api"}
+    heavy = {"httpx2", "h11", "pydantic", "orjson", "tunaeval.models.endpoint", "tunaeval.api"}
     assert not heavy & set(sys.modules)
 """
     child = run(tmp_path, files={"test_it.py": text})
@@ -91,7 +91,7 @@ def test_an_own_comparison_is_explained_as_ever(tmp_path: Path) -> None:
 
 def test_the_plug_in_itself_imports_only_pytest() -> None:
     program = (
-        "import sys, pytest; before = set(sys.modules); import tunaeval.pytest_plugin; "
+        "import sys, pytest; before = set(sys.modules); import tunaeval.testing.pytest_plugin; "
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(

@@ -10,7 +10,7 @@ from tests.pytest_plugin.children import run
 
 HEAD = """\
 import pytest
-from tunaeval.faults import Fail
+from tunaeval.types.faults import Fail
 """
 SUITE = '[{"id": "a", "prompt": "Run ls.", "expected_tool": "bash", "expected_args": {}}]'
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.pytest_plugin.children import run
 from tests.servers import llama_server
-from tunaeval.clients import LlamaCppClient
+from tunaeval.models.clients.llamacpp import LlamaCppClient
 
 MISSING = LlamaCppClient.available()
 TEMPLATE = Path(__file__).parents[1].joinpath("doctor", "echo.jinja").read_text("utf-8")

@@ -14,7 +14,7 @@ import pytest
 import tunaeval
 from tests.pytest_plugin.children import Child, run
 from tunaeval import ModelRequest, ToolCall
-from tunaeval.faults import Fail
+from tunaeval.types.faults import Fail
 
 SUITE: list[dict[str, Any]] = [
     {

@@ -6,8 +6,8 @@ import json
 
 from hypothesis import strategies as st
 
-from tunaeval.testing import json_values
-from tunaeval.types import JsonValue
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import JsonValue
 
 FRAGMENTS = (
     "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "a", "name",

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from tunaeval import parse
-from tunaeval.types import JsonObject, JsonValue, Level, ParseResult, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types.parsing import Level, ParseResult
 
 STRING: JsonObject = {"type": "string"}
 INTEGER: JsonObject = {"type": "integer"}

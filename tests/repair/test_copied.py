@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.repair.test_odd_strings import in_pieces
 from tunaeval import parse
-from tunaeval.repair import ODD_SPACES, Read, read_json
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.values import ODD_SPACES, Read
 
 VALUES: Any = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text("ab \xa0", max_size=3),

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.repair import BraceReader, JsonReader, PythonReader, Read, Unreadable
-from tunaeval.repair.dialects import number_as_json
-from tunaeval.types import JsonValue
-from tunaeval.window import Window
+from tunaeval.parsing.repair.dialects import BraceReader, PythonReader, number_as_json
+from tunaeval.parsing.repair.machine import JsonReader
+from tunaeval.parsing.repair.values import Read, Unreadable
+from tunaeval.parsing.window import Window
+from tunaeval.types.calls import JsonValue
 
 MARK = "<escape>"
 STOPS = ("</c>",)

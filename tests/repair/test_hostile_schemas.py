@@ -8,9 +8,9 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.repair import fit
-from tunaeval.testing import json_values
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import JsonObject, JsonValue
 
 KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
 

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.repair.samples import FRAGMENTS, damaged_json, written
-from tunaeval.repair import REPAIRS, JsonReader, Read, Unreadable, read_json
-from tunaeval.testing import fragments
-from tunaeval.types import LEVELS, JsonValue, Span
-from tunaeval.window import Window
+from tunaeval.parsing.repair.machine import JsonReader, read_json
+from tunaeval.parsing.repair.values import REPAIRS, Read, Unreadable
+from tunaeval.parsing.window import Window
+from tunaeval.testing.strategies import fragments
+from tunaeval.types.calls import JsonValue, Span
+from tunaeval.types.parsing import LEVELS
 
 
 def streamed(chunks: Iterator[str], stops: tuple[str, ...] = ()) -> Read | Unreadable:

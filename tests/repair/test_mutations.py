@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tunaeval.repair import Read, read_json
-from tunaeval.selftest.mutations import KINDS, Damaged, cut_calls, damaged_calls
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.values import Read
+from tunaeval.testing.selftest.mutations import KINDS, Damaged, cut_calls, damaged_calls
 
 LAYERS = {"fence", "encoded"}
 """Kinds that leave what is inside of them sound."""

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.repair import JsonReader, Read, Unreadable, read_json
-from tunaeval.window import Window
+from tunaeval.parsing.repair.machine import JsonReader, read_json
+from tunaeval.parsing.repair.values import Read, Unreadable
+from tunaeval.parsing.window import Window
 
 ODD = ("\x00", "\n", "\\u", "\\q", "\\b", "\\ba", '"', "\\'", "é\\x", "\\n")
 QUOTES = (

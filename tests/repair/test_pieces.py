@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.repair.samples import damaged_json, written
-from tunaeval.repair import JsonReader
-from tunaeval.window import Window
+from tunaeval.parsing.repair.machine import JsonReader
+from tunaeval.parsing.window import Window
 
 
 @given(text=damaged_json() | written(), step=st.integers(1, 9))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tunaeval.repair import fit
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.types.calls import JsonObject, JsonValue
 
 POINT: JsonObject = {
     "type": "object",

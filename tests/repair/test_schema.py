@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.repair import fit
-from tunaeval.types import JsonObject, JsonValue, Span
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.types.calls import JsonObject, JsonValue, Span
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tunaeval.repair import JsonReader, Read, Unreadable, read_json
-from tunaeval.testing import json_values
-from tunaeval.window import Window
+from tunaeval.parsing.repair.machine import JsonReader, read_json
+from tunaeval.parsing.repair.values import Read, Unreadable
+from tunaeval.parsing.window import Window
+from tunaeval.testing.strategies import json_values
 
 
 def stepwise(text: str) -> Read | Unreadable:

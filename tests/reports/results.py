@@ -5,8 +5,9 @@ from __future__ import annotations
 from io import StringIO
 from typing import Any
 
-from tunaeval.reports import show, summarise
-from tunaeval.types import LEVELS, Level
+from tunaeval.reports.console import show
+from tunaeval.reports.summary import summarise
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import (
     AttemptRecord,
     CallRecord,

@@ -17,18 +17,13 @@ from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_pages import harmless
 from tunaeval import compare
 from tunaeval.errors import ComparisonError, RecordError
-from tunaeval.reports import (
-    Comparison,
-    RunSource,
-    compare_runs,
-    comparison_markdown,
-    comparison_object,
-    json_text,
-    show_comparison,
-    source_of,
-)
-from tunaeval.reports.statistics import mcnemar, sign_flip
-from tunaeval.types import JsonObject, Level
+from tunaeval.reports.compare import Comparison, compare_runs
+from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
+from tunaeval.reports.json import json_text
+from tunaeval.reports.sides import RunSource, source_of
+from tunaeval.reports.statistics.hypotheses import mcnemar, sign_flip
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import Level
 from tunaeval.types.runs import Expectation, Report
 
 verdicts = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)

@@ -9,7 +9,8 @@ import pytest
 
 from tests.reports.results import report, result
 from tunaeval import compare
-from tunaeval.reports import show, show_comparison
+from tunaeval.reports.compared import show_comparison
+from tunaeval.reports.console import show
 from tunaeval.reports.wording import interval, percent, rows
 from tunaeval.types.runs import Report
 

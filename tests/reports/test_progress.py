@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_narrow_terminals import Terminal, plain
 from tunaeval.cli.listing import fitting
-from tunaeval.harness import load_suite
-from tunaeval.reports import Live
-from tunaeval.reports.console import SoFar
+from tunaeval.reports.console import Live, SoFar
+from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.runs import CallRecord
 
 LONG = CallRecord(name="bash", arguments={"command": f"grep {'x' * 20} src", "timeout": 77})

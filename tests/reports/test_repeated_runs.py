@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.reports.results import report, result, shown
-from tunaeval.reports import summarise, wilson
+from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.summary import summarise
 from tunaeval.types.runs import Expectation, ScenarioResult
 
 NOTHING = Expectation(none=True)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.results import report, result, shown
-from tunaeval.reports import summarise, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.reports.markdown import markdown_writer
-from tunaeval.types import LEVELS, Level
+from tunaeval.reports.summary import summarise
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import Expectation, ExpectedCall, RunOutcome, ScenarioResult
 
 

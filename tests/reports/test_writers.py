@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 
 from tests.reports.results import HOSTILE, calls, report, result
 from tunaeval.errors import RecordError
-from tunaeval.harness import load_report
-from tunaeval.harness.directory import RunDirectory
-from tunaeval.reports import COLUMNS, WRITERS, try_to_write
+from tunaeval.reports import WRITERS
 from tunaeval.reports.csv import cell, csv_writer
+from tunaeval.reports.files import try_to_write
 from tunaeval.reports.github import github_writer
 from tunaeval.reports.json import json_writer
 from tunaeval.reports.junit import junit_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.parquet import parquet_writer
+from tunaeval.reports.results_as_rows import COLUMNS
+from tunaeval.runs.directory import RunDirectory, load_report
+from tunaeval.runs.viewer.html import page_writer
 from tunaeval.types.runs import Expectation, Report
-from tunaeval.viewer.html import page_writer
 
 MANY = (csv_writer, github_writer, junit_writer, markdown_writer)
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
@@ -222,7 +223,7 @@ def test_trying_leaves_a_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_every_writer_that_is_listed_can_be_had() -> None:
-    from tunaeval.api import registries
+    from tunaeval.api.extensions import registries
 
     writers = registries()["writers"]
     assert {*WRITERS, "html"} == set(writers.names())

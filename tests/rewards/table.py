@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval import to_tools
-from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.recipe import EXACT, TOOLRL, Recipe
 
 TABLE = Path(__file__).with_name("exploits.toml")
 RECIPES = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tunaeval.errors import UsageError
-from tunaeval.rewards import Gold, Recipe, reward
-from tunaeval.types import ToolCall
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.recipe import Recipe
+from tunaeval.rewards.scored import reward
+from tunaeval.types.calls import ToolCall
 
 TOOLS = [{"name": "f", "parameters": {"properties": {"n": {"type": "integer"}}}}]
 NONE, ONE = Gold.of([], TOOLS), Gold.of([{"name": "f", "arguments": {"n": 1}}], TOOLS)

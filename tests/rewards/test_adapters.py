@@ -14,7 +14,7 @@ import pytest
 
 from tests.rewards.table import TOOLS, WORDS, call
 from tunaeval.errors import UsageError
-from tunaeval.rewards import TOOLRL
+from tunaeval.rewards.recipe import TOOLRL
 from tunaeval.rewards.trl import trl_reward
 from tunaeval.rewards.verifiers import call_reward, tool_reward, tool_rewards
 from tunaeval.rewards.verl import compute_score

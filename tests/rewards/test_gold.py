@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tests.rewards.table import TOOLS, call, written
 from tunaeval import to_tools
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.rewards import Gold, reward, rewards
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.scored import reward, rewards
 from tunaeval.testing.strategies import json_values
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 
 PARIS = call(city="Paris")
 OPENAI = {"id": "c1", "type": "function", "function": {**PARIS, "arguments": '{"city": "Paris"}'}}

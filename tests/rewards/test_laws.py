@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call, written
 from tunaeval import ToolCall, parse, render
-from tunaeval.matching import best_pairs, ordered_pairs
-from tunaeval.rewards import EXACT, TOOLRL, Gold, GoldMatch, Parts, Recipe, reward
+from tunaeval.matching.weighted import best_pairs, ordered_pairs
+from tunaeval.rewards.gold import Gold, GoldMatch
+from tunaeval.rewards.recipe import EXACT, TOOLRL, Parts, Recipe
+from tunaeval.rewards.scored import reward
 from tunaeval.testing.strategies import json_values
 
 BROKEN = [

@@ -11,7 +11,9 @@ import pytest
 
 from tests.rewards.table import GOLDS, TOOLS, WORDS, call, written
 from tunaeval.errors import UsageError
-from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, recipe_of, reward, rewards
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.recipe import EXACT, TOOLRL, Recipe, recipe_of
+from tunaeval.rewards.scored import reward, rewards
 
 GOOD, BROKEN = WORDS["GOOD"], WORDS["BROKEN"]
 

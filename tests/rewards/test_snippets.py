@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.rewards.table import TOOLS, WORDS, call
-from tunaeval.rewards import reward
+from tunaeval.rewards.scored import reward
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-as-a-reward.md"
 GOLD = json.dumps([call(city="Paris")])

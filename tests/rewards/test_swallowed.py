@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from tests.rewards.table import TOOLS, call
 from tunaeval import ToolCall, formats, parse, render
 from tunaeval.errors import UsageError
-from tunaeval.formats import FORMATS
-from tunaeval.rewards import Gold, GoldMatch, Recipe, reward
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.rewards.fences import OF_A_FENCE, WITH_MARKS
+from tunaeval.rewards.gold import Gold, GoldMatch
+from tunaeval.rewards.recipe import Recipe
+from tunaeval.rewards.scored import reward
 
 MATCHES: list[GoldMatch] = ["any_order", "exactly", "in_order", "superset"]
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call
 from tunaeval import ToolCall, render
-from tunaeval.rewards import EXACT, TOOLRL, Gold, Recipe, reward
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.recipe import EXACT, TOOLRL, Recipe
+from tunaeval.rewards.scored import reward
 
 NONE = Gold.of(None)
 ONE = Gold.of([call(city="Paris")])

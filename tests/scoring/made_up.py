@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval import ScoreSettings
-from tunaeval.scoring import Price
-from tunaeval.types import Message, ToolCall, ToolExecution, Usage
+from tunaeval.scoring.settings import Price
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message, ToolExecution, Usage
 
 TOOLS = st.sampled_from(["read", "bash", "done_tool", "planner_tool"])
 IDS = st.none() | st.sampled_from(["c1", "c2", "c3"])

@@ -11,7 +11,8 @@ import pytest
 import tunaeval
 from tests.scoring.transcripts import FINE, GONE, batches, call, ran, said, transcript
 from tunaeval import ScoreSettings
-from tunaeval.types import Message, ToolCall, Usage
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message, Usage
 from tunaeval.types.runs import ScoreResult
 
 Steps = list[tuple[str, str | None]]

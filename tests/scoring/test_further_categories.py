@@ -10,9 +10,9 @@ import pytest
 import tunaeval
 from tests.scoring.transcripts import FINE, GONE, batches, call, ran, transcript
 from tunaeval import ScoreSettings
-from tunaeval.busy import busy_seconds
-from tunaeval.scoring import Price
-from tunaeval.types import Message, ToolExecution, Usage
+from tunaeval.scoring.settings import Price
+from tunaeval.tools.busy import busy_seconds
+from tunaeval.types.messages import Message, ToolExecution, Usage
 from tunaeval.types.runs import WeightedScore
 
 Steps = list[tuple[str, str | None]]

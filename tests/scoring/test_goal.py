@@ -25,10 +25,11 @@ from tests.scoring.transcripts import (
     yes,
 )  # fmt: skip
 from tunaeval import Conversation, ScoreSettings
-from tunaeval.clients import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.scoring import TUNACODE_0_2, TUNACODE_2025_12
-from tunaeval.types import Message, ToolCall, ToolExecution
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.settings import TUNACODE_0_2, TUNACODE_2025_12
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message, ToolExecution
 
 PASSED = "4 passed\nExit Code: 0"
 WORK = batches([("read", FINE)])

@@ -16,8 +16,10 @@ import tunaeval
 from tests.scoring.categories import Fixed
 from tests.scoring.made_up import EXECUTIONS, EXTRA, PRESETS, SETTINGS, TEXTS, TRANSCRIPTS
 from tunaeval import ScoreSettings
-from tunaeval.scoring import Category, Finding, weighted_total
-from tunaeval.types import Message, ToolCall, ToolExecution
+from tunaeval.scoring.assess import weighted_total
+from tunaeval.scoring.categories import Category, Finding
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
 
 UNIT = st.floats(0, 1)

@@ -10,8 +10,9 @@ import pytest
 from tests.faults import Answer, FaultServer
 from tests.suites.real_tunacode import answer_of
 from tunaeval import read_conversation
-from tunaeval.scoring import TUNACODE_0_2, TUNACODE_2025_12
-from tunaeval.types import JsonObject, Message
+from tunaeval.scoring.settings import TUNACODE_0_2, TUNACODE_2025_12
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import Message
 
 pytestmark = pytest.mark.hosts
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.scoring.made_up import TRANSCRIPTS
 from tests.scoring.transcripts import FINE, batches, call, ran, said, scored, yes
-from tunaeval.types import Message, ToolExecution
+from tunaeval.types.messages import Message, ToolExecution
 
 ASKED = {"role": "user", "content": "do it"}
 SPOKEN = [ASKED, said("done")]

@@ -14,7 +14,8 @@ import pytest
 import tunaeval
 from tests.scoring.sessions import QUERY, Tool, in_a_thread, messages, paths, read_file, task
 from tunaeval import ToolCall
-from tunaeval.tools import execute, is_recorded
+from tunaeval.tools.executor import execute
+from tunaeval.tools.wrapper import is_recorded
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:

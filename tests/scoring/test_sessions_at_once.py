@@ -17,9 +17,9 @@ import pytest
 
 import tunaeval
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
-from tunaeval import records
-from tunaeval.clients import ScriptedClient
-from tunaeval.types import Reply, Request
+from tunaeval import files as records
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.types.exchange import Reply, Request
 
 MANY = 8
 

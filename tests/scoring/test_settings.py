@@ -12,7 +12,7 @@ import tunaeval
 from tests.scoring.transcripts import FINE, transcript
 from tunaeval import ScoreSettings
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.scoring import TUNACODE_0_2, TUNACODE_2025_12, Price, Steps
+from tunaeval.scoring.settings import TUNACODE_0_2, TUNACODE_2025_12, Price, Steps
 from tunaeval.types.runs import Expectation, WeightedScore
 
 

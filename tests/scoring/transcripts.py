@@ -8,7 +8,8 @@ import orjson
 
 import tunaeval
 from tunaeval import Conversation
-from tunaeval.types import JsonObject, ToolExecution
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import ToolExecution
 from tunaeval.types.runs import ScoreResult
 
 FINE = '{"ok": true}'

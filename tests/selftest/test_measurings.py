@@ -9,21 +9,16 @@ from typing import Any
 
 import pytest
 
-from tunaeval.parsing import Reader
-from tunaeval.selftest import (
-    MEASURINGS,
-    Extent,
-    Fault,
-    Measured,
-    Subject,
-    accuracy,
-    linear,
-    repair,
-    stream,
-    subject_of,
-    subjects,
-)
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.parsing.reader import Reader
+from tunaeval.testing.selftest import MEASURINGS
+from tunaeval.testing.selftest.accuracy import accuracy
+from tunaeval.testing.selftest.growth import linear
+from tunaeval.testing.selftest.measured import Extent, Fault, Measured
+from tunaeval.testing.selftest.repair import repair
+from tunaeval.testing.selftest.streaming import stream
+from tunaeval.testing.selftest.subjects import Subject, subject_of, subjects
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
 
 SMALL = Extent(examples=60, seed=3, largest=4096)
 MANY = Extent(examples=400, seed=3)
@@ -169,8 +164,8 @@ def test_a_line_shows_some_faults_and_counts_all() -> None:
 
 def test_templates_speak_of_tools_that_are_given() -> None:
     """Else they would be no trap at all."""
-    import tunaeval.selftest as room
-    from tunaeval.selftest.texts import TOOLS
+    import tunaeval.testing.selftest as room
+    from tunaeval.testing.selftest.texts import TOOLS
 
     text = Path(room.__file__).with_name("negatives.toml").read_text("utf-8")
     assert all(f'"{name}"' in text for name in TOOLS)

@@ -6,11 +6,10 @@ from itertools import islice
 
 import pytest
 
-from tunaeval.formats import FORMATS
-from tunaeval.selftest import TextMaker, negative_texts
-from tunaeval.selftest.floods import floods_of
-from tunaeval.selftest.negatives import own_negatives
-from tunaeval.selftest.texts import fixed_texts
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.testing.selftest.floods import floods_of
+from tunaeval.testing.selftest.negatives import negative_texts, own_negatives
+from tunaeval.testing.selftest.texts import TextMaker, fixed_texts
 
 HERMES = FORMATS["hermes"]
 

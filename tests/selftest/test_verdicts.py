@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from tunaeval.errors import PluginError
-from tunaeval.scoring import PRESETS
-from tunaeval.selftest import Extent, null, scorer, stats, subject_of, subjects
-from tunaeval.selftest import stats as measuring
-from tunaeval.selftest.cells import Cell, cells
-from tunaeval.types import Level, ParseResult, ToolCall, Tools
+from tunaeval.scoring.presets import PRESETS
+from tunaeval.testing.selftest.cells import Cell, cells
+from tunaeval.testing.selftest.measured import Extent
+from tunaeval.testing.selftest.null import null
+from tunaeval.testing.selftest.scorer import scorer
+from tunaeval.testing.selftest.stats import stats
+from tunaeval.testing.selftest.stats import stats as measuring
+from tunaeval.testing.selftest.subjects import subject_of, subjects
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
 
 
 class Credulous:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval.types import JsonValue
+from tunaeval.types.calls import JsonValue
 
 ROOT = Path(__file__).parent.parent.parent
 VERSIONS = {"tunacode-2025-12": "tunacode-0.1.19", "tunacode-0.2": "tunacode-0.2.3"}

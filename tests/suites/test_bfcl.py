@@ -19,11 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.suites.bfcl_checker import Checker, load_checker, package
-from tunaeval.harness import BFCL_CATEGORIES, BFCL_DEFECTS, load_suite, without
-from tunaeval.matching import match, wanted_arguments
-from tunaeval.matching.gold import gold_arguments
-from tunaeval.tools import to_tools
-from tunaeval.types import ToolCall
+from tunaeval.matching.calls import match
+from tunaeval.matching.gold import gold_arguments, wanted_arguments
+from tunaeval.runs.suites.bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
+from tunaeval.runs.suites.loading import load_suite, without
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import Expectation, Scenario
 
 JUDGED = [category for category, form in BFCL_CATEGORIES.items() if "match" in form]

@@ -12,7 +12,8 @@ import pytest
 
 from tests.suites.bfcl_checker import load_decoder
 from tests.suites.test_bfcl import answer, entries, first, root
-from tunaeval.harness import BFCL_DEFECTS, rescore_bfcl
+from tunaeval.runs.rescore_bfcl import rescore_bfcl
+from tunaeval.runs.suites.bfcl import BFCL_DEFECTS
 
 
 @pytest.mark.parametrize("category", ["simple", "parallel_multiple", "live_parallel"])

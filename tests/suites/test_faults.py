@@ -28,9 +28,9 @@ from tests.harness.tasks import (
 from tests.harness.whole_runs import Answers
 from tunaeval.cli import main
 from tunaeval.errors import SuiteError, TunaevalError
-from tunaeval.harness import with_faults
-from tunaeval.reports import remarks
-from tunaeval.types import Request
+from tunaeval.reports.wording import remarks
+from tunaeval.runs.suites.with_faults import with_faults
+from tunaeval.types.exchange import Request
 from tunaeval.types.runs import ScenarioResult, Suite
 
 ORDER = "Now create the file .approved."

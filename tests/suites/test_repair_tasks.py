@@ -12,8 +12,8 @@ import pytest
 import tunaeval
 from tests.suites.repair_scripts import NOTHING, SCRIPTS, Scripts, Turn
 from tunaeval.cli import main
-from tunaeval.clients import ScriptedClient
-from tunaeval.harness import check_suite
+from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.runs.suites.check import check_suite
 from tunaeval.types.runs import ScenarioResult
 
 SUITE = tunaeval.load_suite("repair-tasks")

@@ -8,16 +8,11 @@ from itertools import combinations
 
 import pytest
 
-from tunaeval.harness import (
-    about_suites,
-    catalogue_names,
-    load_catalogue,
-    load_suite,
-    suite_names,
-)
-from tunaeval.matching import match
-from tunaeval.tools import find_drift
-from tunaeval.types import JsonValue, ToolCall
+from tunaeval.matching.calls import match
+from tunaeval.reports.drift import find_drift
+from tunaeval.runs.suites.loading import about_suites, load_suite, suite_names
+from tunaeval.runs.suites.tools import catalogue_names, load_catalogue
+from tunaeval.types.calls import JsonValue, ToolCall
 from tunaeval.types.runs import Scenario, Suite
 
 KINDS = {"optional", "near-miss", "path", "quotes", "multiline", "unicode", "no-call", "parallel"}

@@ -15,7 +15,8 @@ from tests.suites.repair_scripts import NOTHING, SCRIPTS
 from tests.suites.small_agent import worked
 from tests.suites.test_repair_tasks import SUITE, written
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.harness import RunOptions, load_report
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.options import RunOptions
 from tunaeval.types.runs import Report, ScenarioResult
 
 AGENT = [sys.executable, str(Path(__file__).parent / "small_agent.py"), "{base_url}", "{prompt}"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tunaeval import ToolCall, ToolResult, execute
-from tunaeval.tools import Category, Pace
+from tunaeval.tools.executor import Category, Pace
 
 T = TypeVar("T")
 KINDS: dict[str, Category] = {"study": "research", "look": "read-only", "change": "write"}

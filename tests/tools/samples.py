@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tunaeval.tools import Recorder
-from tunaeval.types import ToolExecution
+from tunaeval.tools.recorder import Recorder
+from tunaeval.types.messages import ToolExecution
 
 
 def search(pattern: str, directory: str = ".", *more: str, limit: int = 3, **options: str) -> str:

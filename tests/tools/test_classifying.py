@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, fail, made, only
 from tunaeval import classifiers, wrap_tool
-from tunaeval.api import registries
+from tunaeval.api.extensions import registries
 from tunaeval.errors import PluginShapeError, UnknownNameError, UsageError
-from tunaeval.success import CLASSIFIERS, Result, Success, declares_nothing, returned
-from tunaeval.testing import json_values
-from tunaeval.tools import Recorder
+from tunaeval.testing.strategies import json_values
+from tunaeval.tools.recorder import Recorder
+from tunaeval.tools.success import CLASSIFIERS, Result, Success, declares_nothing, returned
 
 
 class Empty:

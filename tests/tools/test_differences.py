@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval import Change, Drift, ToolSpec, compare_tools, find_drift
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 
 def move(source: Path, target: Path, *, times: int = 1, how: Literal["copy", "link"]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tools.executing import execute_all
 from tunaeval import Recorder, ToolCall, ToolSpec, wrap_tool
-from tunaeval.tools import to_tools
+from tunaeval.tools.specs import to_tools
 
 langchain = pytest.importorskip("langchain_core.tools")
 pydantic_ai = pytest.importorskip("pydantic_ai")

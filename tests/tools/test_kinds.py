@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import count, fetch, only, read, search
 from tunaeval import wrap_tool
-from tunaeval.tools import Recorder
+from tunaeval.tools.recorder import Recorder
 
 
 async def count_later(to: int) -> AsyncIterator[int]:

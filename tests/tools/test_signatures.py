@@ -19,10 +19,10 @@ from typing_extensions import TypedDict, Unpack
 
 from tunaeval import ToolSpec
 from tunaeval.errors import ToolsError
-from tunaeval.repair import fit
-from tunaeval.tools import ToolLike, to_tools
+from tunaeval.parsing.repair.schema import fit
 from tunaeval.tools.signatures import read_signature, taker_of
-from tunaeval.types import JsonObject
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import JsonObject
 
 if TYPE_CHECKING:
     from somewhere import ToolRuntime, Unknown  # type: ignore[import-not-found] # the point

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from tunaeval.errors import ToolsError
-from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import JsonObject, Tools, ToolSpec
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import JsonObject, Tools, ToolSpec
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
 SPEC = ToolSpec("weather", "Tell the weather.", SCHEMA)

@@ -17,7 +17,8 @@ import pytest
 
 from tests.tools.samples import count, fetch, only, read
 from tunaeval import scoring_session, wrap_tool
-from tunaeval.tools import ContextRecorder, Recorder
+from tunaeval.tools.recorder import Recorder
+from tunaeval.tools.storages import ContextRecorder
 
 RECORDER = Recorder(7, classifiers=["exit-code"])
 

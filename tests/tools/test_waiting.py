@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tunaeval
-from tunaeval.success import INTERRUPTED, Result, Success
+from tunaeval.tools.success import INTERRUPTED, Result, Success
 from tunaeval.tools.waiting import WAITING, raised
 
 

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, fail, fetch, made, only, read, search
 from tunaeval.errors import UsageError
-from tunaeval.tools import Recorder, RecordingWrapper, to_tools, wrap_tool
-from tunaeval.types import ToolExecution
+from tunaeval.tools.recorder import Recorder
+from tunaeval.tools.specs import to_tools
+from tunaeval.tools.wrapper import RecordingWrapper, wrap_tool
+from tunaeval.types.messages import ToolExecution
 from tunaeval.types.roles import ToolWrapper
 
 

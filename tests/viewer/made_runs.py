@@ -10,10 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tunaeval.harness import RUN_FILE, RunOptions, load_report, load_suite, run_suite
-from tunaeval.parsing import parser_for
-from tunaeval.records import RESULTS_FILE
-from tunaeval.types import Reply, Request, Usage
+from tunaeval.files.results import RESULTS_FILE
+from tunaeval.parsing.api import parser_for
+from tunaeval.runs.directory import RUN_FILE, load_report
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.runner import run_suite
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Usage
 from tunaeval.types.runs import Report
 
 READ = '{"name": "read_file", "arguments": {"filepath": "a.txt"}}'

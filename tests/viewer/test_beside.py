@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.harness import load_catalogue
-from tunaeval.matching import match
-from tunaeval.types import ToolCall, Tools
+from tunaeval.matching.calls import match
+from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.viewer.beside import Rules, side_by_side
+from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall
-from tunaeval.viewer.beside import Rules, side_by_side
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers())
 ARGUMENTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.types import Span
-from tunaeval.viewer.marks import CALL, DIAGNOSIS, REPAIR, Mark, marks_of, pieces_of
+from tunaeval.runs.viewer.marks import CALL, DIAGNOSIS, REPAIR, Mark, marks_of, pieces_of
+from tunaeval.types.calls import Span
 
 KINDS = st.sampled_from([CALL, REPAIR, DIAGNOSIS])
 SPANS = st.tuples(st.integers(-5, 60), st.integers(-5, 60)).map(lambda at: Span(*at))

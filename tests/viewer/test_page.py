@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.viewer.made_runs import ANSWERS, READ, made_run, multiplied, report_of
-from tunaeval.viewer import page_writer
+from tunaeval.runs.viewer.html import page_writer
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 

@@ -17,7 +17,7 @@ import pytest
 
 from tests.viewer.made_runs import ANSWERS, made_run, multiplied, report_of
 from tests.viewer.payloads import HIT, PAYLOADS
-from tunaeval.viewer import page_writer
+from tunaeval.runs.viewer.html import page_writer
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 playwright = pytest.importorskip(

@@ -17,9 +17,11 @@ from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 
 from tunaeval.errors import WorkspaceError
-from tunaeval.workspace import Workspace, configurations, workspace_tools
-from tunaeval.workspace.commands import allowed
-from tunaeval.workspace.running import run_command
+from tunaeval.tools.workspace.commands import allowed
+from tunaeval.tools.workspace.configured import configurations
+from tunaeval.tools.workspace.running import run_command
+from tunaeval.tools.workspace.space import Workspace
+from tunaeval.tools.workspace.toolbox import workspace_tools
 
 REFUSED = "as its configuration"
 NAMED = re.compile("finds ['\"].*['\"] in its configuration")

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tunaeval.tools import Backoff, Executor
-from tunaeval.types import ToolCall
-from tunaeval.workspace import Snapshot, Workspace, workspace_tools
+from tunaeval.tools.backoff import Backoff
+from tunaeval.tools.executor import Executor
+from tunaeval.tools.workspace.snapshots import Snapshot
+from tunaeval.tools.workspace.space import Workspace
+from tunaeval.tools.workspace.toolbox import workspace_tools
+from tunaeval.types.calls import ToolCall
 
 HIDDEN = "a-text-that-nobody-reads"
 

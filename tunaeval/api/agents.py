@@ -19,12 +19,13 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
-from tunaeval.endpoint import ModelEndpoint, model_endpoint
 from tunaeval.errors import ClientSetupError, TransportFailure, UnknownNameError, UsageError
-from tunaeval.faults import Fault, read_fault
-from tunaeval.harness import beside
-from tunaeval.plugins import shown, who, words_of
-from tunaeval.types import AgentRun, AgentTask, JsonValue, Reply, Request, text_of
+from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
+from tunaeval.registry import shown, who, words_of
+from tunaeval.runs.left_behind import beside
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
+from tunaeval.types.faults import Fault, read_fault
 
 COMMAND = "command:"
 """How the name of a client begins that is a command."""

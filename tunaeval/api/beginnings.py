@@ -65,7 +65,7 @@ def length_of(messages: object) -> int:
         return 0
     if isinstance(messages, Sized) and not isinstance(messages, Mapping):
         return len(messages)
-    from tunaeval.adapters import read_conversation  # noqa: PLC0415 - only sessions that are on
+    from tunaeval.data.adapters.documents import read_conversation  # noqa: PLC0415 - only sessions that are on
 
     return read_conversation(messages).length
 
@@ -86,7 +86,7 @@ def _items(messages: object) -> Sequence[object] | None:
         return messages
     if isinstance(messages, Iterator):
         return None
-    from tunaeval.adapters import held_messages  # noqa: PLC0415 - as above
+    from tunaeval.data.adapters.documents import held_messages  # noqa: PLC0415 - as above
 
     items = held_messages(messages)
     return items if items is not None and len(items) == length_of(messages) else None
@@ -94,7 +94,7 @@ def _items(messages: object) -> Sequence[object] | None:
 
 def _alike(one: object, other: object) -> bool:
     """Whether two messages are equal, or read alike: an object and what was dumped of it."""
-    from tunaeval.adapters import to_messages  # noqa: PLC0415 - as above
+    from tunaeval.data.adapters import to_messages  # noqa: PLC0415 - as above
 
     try:
         if one == other or _fields(one) == _fields(other):

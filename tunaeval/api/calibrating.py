@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from tunaeval.adapters import to_messages
-from tunaeval.judging import Calibrating, Calibration, Judge, read_labels
-from tunaeval.judging import calibrate as calibrate_judge
-from tunaeval.wanted import wanted_path
+from tunaeval.data.adapters import to_messages
+from tunaeval.scoring.judging.calibrating import Calibrating
+from tunaeval.scoring.judging.calibrating import calibrate as calibrate_judge
+from tunaeval.scoring.judging.calibration import Calibration
+from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.labels import read_labels
+from tunaeval.types.wanted import wanted_path
 
 
 def calibrate(
@@ -30,7 +33,7 @@ def calibrate(
     Examples:
         >>> import json
         >>> from pathlib import Path
-        >>> from tunaeval.clients import ScriptedClient
+        >>> from tunaeval.models.clients import ScriptedClient
         >>> seen = [{"role": "assistant", "content": "Hello."}]
         >>> label = {"id": "1", "query": "Hi", "messages": seen, "label": {"goal-completion": 1}}
         >>> _ = Path("labels.jsonl").write_text(json.dumps(label))

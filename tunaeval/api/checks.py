@@ -24,8 +24,10 @@ from typing import IO, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import brief
-from tunaeval.types import Checked, Conversation, JsonObject, Message
-from tunaeval.wanted import wanted_seconds
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.conversations import Checked, Conversation
+from tunaeval.types.messages import Message
+from tunaeval.types.wanted import wanted_seconds
 
 Verdict: TypeAlias = bool | tuple[bool, str]
 Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]

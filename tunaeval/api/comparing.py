@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tunaeval.harness import run_source
-from tunaeval.reports import Comparison, compare_runs, source_of
-from tunaeval.types import Level
+from tunaeval.reports.compare import Comparison, compare_runs
+from tunaeval.reports.sides import source_of
+from tunaeval.runs.directory import run_source
+from tunaeval.types.parsing import Level
 from tunaeval.types.runs import Report
 
 
@@ -27,7 +28,7 @@ def compare(
     the scenarios that both were asked alike.
 
     Examples:
-        >>> from tunaeval.clients import ScriptedClient
+        >>> from tunaeval.models.clients import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
         >>> tunaeval.compare(report, report).overall.value

@@ -8,10 +8,13 @@ from typing import Any, TypeAlias
 
 from tunaeval import matching
 from tunaeval.errors import ExpectationError
-from tunaeval.matching import Nearest, Verdict, Wish
+from tunaeval.matching.assignment import Wish
+from tunaeval.matching.calls import Verdict
+from tunaeval.matching.near_misses import Nearest
 from tunaeval.showing import brief, counted, short_call, shown, visible
-from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import ParseResult, ToolCall, Tools
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import ParseResult
 from tunaeval.types.runs import MatchMode
 
 from .verdicts import read_calls

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from tunaeval.grading import checks
-from tunaeval.parsing import formats
+from tunaeval.parsing.api import formats
 from tunaeval.registry import Registry, instance_of, maker_of
 from tunaeval.reports import WRITERS
-from tunaeval.scoring import SCORERS, is_weight
-from tunaeval.tools import classifiers
+from tunaeval.runs.grading.grades import checks
+from tunaeval.scoring import SCORERS
+from tunaeval.scoring.assess import is_weight
+from tunaeval.tools.classifying import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
-PAGE_WRITERS = {"html": "tunaeval.viewer:page_writer"}
+PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
 """The writer that reads replies again, and so lives above the reports."""
 
 _CLIENTS = {
-    "llamacpp": "tunaeval.clients:LlamaCppClient",
-    "openai": "tunaeval.clients:OpenAIClient",
-    "replay": "tunaeval.clients:ReplayClient",
-    "scripted": "tunaeval.clients:ScriptedClient",
+    "llamacpp": "tunaeval.models.clients.llamacpp:LlamaCppClient",
+    "openai": "tunaeval.models.clients.openai:OpenAIClient",
+    "replay": "tunaeval.models.clients.replay:ReplayClient",
+    "scripted": "tunaeval.models.clients.scripted:ScriptedClient",
 }
 
 _no_scorer = instance_of(Scorer)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from tunaeval.judging import Judge
-    from tunaeval.scoring import ScoreSettings
-    from tunaeval.tools import Recorder
+    from tunaeval.scoring.judging.judge import Judge
+    from tunaeval.scoring.settings import ScoreSettings
+    from tunaeval.tools.recorder import Recorder
     from tunaeval.types.roles import Client, Scorer
     from tunaeval.types.runs import Expectation, ExpectedCall
 

@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.grammar import Format
-from tunaeval.harness import Ask, Environment, RunOptions, SuiteRun, load_suite
-from tunaeval.parsing import sole_parser_for
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import sole_parser_for
 from tunaeval.registry import closed, made_client
-from tunaeval.types import Level
+from tunaeval.runs.driving import Environment
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.prompts import Ask
+from tunaeval.runs.runner import SuiteRun
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 
@@ -77,7 +81,7 @@ async def arun(
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
     Examples:
-        >>> from tunaeval.clients import ScriptedClient
+        >>> from tunaeval.models.clients import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
         >>> report.passed, report.total
@@ -140,7 +144,7 @@ async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterat
         if isinstance(client, str):
             fault = await closed(model)
             if fault is not None:
-                logging.getLogger("tunaeval.harness").warning("%s; no result is lost", fault)
+                logging.getLogger("tunaeval.runs").warning("%s; no result is lost", fault)
 
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:

@@ -8,10 +8,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
-from tunaeval.keys import of_environment, without
-from tunaeval.records import append, read
+from tunaeval.files.keys import of_environment, without
+from tunaeval.files.records import append, read
 from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
-from tunaeval.wanted import wanted_path
+from tunaeval.types.wanted import wanted_path
 
 
 def append_score(

@@ -7,23 +7,19 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tunaeval.adapters import read_conversation, refuse_silence
+from tunaeval.data.adapters.documents import read_conversation, refuse_silence
 from tunaeval.errors import UsageError
-from tunaeval.scoring import (
-    FIXED,
-    GOAL,
-    USUAL_SETTINGS,
-    Category,
-    ScoreSettings,
-    assess,
-    history_of,
-    is_decided,
-    scorers_of,
-)
-from tunaeval.types import Checked, Conversation, ToolExecution
+from tunaeval.scoring.assess import assess
+from tunaeval.scoring.categories import Category
+from tunaeval.scoring.goal import GOAL, is_decided
+from tunaeval.scoring.history import history_of
+from tunaeval.scoring.presets import FIXED, scorers_of
+from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
+from tunaeval.types.conversations import Checked, Conversation
+from tunaeval.types.messages import ToolExecution
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-from tunaeval.wanted import refusal, wanted_items, wanted_seconds
+from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
@@ -31,7 +27,7 @@ from .unsaid import strange, unverified, written
 
 if TYPE_CHECKING:
     # At run time it is loaded when there is a judge.
-    from tunaeval.judging import Judge
+    from tunaeval.scoring.judging.judge import Judge
 
 CHECK_SECONDS = 60.0
 
@@ -270,7 +266,8 @@ def _judged(
     """The categories with those of the judge in its hands, but for what is decided already."""
     if judge is None:
         return scorers
-    from tunaeval.judging import Judge, judged  # noqa: PLC0415 - most scores need no judge
+    from tunaeval.scoring.judging.judge import Judge  # noqa: PLC0415 - most scores need no judge
+    from tunaeval.scoring.judging.scorers import judged  # noqa: PLC0415 - most scores need no judge
 
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge), but=decided)
 

@@ -23,15 +23,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.tools import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
-from tunaeval.wanted import any_path
+from tunaeval.tools.recorder import Recorder
+from tunaeval.tools.routing import Inbox, Router, SessionRecorder
+from tunaeval.tools.storages import ContextRecorder
+from tunaeval.types.wanted import any_path
 
 from .beginnings import Beginning, beginning_of
 from .keywords import ScoreKeywords, SessionKeywords
 
 if TYPE_CHECKING:
     # It brings pydantic, which a session that is off does without.
-    from tunaeval.types import ToolExecution
+    from tunaeval.types.messages import ToolExecution
     from tunaeval.types.runs import ScoreResult
 
 Tool = TypeVar("Tool")
@@ -213,7 +215,7 @@ class ScoringSession:
         self._find_start()
         if self._ended_by is None:
             return self.messages
-        from tunaeval.adapters import read_conversation  # noqa: PLC0415 - see the top
+        from tunaeval.data.adapters.documents import read_conversation  # noqa: PLC0415 - see the top
 
         return replace(read_conversation(self.messages), failure=self._ended_by)
 
@@ -285,7 +287,7 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
 
     Scoring is switched on where nobody watches, and an agent without a tool is another agent.
     """
-    from tunaeval.adapters import wrap_tool  # noqa: PLC0415 - see the top
+    from tunaeval.data.adapters.tools import wrap_tool  # noqa: PLC0415 - see the top
 
     try:
         return wrap_tool(tool, recorder)
@@ -299,7 +301,7 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
 
     A tool that is recorded for sessions already comes back as it is.
     """
-    from tunaeval.adapters import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
+    from tunaeval.data.adapters.tools import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
 
     try:
         found = tuple(recorders_of(tool))

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from tunaeval.tools import Recorder
-from tunaeval.types import Reply, Request
-from tunaeval.wanted import refusal
+from tunaeval.tools.recorder import Recorder
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.wanted import refusal
 
 from .keywords import SessionKeywords, TaskKeywords
 from .sessions import ScoringSession, wrapped
@@ -57,7 +57,7 @@ class JudgeModel:
     environment: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
 
     async def complete(self, request: Request) -> Reply:
-        from tunaeval.clients import OpenAIClient  # noqa: PLC0415 - httpx2, only when it is asked
+        from tunaeval.models.clients.openai import OpenAIClient  # noqa: PLC0415 - httpx2, only when it is asked
 
         client = OpenAIClient(
             base_url=self.base_url,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunaeval.errors import UnknownNameError
-from tunaeval.scoring import ScoreSettings
-from tunaeval.types import Conversation, Message, ParseResult
+from tunaeval.scoring.settings import ScoreSettings
+from tunaeval.types.conversations import Conversation
+from tunaeval.types.messages import Message
+from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Transcript
 
 from .verdicts import read_calls

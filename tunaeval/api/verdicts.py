@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 from tunaeval import matching
 from tunaeval.errors import UsageError
-from tunaeval.matching import Verdict
-from tunaeval.parsing import parse_message
+from tunaeval.matching.calls import Verdict
+from tunaeval.parsing.api import parse_message
 from tunaeval.showing import brief
-from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import Diagnosis, ParseResult, ToolCall, Tools
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import Diagnosis, ParseResult
 from tunaeval.types.runs import Expectation
-from tunaeval.wanted import refusal
+from tunaeval.types.wanted import refusal
 
 from .replies import wanted_reply
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
-from tunaeval.plugins import exits_raised
+from tunaeval.registry import exits_raised
 
 from .ending import Ended
 from .once import Once

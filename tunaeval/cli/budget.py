@@ -13,7 +13,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time it is imported when a budget is read, not for --help.
-    from tunaeval.reports import ErrorBudget
+    from tunaeval.reports.budget import ErrorBudget
 
 TOO_MANY_FAILURES = 3
 """The exit code of a gate that cannot judge."""
@@ -43,7 +43,7 @@ def is_over(
     Without a gate, and without a budget of its own, a run may fail as it likes. `whose` names the
     run where there are several.
     """
-    from tunaeval.reports import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
+    from tunaeval.reports.budget import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
 
     budget: ErrorBudget | None = arguments.max_errors
     if budget is None:
@@ -58,7 +58,7 @@ def is_over(
 
 def read_budget(text: str) -> ErrorBudget:
     """Read "3" or "5%", as argparse and `run.json` have it."""
-    from tunaeval.reports import ErrorBudget  # noqa: PLC0415 - not for --help
+    from tunaeval.reports.budget import ErrorBudget  # noqa: PLC0415 - not for --help
 
     try:
         return ErrorBudget.read(text)

@@ -10,13 +10,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from tunaeval.api import COMMAND, EMBEDDED, CommandClient, registries
-from tunaeval.clients import LlamaCppClient, ReplayClient, read_recording
+from tunaeval.api.agents import COMMAND, CommandClient
+from tunaeval.api.extensions import registries
+from tunaeval.api.running import EMBEDDED
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.harness import ASKS, DEADLINE_SECONDS, Ask, Asking, RunOptions, asking
-from tunaeval.plain_files import is_there, read_plain
+from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.models.clients.recording import read_recording
+from tunaeval.models.clients.replay import ReplayClient
 from tunaeval.registry import made_client
-from tunaeval.types import JsonValue
+from tunaeval.runs.options import DEADLINE_SECONDS, RunOptions
+from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
+from tunaeval.types.calls import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
 
@@ -88,7 +93,7 @@ def _implied(arguments: argparse.Namespace) -> str | None:
 
 def _recordings() -> list[Path]:
     """The recordings that the package carries, by name."""
-    with as_file(files("tunaeval.suites").joinpath("recordings")) as folder:
+    with as_file(files("tunaeval.runs.suites").joinpath("recordings")) as folder:
         return sorted(folder.glob("*.jsonl"))
 
 

@@ -15,7 +15,8 @@ from .numbers import share, whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    from tunaeval.reports import Comparison, RunFigures
+    from tunaeval.reports.compare import Comparison
+    from tunaeval.reports.sides import RunFigures
 
 INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
 """Why a run has fewer results than it asked for."""
@@ -62,8 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """0; 1 when a run does not clear the margin that was asked for; 3 when nobody can say."""
-    from tunaeval.harness import run_source  # noqa: PLC0415 - pydantic, not for --help
-    from tunaeval.reports import compare_runs  # noqa: PLC0415 - as above
+    from tunaeval.reports.compare import compare_runs  # noqa: PLC0415 - as above
+    from tunaeval.runs.directory import run_source  # noqa: PLC0415 - pydantic, not for --help
 
     found = compare_runs(
         [run_source(path) for path in arguments.runs],
@@ -109,12 +110,8 @@ def _failures(run: RunFigures) -> dict[str, int]:
 
 
 def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.reports import (  # noqa: PLC0415 - as in `run`
-        comparison_markdown,
-        comparison_object,
-        json_text,
-        show_comparison,
-    )
+    from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
+    from tunaeval.reports.json import json_text
 
     margin, shown = arguments.fail_if_worse, arguments.flips
     if arguments.json:

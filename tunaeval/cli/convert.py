@@ -14,14 +14,14 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from tunaeval.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain
 
 from .output import Output
 
 if TYPE_CHECKING:
     # At run time it is imported when there is something to convert, not for --help.
-    from tunaeval.convert import Unconvertible
-    from tunaeval.types import JsonObject, JsonValue
+    from tunaeval.data.convert.replies import Unconvertible
+    from tunaeval.types.calls import JsonObject, JsonValue
 
 _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"
@@ -52,7 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.convert import convert_row, route_between  # noqa: PLC0415 - not for --help
+    from tunaeval.data.convert.replies import route_between  # noqa: PLC0415 - not for --help
+    from tunaeval.data.convert.rows import convert_row  # noqa: PLC0415 - not for --help
 
     from .foreign import convert_foreign  # noqa: PLC0415 - as above
     from .tools import read_tools  # noqa: PLC0415 - as above
@@ -82,7 +83,7 @@ def _convert_lines(
     output: Output,
 ) -> dict[str, int]:
     """Write each line, converted where it can be; tells how many of which kind there were."""
-    from tunaeval.convert import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
 
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
     for number, line in enumerate(lines, 1):
@@ -102,7 +103,7 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
     """The JSON of a line, if it can be written again without losing anything."""
     import json  # noqa: PLC0415 - as above
 
-    from tunaeval.convert import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
 
     if not line.strip():
         return ""
@@ -162,7 +163,7 @@ def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
 
         yield write
         return
-    from tunaeval.reports import new_file  # noqa: PLC0415 - not for --help
+    from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
 
     with new_file(Path(out)) as made, made.open("wb") as opened:
         yield opened.write

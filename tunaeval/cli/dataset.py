@@ -20,7 +20,8 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time these come when there is a file to read, not for --help.
-    from tunaeval.data import Checker, Fault, Finding, Report, Row
+    from tunaeval.data.checking import Checker, Finding, Report
+    from tunaeval.data.rows import Fault, Row
 
 _FOUND = 1
 Write = Callable[[bytes], object]
@@ -63,9 +64,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 when rows could not be read, or `--strict` is given and anything was found, or no row."""
-    from tunaeval.data import FINDINGS, SHAPES, Checker, Report, read_rows  # noqa: PLC0415 - not for --help
+    from tunaeval.data.checking import FINDINGS, Checker, Report  # noqa: PLC0415 - not for --help
+    from tunaeval.data.shapes import SHAPES, read_rows  # noqa: PLC0415 - not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-    from tunaeval.wanted import wanted_name  # noqa: PLC0415 - as above
+    from tunaeval.types.wanted import wanted_name  # noqa: PLC0415 - as above
 
     for code in arguments.allow:
         wanted_name(code, "finding", FINDINGS)
@@ -98,7 +100,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
-    from tunaeval.harness import load_suite  # noqa: PLC0415 - only for those who name one
+    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - only for those who name one
 
     return kind.against([load_suite(name) for name in names]) if names else kind()
 
@@ -113,7 +115,7 @@ def _nowhere(line: bytes) -> None:
 @contextmanager
 def _file(name: str) -> Iterator[Write]:
     """What writes a line. The file appears when the last is written, or not at all."""
-    from tunaeval.reports import new_file  # noqa: PLC0415 - not for --help
+    from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
 
     with new_file(Path(name)) as made, made.open("wb") as opened:
         yield opened.write
@@ -143,7 +145,7 @@ def _json(value: Any) -> bytes:
 
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.data import FINDINGS  # noqa: PLC0415 - not for --help
+    from tunaeval.data.checking import FINDINGS  # noqa: PLC0415 - not for --help
 
     if arguments.json:
         output.result(json.dumps(_record(report)))

@@ -12,7 +12,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time it is imported when there is a server to examine, not for --help.
-    from tunaeval.doctor import Answer
+    from tunaeval.doctor.values import Answer
 
 _GROUPS = (
     "reach", "prompt", "calls", "parallel", "stream", "choice", "schema", "values", "history",
@@ -52,8 +52,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """0 when nothing is wrong with the server, 1 for a server fault, 2 when it was not tested."""
     import asyncio  # noqa: PLC0415 - not for --help
 
-    from tunaeval.doctor import Settings, examine, markdown, show_examination  # noqa: PLC0415 - httpx2, not for --help
-    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
+    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.doctor.report import markdown, show_examination  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
     def tell(answer: Answer) -> None:
         output.note(f"tunaeval: {answer.ask.key}: {answer.status or answer.failure}")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tunaeval.plugins import running
+from tunaeval.registry import running
 
 if TYPE_CHECKING:
     import asyncio  # at run time only for a command that has a loop: --help is to be quick

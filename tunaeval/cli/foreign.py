@@ -6,9 +6,13 @@ calls as `tool_calls`, or as text in a wire format.
 
 from __future__ import annotations
 
-from tunaeval.convert import Route, Unconvertible, convert_row
-from tunaeval.data import Fault, Raw, as_openai, read_row, shape_of
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.data.convert.replies import Route, Unconvertible
+from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.rows import Fault
+from tunaeval.data.shapes import read_row, shape_of
+from tunaeval.data.sources import Raw
+from tunaeval.data.writing import as_openai
+from tunaeval.types.calls import JsonObject, JsonValue
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
 _AS_MESSAGES = frozenset({"sharegpt"})

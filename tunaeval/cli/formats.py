@@ -12,9 +12,9 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time these come with what is listed.
-    from tunaeval.grammar import Format
+    from tunaeval.grammar.format import Format
     from tunaeval.registry import Entry
-    from tunaeval.types import JsonObject
+    from tunaeval.types.calls import JsonObject
 
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
@@ -49,7 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.api import looked_at, registries  # noqa: PLC0415 - not for --help
+    from tunaeval.api.extensions import registries  # noqa: PLC0415 - not for --help
+    from tunaeval.api.looking import looked_at  # noqa: PLC0415 - not for --help
 
     parsers = registries()["parsers"]
     if arguments.format is not None:
@@ -76,8 +77,9 @@ def _telling(rows: list[JsonObject]) -> tuple[str, ...]:
 
 def _row(entry: Entry) -> JsonObject:
     """What can be said of a parser; a plug-in's need not say more of itself than its name."""
-    from tunaeval.grammar import Format  # noqa: PLC0415 - as in `run`
-    from tunaeval.parsing import Reader, formats  # noqa: PLC0415 - as in `run`
+    from tunaeval.grammar.format import Format  # noqa: PLC0415 - as in `run`
+    from tunaeval.parsing.api import formats  # noqa: PLC0415 - as in `run`
+    from tunaeval.parsing.reader import Reader  # noqa: PLC0415 - as in `run`
 
     thing: object = formats.get(entry.name) if entry.status == "ok" else None
     return {
@@ -95,8 +97,8 @@ def _row(entry: Entry) -> JsonObject:
 
 
 def _example(form: Format) -> str:
-    from tunaeval.parsing import render  # noqa: PLC0415 - as in `run`
-    from tunaeval.types import ToolCall  # noqa: PLC0415 - as in `run`
+    from tunaeval.parsing.api import render  # noqa: PLC0415 - as in `run`
+    from tunaeval.types.calls import ToolCall  # noqa: PLC0415 - as in `run`
 
     name, arguments = _EXAMPLE
     return render([ToolCall(name, arguments)], form)

@@ -19,10 +19,12 @@ from functools import partial
 from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.harness import chosen, load_suite, own_tools, with_faults
+from tunaeval.reports.drift import compare_tools
+from tunaeval.runs.suites.choosing import chosen
+from tunaeval.runs.suites.loading import load_suite, own_tools
+from tunaeval.runs.suites.with_faults import with_faults
 from tunaeval.showing import counted
-from tunaeval.tools import compare_tools
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.runs import Suite
 
 from .output import Output

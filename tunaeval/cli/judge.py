@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
-from tunaeval.plain_files import is_there
+from tunaeval.files.plain_files import is_there
 from tunaeval.showing import counted, visible
 
 from .asked import add_client
@@ -17,9 +17,10 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time these come with the judging.
-    from tunaeval.judging import Calibration, CategoryCalibration, Judge
-    from tunaeval.reports.statistics import Corrected, Kappa
-    from tunaeval.types import JsonObject
+    from tunaeval.reports.statistics.agreement import Corrected, Kappa
+    from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration
+    from tunaeval.scoring.judging.judge import Judge
+    from tunaeval.types.calls import JsonObject
     from tunaeval.types.runs import Rate
 
 _BELOW_THE_BAR = 1
@@ -116,7 +117,8 @@ def _calibration(group: argparse._ArgumentGroup) -> None:
 
 
 def _judge_of(arguments: argparse.Namespace) -> Judge:
-    from tunaeval.judging import USUAL, Judge, Shown  # noqa: PLC0415 - not for --help
+    from tunaeval.scoring.judging.judge import USUAL, Judge  # noqa: PLC0415 - not for --help
+    from tunaeval.scoring.judging.view import Shown  # noqa: PLC0415 - not for --help
 
     from .clients import named_client  # noqa: PLC0415 - httpx2, not for --help
 
@@ -136,7 +138,7 @@ def _judge_of(arguments: argparse.Namespace) -> Judge:
 
 def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> None:
     if arguments.json:
-        from tunaeval.reports import json_text  # noqa: PLC0415 - not for --help
+        from tunaeval.reports.json import json_text  # noqa: PLC0415 - not for --help
 
         output.result(json_text(found.model_dump(mode="json")))
         return
@@ -153,7 +155,7 @@ def _show(found: Calibration, arguments: argparse.Namespace, output: Output) -> 
 
 
 def _rows(name: str, one: CategoryCalibration) -> list[JsonObject]:
-    from tunaeval.judging import rough  # noqa: PLC0415 - not for --help
+    from tunaeval.scoring.judging.calibration import rough  # noqa: PLC0415 - not for --help
 
     shift = one.injection_shift
     figures = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from shutil import get_terminal_size
 
 from tunaeval.showing import visible
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .output import Output
 

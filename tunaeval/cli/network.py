@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
-from tunaeval.keys import COVER, Secret
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.files.keys import COVER, Secret
+from tunaeval.types.calls import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     # At run time it is imported when a server is asked, not for --help.
-    from tunaeval.clients import Network
+    from tunaeval.models.clients.network import Network
 
 NETWORK = {
     "headers": "--header",
@@ -59,7 +59,7 @@ def add_network(group: argparse._ActionsContainer) -> None:
 
 def network_of(arguments: argparse.Namespace) -> Network:
     """What the options say. Raises UsageError and ClientSetupError."""
-    from tunaeval.clients import Network  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.models.clients.network import Network  # noqa: PLC0415 - httpx2, not for --help
 
     given = {keyword: getattr(arguments, _dest(option)) for keyword, option in NETWORK.items()}
     headers = headers_of(given.pop("headers") or ())

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import IO, Any, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a line that is read; what is longer is no row of anything."""

@@ -20,7 +20,8 @@ from .reading import add_reading
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to parse, not for --help.
-    from tunaeval.types import Diagnosis, ParseResult, Span, Tools
+    from tunaeval.types.calls import Span, Tools
+    from tunaeval.types.parsing import Diagnosis, ParseResult
 
 _BEFORE, _WIDTH = 24, 76
 _PACKED = (".gz", ".zst")
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = _tools(arguments.tools)
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
-    from tunaeval.parsing import parse, sole_parser_for  # noqa: PLC0415 - not for --help
+    from tunaeval.parsing.api import parse, sole_parser_for  # noqa: PLC0415 - not for --help
     from tunaeval.registry import guarded  # noqa: PLC0415 - as above
 
     parser = guarded(sole_parser_for(arguments.format))
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     text = _read(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
-        from tunaeval.reports import json_text  # noqa: PLC0415 - as above
+        from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
         from .rows import result_object  # noqa: PLC0415 - as above
 
@@ -141,7 +142,7 @@ def _read(file: str, output: Output) -> str:
 
 def told(result: ParseResult, text: str) -> Iterator[str]:
     """What was read, for people, a line at a time; `text` is what spans point into."""
-    from tunaeval.reports import call_words  # noqa: PLC0415 - as above
+    from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
 
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):

@@ -15,8 +15,8 @@ from time import monotonic
 from typing import IO
 
 from tunaeval.errors import UsageError
-from tunaeval.records import encode
-from tunaeval.reports import new_file, try_to_write
+from tunaeval.files.records import encode
+from tunaeval.reports.files import new_file, try_to_write
 from tunaeval.showing import counted, visible
 from tunaeval.workers import spread
 

@@ -18,7 +18,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """1 where something that is listed cannot be used: it is an error where it is asked for."""
-    from tunaeval.api import looked_at, registries  # noqa: PLC0415 - as above
+    from tunaeval.api.extensions import registries  # noqa: PLC0415 - as above
+    from tunaeval.api.looking import looked_at  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
     from tunaeval.registry import strays  # noqa: PLC0415 - as above
 

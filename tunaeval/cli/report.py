@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """0, or 2 where the writer failed."""
     from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
-    from tunaeval.harness import load_report  # noqa: PLC0415 - as above
-    from tunaeval.reports import try_to_write  # noqa: PLC0415 - as above
+    from tunaeval.reports.files import try_to_write  # noqa: PLC0415 - as above
+    from tunaeval.runs.directory import load_report  # noqa: PLC0415 - as above
 
     from .reports import Asked, by_suffix, several_with, writer_called  # noqa: PLC0415 - as above
 

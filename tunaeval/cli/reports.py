@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunaeval.api import registries
+from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
-from tunaeval.plugins import who, words_of
-from tunaeval.reports import try_to_write
+from tunaeval.registry import who, words_of
+from tunaeval.reports.files import try_to_write
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 

@@ -54,8 +54,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         return rescore_results(arguments, output)
     if arguments.prompts is not None:
         raise UsageError("--prompts is for results of BFCL: add --from bfcl, or leave it out")
-    from tunaeval.harness import load_suite, rescore  # noqa: PLC0415 - pydantic, not for --help
-    from tunaeval.reports import json_text, show, summary_object  # noqa: PLC0415 - as above
+    from tunaeval.reports.console import show  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text, summary_object  # noqa: PLC0415 - as above
+    from tunaeval.runs.rescore import rescore  # noqa: PLC0415 - pydantic, not for --help
+    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - pydantic, not for --help
 
     done = rescore(
         arguments.run_directory,

@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from tunaeval.errors import UsageError
-from tunaeval.harness import BfclModel, rescore_bfcl
-from tunaeval.reports import json_text
-from tunaeval.types import LEVELS, JsonObject
+from tunaeval.reports.json import json_text
+from tunaeval.runs.rescore_bfcl import BfclModel, rescore_bfcl
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate
 
 from .listing import print_listing

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.plain_files import is_there
+from tunaeval.files.plain_files import is_there
 
 from .budget import read_budget
 from .network import refuse_unkept, visible_value
 
 if TYPE_CHECKING:
     # pydantic, not for --help
-    from tunaeval.types import JsonObject
+    from tunaeval.types.calls import JsonObject
     from tunaeval.types.runs import RunInfo
 
 _NOT_KEPT = frozenset(
@@ -83,7 +83,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
         return _kept(arguments)
-    from tunaeval.harness import read_info  # noqa: PLC0415 - pydantic, not for --help
+    from tunaeval.runs.directory import read_info  # noqa: PLC0415 - pydantic, not for --help
 
     info = read_info(Path(arguments.resume))
     if "report" in arguments.given:
@@ -108,7 +108,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
 def _has_own_suite(info: RunInfo) -> bool:
     """Whether its suite is one of the user's own, which only a file has."""
-    from tunaeval.suites import SUITES  # noqa: PLC0415 - only for those who go on
+    from tunaeval.runs.suites import SUITES  # noqa: PLC0415 - only for those who go on
 
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 

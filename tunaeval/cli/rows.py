@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tunaeval.parsing import parse, parse_message, parser_for
-from tunaeval.records import decode, encode
+from tunaeval.files.records import decode, encode
+from tunaeval.parsing.api import parse, parse_message, parser_for
 from tunaeval.registry import guarded
 from tunaeval.showing import counted
-from tunaeval.types import Diagnosis, JsonObject, JsonValue, Level, ParseResult, Repair, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Tools
+from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 
 from .packed_files import LONGEST
 

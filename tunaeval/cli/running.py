@@ -8,22 +8,20 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from tunaeval.clients import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
-from tunaeval.harness import RunOptions, SuiteRun
-from tunaeval.parsing import sole_parser_for
-from tunaeval.plain_files import is_there
+from tunaeval.files.plain_files import is_there
+from tunaeval.models.clients.recording import write_recording
+from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.parsing.api import sole_parser_for
 from tunaeval.registry import closed
-from tunaeval.reports import (
-    INFRASTRUCTURE,
-    Live,
-    json_text,
-    show,
-    summary_object,
-    try_to_write,
-)
+from tunaeval.reports.console import Live, show
+from tunaeval.reports.files import try_to_write
+from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.summary import INFRASTRUCTURE
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.runner import SuiteRun
 from tunaeval.showing import counted
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Suite
 

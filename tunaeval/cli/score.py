@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tunaeval.plain_files import read_plain
+from tunaeval.files.plain_files import read_plain
 from tunaeval.showing import counted, visible
 
 from .listing import add_json, print_listing
@@ -20,7 +20,8 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time they are imported when there is something to score, not for --help.
-    from tunaeval.types import Conversation, JsonObject, JsonValue
+    from tunaeval.types.calls import JsonObject, JsonValue
+    from tunaeval.types.conversations import Conversation
     from tunaeval.types.runs import ScoreResult
 
 _SHOWN_EVIDENCE = 8
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """
     from tunaeval import score  # noqa: PLC0415 - pydantic, not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
     given = _given(arguments)
     reported: list[JsonObject] = []
@@ -111,7 +112,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `tunaeval.score` that the arguments ask for."""
-    from tunaeval.scoring import ScoreSettings  # noqa: PLC0415 - as in `run`
+    from tunaeval.scoring.settings import ScoreSettings  # noqa: PLC0415 - as in `run`
 
     from .tools import read_tools  # noqa: PLC0415 - as in `run`
 
@@ -173,7 +174,7 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    from tunaeval.adapters import read_file  # noqa: PLC0415 - as in `run`
+    from tunaeval.data.adapters.files import read_file  # noqa: PLC0415 - as in `run`
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     try:

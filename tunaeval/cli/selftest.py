@@ -49,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """0 when every measuring is at its bar, 1 when one is below."""
-    from tunaeval.selftest import MEASURINGS, Extent, subjects  # noqa: PLC0415 - not for --help
+    from tunaeval.testing.selftest import MEASURINGS  # noqa: PLC0415 - not for --help
+    from tunaeval.testing.selftest.measured import Extent  # noqa: PLC0415 - not for --help
+    from tunaeval.testing.selftest.subjects import subjects  # noqa: PLC0415 - not for --help
 
     measured = subjects(arguments.format)
     extent = Extent(arguments.examples, arguments.seed, arguments.largest, arguments.simulations)

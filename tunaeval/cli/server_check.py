@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 
-from tunaeval.clients import Network
 from tunaeval.errors import UsageError
+from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
@@ -24,7 +24,8 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
 
     Raises UsageError where the client has no server.
     """
-    from tunaeval.doctor import Settings, examine  # noqa: PLC0415 - only where it is asked for
+    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
+    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
 
     address, model = _server_of(client)
     if address is None:

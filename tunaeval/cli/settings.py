@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.plain_files import read_plain
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.files.plain_files import read_plain
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .network import visible_value
 

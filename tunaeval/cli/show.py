@@ -33,8 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
-    from tunaeval.harness import load_report  # noqa: PLC0415 - pydantic, not for --help
-    from tunaeval.reports import json_text, show, summary_object  # noqa: PLC0415 - as above
+    from tunaeval.reports.console import show  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text, summary_object  # noqa: PLC0415 - as above
+    from tunaeval.runs.directory import load_report  # noqa: PLC0415 - pydantic, not for --help
 
     if arguments.repeat and not arguments.scenario:
         raise UsageError("--repeat is of one scenario; give --scenario ID, too")
@@ -63,8 +64,9 @@ def _several(runs: list[str]) -> str:
 
 def _conversation(report: Report, arguments: argparse.Namespace, output: Output) -> None:
     from tunaeval.errors import UnknownNameError, UsageError  # noqa: PLC0415 - as above
-    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
-    from tunaeval.viewer import Viewer, show_scenario  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
+    from tunaeval.runs.viewer.console import show_scenario  # noqa: PLC0415 - as above
+    from tunaeval.runs.viewer.scenario import Viewer  # noqa: PLC0415 - as above
 
     viewer, name, wanted = Viewer.of(report), arguments.scenario, arguments.repeat
     found = [one for one in report.results if one.scenario == name]
@@ -85,7 +87,8 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
 
 
 def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.reports import failed_lines, json_text  # noqa: PLC0415 - as above
+    from tunaeval.reports.console import failed_lines  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
     count = 0
     for one in _not_passed(report):

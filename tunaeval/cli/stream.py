@@ -17,7 +17,7 @@ from .reading import add_reading
 
 if TYPE_CHECKING:
     # At run time it is imported when there is something to read, not for --help.
-    from tunaeval.parsing import Event
+    from tunaeval.parsing.collect import Event
 
 _MOST = 1 << 16
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.parsing import stream  # noqa: PLC0415 - not for --help
+    from tunaeval.parsing.api import stream  # noqa: PLC0415 - not for --help
 
     from .tools import read_tools  # noqa: PLC0415 - as above
 
@@ -72,13 +72,13 @@ def _tell(events: Sequence[Event], reported: Callable[[Event], str], output: Out
 def _json_line(event: Event) -> str:
     from dataclasses import asdict  # noqa: PLC0415 - as above
 
-    from tunaeval.reports import json_text  # noqa: PLC0415 - as above
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
     return json_text({name: value for name, value in asdict(event).items() if value is not None})
 
 
 def _line(event: Event) -> str:
-    from tunaeval.reports import call_words  # noqa: PLC0415 - as above
+    from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
 
     match event:
         case _ if event.call:

@@ -17,7 +17,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time it comes with the suite.
-    from tunaeval.types import JsonObject
+    from tunaeval.types.calls import JsonObject
     from tunaeval.types.runs import Suite
 
 _BELOW_THE_BAR = 1
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import load_suite  # noqa: PLC0415 - not for --help
+    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - not for --help
 
     match arguments.words:
         case []:
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _list_all(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import about_suites, load_suite  # noqa: PLC0415 - as above
+    from tunaeval.runs.suites.loading import about_suites, load_suite  # noqa: PLC0415 - as above
 
     rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
     print_listing(output, "suites", rows, list(rows[0]), as_json=arguments.json)
@@ -72,7 +72,7 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import check_suite  # noqa: PLC0415 - as above
+    from tunaeval.runs.suites.check import check_suite  # noqa: PLC0415 - as above
 
     profile = arguments.profile or suite.profile or "strict"
     doubts = check_suite(suite, profile=profile)
@@ -95,7 +95,8 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.harness import renamed, write_suite  # noqa: PLC0415 - as above
+    from tunaeval.runs.suites.renamed import renamed  # noqa: PLC0415 - as above
+    from tunaeval.runs.suites.writing import write_suite  # noqa: PLC0415 - as above
 
     if not arguments.out:
         raise UsageError("renamed wants the file to write; give -o FILE.jsonl")
@@ -123,7 +124,7 @@ def _overview(suite: Suite, about: str) -> JsonObject:
 
 
 def _scenarios(suite: Suite) -> list[JsonObject]:
-    from tunaeval.reports import expected_words  # noqa: PLC0415 - as above
+    from tunaeval.reports.wording import expected_words  # noqa: PLC0415 - as above
 
     return [
         {

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError
-from tunaeval.harness import catalogue_names, load_catalogue
-from tunaeval.plain_files import is_there, read_plain
-from tunaeval.tools import to_tools
-from tunaeval.types import Tools
+from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.runs.suites.tools import catalogue_names, load_catalogue
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import Tools
 
 
 def read_tools(name: str) -> Tools:

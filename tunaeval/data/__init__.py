@@ -10,26 +10,18 @@ A row that cannot be read is a `Fault` with its reason, in its place: nothing is
 
 from __future__ import annotations
 
-from .checking import FINDINGS, Checker, Finding, Report, check_rows
-from .rows import Fault, Row
-from .shapes import SHAPES, read_row, read_rows, shape_of
-from .sources import Raw, Source, rows_of_lines
-from .writing import as_openai
-
-__all__ = [
-    "FINDINGS",
-    "SHAPES",
-    "Checker",
-    "Fault",
-    "Finding",
-    "Raw",
-    "Report",
-    "Row",
-    "Source",
-    "as_openai",
-    "check_rows",
-    "read_row",
-    "read_rows",
-    "rows_of_lines",
-    "shape_of",
-]
+from .checking import FINDINGS as FINDINGS
+from .checking import Checker as Checker
+from .checking import Finding as Finding
+from .checking import Report as Report
+from .checking import check_rows as check_rows
+from .rows import Fault as Fault
+from .rows import Row as Row
+from .shapes import SHAPES as SHAPES
+from .shapes import read_row as read_row
+from .shapes import read_rows as read_rows
+from .shapes import shape_of as shape_of
+from .sources import Raw as Raw
+from .sources import Source as Source
+from .sources import rows_of_lines as rows_of_lines
+from .writing import as_openai as as_openai

@@ -9,9 +9,10 @@ from hashlib import blake2b
 
 import orjson
 
-from tunaeval.repair import fits
+from tunaeval.parsing.repair.schema import fits
 from tunaeval.showing import brief, counted
-from tunaeval.types import Message, ToolCall
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import Message
 from tunaeval.types.runs import Suite
 
 from .rows import Fault, Row

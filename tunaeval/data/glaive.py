@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tunaeval.repair import Unreadable, read_json
-from tunaeval.types import JsonObject, ToolCall
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.values import Unreadable
+from tunaeval.types.calls import JsonObject, ToolCall
 
 from .rows import UnreadableRowError
 

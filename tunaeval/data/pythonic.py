@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from tunaeval.errors import ToolsError
-from tunaeval.parsing import parse
-from tunaeval.repair import Unreadable, scan
-from tunaeval.tools import to_tools
-from tunaeval.types import JsonObject, Tools, ToolSpec
+from tunaeval.parsing.api import parse
+from tunaeval.parsing.repair.values import Unreadable, scan
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, Tools, ToolSpec
 
 from .rows import UnreadableRowError
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tunaeval.types import Diagnosis, JsonValue, Message, Tools
+from tunaeval.types.calls import JsonValue, Tools
+from tunaeval.types.messages import Message
+from tunaeval.types.parsing import Diagnosis
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,21 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.parsing import parse_message
-from tunaeval.repair import Unreadable, read_json
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.repair.machine import read_json
+from tunaeval.parsing.repair.values import Unreadable
 from tunaeval.showing import brief
-from tunaeval.tools import to_tools
-from tunaeval.types import (
-    Diagnosis,
-    JsonObject,
-    JsonValue,
-    Message,
-    ToolCall,
-    Tools,
-    foreign_calls,
-    text_of,
-)
-from tunaeval.wanted import wanted_name
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.messages import Message
+from tunaeval.types.parsing import Diagnosis
+from tunaeval.types.wanted import wanted_name
 
 from .glaive import glaive_messages
 from .pythonic import pythonic_calls, tools_in

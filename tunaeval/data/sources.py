@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.plain_files import open_plain
-from tunaeval.types import JsonValue
-from tunaeval.wanted import refusal
+from tunaeval.files.plain_files import open_plain
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.wanted import refusal
 
 Source: TypeAlias = "str | Path | Iterable[Mapping[str, Any]]"
 """A path (`.jsonl`, `.json`, `.parquet`), or rows: a list, a `datasets` object, an Arrow table."""

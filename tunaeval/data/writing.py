@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from tunaeval.types import JsonObject, Message, ToolCall
+from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.messages import Message
 
 from .rows import Row
 

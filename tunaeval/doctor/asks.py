@@ -12,7 +12,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .values import Ask, Wanted
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tunaeval.parsing import parse_levels
+from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
-from tunaeval.tools import to_tools
-from tunaeval.types import JsonObject, JsonValue, ParseResult, ToolCall, Tools
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.parsing import ParseResult
 
 from .raw import raw_in_error
 from .shapes import misshapen, unanswered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 
 _LONG = 10
 """Characters from which a text that comes twice is no chance."""

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tunaeval.clients import Network, read_key
-from tunaeval.clients import Server as Connection
 from tunaeval.errors import UnknownNameError
-from tunaeval.reports import wilson
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.models.clients.network import Network
+from tunaeval.models.clients.server import Server as Connection
+from tunaeval.models.clients.server import read_key
+from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
 from .causes import answered, with_causes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tunaeval.showing import counted
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .values import ApiCall
 

@@ -11,7 +11,7 @@ import json
 import re
 from typing import NamedTuple
 
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 
 DONE = "[DONE]"
 _FIELDS = ("data", "event", "id", "retry")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}
 VERBOSE: JsonObject = {"verbose": True}

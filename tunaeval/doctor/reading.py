@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tunaeval.clients import Heard, error_words
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.models.clients.answers import error_words
+from tunaeval.models.clients.server import Heard
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .deltas import delta_faults
 from .folding import fold

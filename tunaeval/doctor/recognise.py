@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tunaeval.clients import Heard
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.models.clients.server import Heard
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .reading import json_object
 from .values import Server

@@ -11,9 +11,9 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TextIO
 
-from tunaeval.reports import code
+from tunaeval.reports.markdown import code
 from tunaeval.showing import counted, visible
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 
 from .causes import SAME
 from .examination import Examination

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tunaeval.clients import Heard
-from tunaeval.clients import Server as Connection
+from tunaeval.models.clients.server import Heard
+from tunaeval.models.clients.server import Server as Connection
 
 from . import asks
 from .blame import same_calls

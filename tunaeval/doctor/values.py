@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
 """Whose fault it is: nobody's, the server's, the model's; why nobody can say; or a remark."""

@@ -14,8 +14,9 @@ from itertools import islice, pairwise
 from typing import Any, TypeVar, get_args
 
 from tunaeval.limits import MAX_FIXED
-from tunaeval.parsing import reader_of, render_calls
-from tunaeval.types import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.parsing.reader import reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
 
 from . import words
 from .format import Format

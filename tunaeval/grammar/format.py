@@ -37,7 +37,8 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from tunaeval.types import Level, ParseResult, Tools
+    from tunaeval.types.calls import Tools
+    from tunaeval.types.parsing import Level, ParseResult
     from tunaeval.types.roles import AnyTool
 
 
@@ -194,7 +195,7 @@ class Format:
         abstain: Collection[str] = (),
     ) -> ParseResult:
         """Read `text` in this format alone, as `tunaeval.parse` does."""
-        from tunaeval.parsing import reader_of  # noqa: PLC0415 - it imports the grammar
+        from tunaeval.parsing.reader import reader_of  # noqa: PLC0415 - it imports the grammar
 
         return reader_of(self).parse(text, tools=tools, level=level, abstain=abstain)
 

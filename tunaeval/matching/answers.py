@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from tunaeval.types import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Expectation
 
 from .matchers import ABSENT, inner_schema

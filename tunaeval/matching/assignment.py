@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 
 from .bfcl import CheckerCrash
 from .failures import Failure, Miss, invalid_arguments, wrong_tool

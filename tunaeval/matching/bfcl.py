@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tunaeval.showing import shown
-from tunaeval.types import JsonValue, ToolCall, ToolSpec
+from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
 from .failures import Failure, Miss, extra_argument, wrong_tool
 

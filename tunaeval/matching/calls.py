@@ -19,9 +19,9 @@ from typing import Any, get_args
 
 from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.showing import counted, shows
-from tunaeval.types import ToolCall, Tools
+from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
-from tunaeval.wanted import wanted_items, wanted_name
+from tunaeval.types.wanted import wanted_items, wanted_name
 
 from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from tunaeval.errors import ExpectationError, UnknownNameError
 from tunaeval.showing import shown
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Expectation, ExpectedCall
 
 from .matchers import matcher_faults

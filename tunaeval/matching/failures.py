@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tunaeval.showing import shown
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 
 FAILURES = {
     "missing-call": "an expected call was not made",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 _LEFT_OUT = ""
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, TypeAlias
 
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .paths import normalised
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tunaeval.types import ToolCall, Tools
+from tunaeval.types.calls import ToolCall, Tools
 
 from .assignment import Fit, Pairs, Wish
 from .failures import Failure

@@ -9,7 +9,7 @@ commands.
 
 from __future__ import annotations
 
-from tunaeval.types import JsonValue
+from tunaeval.types.calls import JsonValue
 
 
 def normalised(value: JsonValue) -> JsonValue:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from tunaeval.wanted import wanted_name
+from tunaeval.types.wanted import wanted_name
 
 from . import bfcl, values
 from .assignment import ASSIGNMENTS, Compare, Fit, Pairs, counted, greedy

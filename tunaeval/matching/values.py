@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.showing import shown
-from tunaeval.types import JsonValue, ToolCall, ToolSpec
+from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
 from .failures import Failure, Miss, extra_argument, wrong_tool
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of

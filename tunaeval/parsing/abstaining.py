@@ -11,17 +11,9 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tunaeval.types import (
-    ABSTAINED,
-    REMARKS,
-    Diagnosis,
-    ParseResult,
-    Span,
-    ToolCall,
-    Tools,
-    outcome_of,
-)
-from tunaeval.wanted import wanted_items
+from tunaeval.types.calls import Span, ToolCall, Tools
+from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult, outcome_of
+from tunaeval.types.wanted import wanted_items
 
 from .collect import Event, event
 

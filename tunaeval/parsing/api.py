@@ -10,24 +10,14 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
-from tunaeval.grammar import Format
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.registry import Registry, guarded, instance_of
 from tunaeval.showing import brief
-from tunaeval.types import (
-    LEVELS,
-    NOT_TEXT,
-    STRUCTURED,
-    Diagnosis,
-    Level,
-    ParseResult,
-    Source,
-    ToolCall,
-    Tools,
-    outcome_of,
-)
+from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 from tunaeval.types.roles import Parser
-from tunaeval.wanted import refusal, wanted_items, wanted_name
+from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
 from .abstaining import names_of, widened, without_abstaining

@@ -15,15 +15,8 @@ from functools import lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
-from tunaeval.grammar import (
-    Format,
-    Literal,
-    Markup,
-    Maybe,
-    Name,
-    PythonCalls,
-    Space,
-)
+from tunaeval.grammar import Literal, Markup, Maybe, Name, PythonCalls, Space
+from tunaeval.grammar.format import Format
 from tunaeval.limits import (
     CALL_AHEAD,
     KEPT,
@@ -33,7 +26,7 @@ from tunaeval.limits import (
     SHORTEST_OPENER,
     SHOWN_NAME,
 )
-from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Tools
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
 from .finder import Finder, everything

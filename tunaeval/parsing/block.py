@@ -11,14 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tunaeval.grammar import CallObject, Format, Literal, Name, Space, Word
+from tunaeval.grammar import CallObject, Literal, Name, Space, Word
+from tunaeval.grammar.format import Format
 from tunaeval.limits import SHORTEST_OPENER
-from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable
-from tunaeval.types import JsonValue, Level, Repair, Span, ToolCall, Tools
-from tunaeval.window import Reading, T, Window
+from tunaeval.types.calls import JsonValue, Repair, Span, ToolCall, Tools
+from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
 from .judge import Objects, Verdict, judge, object_at, refusal
+from .repair.dialects import BraceReader
+from .repair.machine import JsonReader
+from .repair.values import Read, Unreadable
+from .window import Reading, T, Window
 
 # --- small readings: white space, fixed texts, bounded patterns -----------------------------------
 

@@ -19,22 +19,16 @@ import orjson
 
 from tunaeval.grammar import Trim
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, MAX_ECHOED, STARTED_NAME
-from tunaeval.repair import BraceReader, JsonReader, Read, Unreadable, fit
-from tunaeval.types import (
-    ARGUMENTS_KEYS,
-    NAME_KEYS,
-    Diagnosis,
-    JsonValue,
-    ParseResult,
-    Span,
-    ToolCall,
-    Tools,
-    cheap,
-    outcome_of,
-)
-from tunaeval.window import Reading
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonValue, Span, ToolCall, Tools
+from tunaeval.types.makers import cheap
+from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
 
 from .judge import Verdict, line_end
+from .repair.dialects import BraceReader
+from .repair.machine import JsonReader
+from .repair.schema import fit
+from .repair.values import Read, Unreadable
+from .window import Reading
 
 EventKind: TypeAlias = Literal[
     "content",

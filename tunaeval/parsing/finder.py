@@ -19,7 +19,6 @@ from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
-from tunaeval.formats import AUTO
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
@@ -27,7 +26,6 @@ from tunaeval.grammar import (
     Attribute,
     CallObject,
     Elements,
-    Format,
     Key,
     Literal,
     Many,
@@ -42,6 +40,8 @@ from tunaeval.grammar import (
     spellings,
     starts_with_space,
 )
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import AUTO
 from tunaeval.limits import (
     HEADER_AHEAD,
     KEPT_BEGINNING,
@@ -57,10 +57,10 @@ from tunaeval.limits import (
 from .quoting import END_TOKENS, FENCE, TURNS
 
 if TYPE_CHECKING:
-    from tunaeval.types import Tools
-    from tunaeval.window import Window
+    from tunaeval.types.calls import Tools
 
     from .scanner import Unit
+    from .window import Window
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",

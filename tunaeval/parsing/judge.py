@@ -11,46 +11,47 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import CallObject, Format, Value
+from tunaeval.grammar import CallObject, Value
+from tunaeval.grammar.format import Format
 from tunaeval.limits import KEPT_OBJECTS
-from tunaeval.repair import (
+from tunaeval.types.calls import (
+    ARGUMENTS_KEYS,
+    NAME_KEYS,
+    JsonObject,
+    JsonValue,
+    Repair,
+    Span,
+    ToolCall,
+    Tools,
+)
+from tunaeval.types.makers import cheap
+from tunaeval.types.parsing import LEVELS, Diagnosis, Level
+
+from .repair.machine import JsonReader, read_json
+from .repair.schema import (
     ANY,
-    QUOTES,
-    REPAIRS,
     UNBENT,
-    JsonReader,
-    Note,
-    Read,
-    Unreadable,
     admitted,
-    begins_soundly,
-    decode_at,
     fit,
     fits,
     kind_of,
     misplaced,
     of_text,
-    read_json,
-    repair_of,
-    scan,
     undeclared,
     unwrapped,
 )
-from tunaeval.types import (
-    ARGUMENTS_KEYS,
-    LEVELS,
-    NAME_KEYS,
-    Diagnosis,
-    JsonObject,
-    JsonValue,
-    Level,
-    Repair,
-    Span,
-    ToolCall,
-    Tools,
-    cheap,
+from .repair.values import (
+    QUOTES,
+    REPAIRS,
+    Note,
+    Read,
+    Unreadable,
+    begins_soundly,
+    decode_at,
+    repair_of,
+    scan,
 )
-from tunaeval.window import Window
+from .window import Window
 
 _ENVELOPE_KEYS = frozenset({"id", "type", "index", "tool_call_id", "call_id"})
 _CALL_KEYS = {*NAME_KEYS, *ARGUMENTS_KEYS, *_ENVELOPE_KEYS, "description"}

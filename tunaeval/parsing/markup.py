@@ -16,7 +16,8 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tunaeval.grammar import Format, Literal, Many, Maybe, Value, Word
+from tunaeval.grammar import Literal, Many, Maybe, Value, Word
+from tunaeval.grammar.format import Format
 from tunaeval.limits import (
     COMPARED_HALVES,
     LONG_TAG,
@@ -29,10 +30,11 @@ from tunaeval.limits import (
     SURE_START,
     WIDEST_GAP,
 )
-from tunaeval.repair import Note, member_or_item
-from tunaeval.types import JsonObject, JsonValue, Repair, Span
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .finder import row
+from .repair.schema import member_or_item
+from .repair.values import Note
 
 if TYPE_CHECKING:
     from .tagged import Closing

@@ -13,33 +13,21 @@ from dataclasses import replace
 from functools import partial
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import CallObject, Format, Literal
+from tunaeval.grammar import CallObject, Literal
+from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
-from tunaeval.repair import JsonReader, Note, Read, Unreadable, not_json, read_json
 from tunaeval.showing import shown
-from tunaeval.sse import OTHER_CHOICES, Delta, delta_of
-from tunaeval.types import (
-    LEAKED_CALL,
-    LEVELS,
-    NOT_TEXT,
-    STRUCTURED,
-    Diagnosis,
-    JsonValue,
-    Level,
-    ParseResult,
-    Repair,
-    Span,
-    ToolCall,
-    Tools,
-    foreign_calls,
-    outcome_of,
-    text_of,
-)
-from tunaeval.window import Window
+from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools
+from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 
 from .abstaining import widened, without_abstaining
 from .collect import Event, LiveCall, LiveObject, event
 from .judge import Verdict, judge
+from .repair.machine import JsonReader, read_json
+from .repair.values import Note, Read, Unreadable, not_json
+from .sse import OTHER_CHOICES, Delta, delta_of
+from .window import Window
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL), checked=False)

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tunaeval.grammar import CallObject, Format, Literal, Markup, Space, Word
+from tunaeval.grammar import CallObject, Literal, Markup, Space, Word
+from tunaeval.grammar.format import Format
 from tunaeval.limits import MARGIN, MAX_REPAIRS
-from tunaeval.repair import QUOTES, Unreadable
-from tunaeval.types import JsonValue, Level, Span
-from tunaeval.window import Reading
+from tunaeval.types.calls import JsonValue, Span
+from tunaeval.types.parsing import Level
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .finder import twice
 from .judge import may_have_ended_early, unreadable
 from .quoting import FENCE
+from .repair.values import QUOTES, Unreadable
+from .window import Reading
 
 _BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)
 _MAY_BE_LISTED = frozenset("{[]}, \t\r\n#/\"'")

@@ -14,14 +14,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
-from tunaeval.grammar import Format
+from tunaeval.grammar.format import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
-from tunaeval.repair import PythonReader, Read, Unreadable, plain_arguments
-from tunaeval.types import Repair, Span
-from tunaeval.window import Reading
+from tunaeval.types.calls import Repair, Span
 
 from .block import Begun, Setting, bounded, literal, next_char, peek
 from .quoting import IN_PROGRAM_STRING
+from .repair.dialects import PythonReader, plain_arguments
+from .repair.values import Read, Unreadable
+from .window import Reading
 
 _Found: TypeAlias = tuple[str, Span, Read | Unreadable, tuple[Repair, ...]]
 """A call: its name, where it is, what could be read of it, and repairs of what is around it."""

@@ -15,16 +15,17 @@ from tunaeval.grammar import (
     Arguments,
     CallObject,
     Elements,
-    Format,
     Literal,
     Many,
     PythonCalls,
     Space,
     Word,
 )
+from tunaeval.grammar.format import Format
 from tunaeval.limits import CALL_AHEAD, KEPT, LIST_BEFORE, WIDEST_GAP
-from tunaeval.types import Tools
-from tunaeval.window import Window
+from tunaeval.types.calls import Tools
+
+from .window import Window
 
 if TYPE_CHECKING:
     from .collect import Collector

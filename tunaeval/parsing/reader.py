@@ -10,13 +10,13 @@ from typing import TypeAlias
 import orjson
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import Format, Literal, Space
+from tunaeval.grammar import Literal, Space
+from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_DIGITS, MAX_FAST, MAX_TEXT
-from tunaeval.repair import ATOMS, nothing_hidden
-from tunaeval.sse import Delta, Lines, delta_in
-from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import LEVELS, Diagnosis, JsonObject, JsonValue, Level, ParseResult, Span, Tools
-from tunaeval.wanted import refusal, wanted_name
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, Span, Tools
+from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
+from tunaeval.types.wanted import refusal, wanted_name
 
 from .abstaining import Withheld, names_of, widened, without_abstaining
 from .audit import audit
@@ -24,7 +24,9 @@ from .collect import TEXTS, Collector, Event, Kind, new_result
 from .finder import Finder, finder_of
 from .judge import Objects, sound_call
 from .message import Deltas
+from .repair.values import ATOMS, nothing_hidden
 from .scanner import Scanner, scanner_of
+from .sse import Delta, Lines, delta_in
 
 AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 

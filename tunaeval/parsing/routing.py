@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from tunaeval.grammar import Reasoning
 from tunaeval.limits import HEADER_AHEAD, MAX_CALLS
-from tunaeval.types import Repair, Span
-from tunaeval.window import Reading, Window
+from tunaeval.types.calls import Repair, Span
 
 from .collect import Collector, Kind
 from .finder import Finder, Token, header_at
 from .quoting import LINE_START
+from .window import Reading, Window
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
-from tunaeval.grammar import Channel, Format
+from tunaeval.grammar import Channel
+from tunaeval.grammar.format import Format
 from tunaeval.limits import (
     KEPT,
     MARGIN,
@@ -29,9 +30,8 @@ from tunaeval.limits import (
     MAX_VAIN,
     UNIT_AHEAD,
 )
-from tunaeval.repair import repair_of
-from tunaeval.types import Level, Repair, Span, Tools
-from tunaeval.window import Reading, Window, read_all
+from tunaeval.types.calls import Repair, Span, Tools
+from tunaeval.types.parsing import Level
 
 from .block import Begun, Setting, another
 from .collect import Collector
@@ -54,18 +54,11 @@ from .quoting import (
     in_ticks,
     opens_code,
 )
-from .routing import (
-    Late,
-    is_cut,
-    only_calls,
-    think,
-    think_until,
-    unclosed,
-)
-from .routing import (
-    repair_of as late_repair,
-)
+from .repair.values import repair_of
+from .routing import Late, is_cut, only_calls, think, think_until, unclosed
+from .routing import repair_of as late_repair
 from .tagged import TaggedBlock
+from .window import Reading, Window, read_all
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
 """What ends a fence: three ticks; at a line's start if nothing but a language is behind the first.

@@ -17,7 +17,6 @@ from tunaeval.grammar import (
     Arguments,
     Attribute,
     Elements,
-    Format,
     Key,
     Literal,
     Many,
@@ -29,6 +28,7 @@ from tunaeval.grammar import (
     Word,
     starts_with_space,
 )
+from tunaeval.grammar.format import Format
 from tunaeval.limits import (
     KEPT_CLOSINGS,
     MAX_DEPTH,
@@ -40,18 +40,7 @@ from tunaeval.limits import (
     WIDEST_GAP,
     WORDS_AHEAD,
 )
-from tunaeval.repair import (
-    ANY,
-    QUOTES,
-    Note,
-    Read,
-    Unreadable,
-    admitted,
-    member,
-    member_or_item,
-)
-from tunaeval.types import JsonObject, JsonValue, Repair, Span
-from tunaeval.window import Reading, Window
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
@@ -68,6 +57,9 @@ from .markup import (
     with_marks,
 )
 from .quoting import ends_sentence, is_named_in_prose
+from .repair.schema import ANY, admitted, member, member_or_item
+from .repair.values import QUOTES, Note, Read, Unreadable
+from .window import Reading, Window
 
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 _NEAR_SPACE = re.compile(WIDE_SPACE)

@@ -23,7 +23,6 @@ from tunaeval.grammar import (
     CallObject,
     Elements,
     Envelope,
-    Format,
     Key,
     Literal,
     Many,
@@ -36,21 +35,16 @@ from tunaeval.grammar import (
     Word,
     flat,
 )
-from tunaeval.repair import BRACE_KEY, PYTHON_NAME, not_json
+from tunaeval.grammar.format import Format
 from tunaeval.showing import brief
-from tunaeval.types import (
-    Diagnosis,
-    JsonObject,
-    JsonValue,
-    ParseResult,
-    ToolCall,
-    Tools,
-    ToolSpec,
-)
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import Diagnosis, ParseResult
 
 from .collect import arguments_text
 from .judge import as_json, escaped, typed
 from .reader import reader_of
+from .repair.dialects import BRACE_KEY, PYTHON_NAME
+from .repair.values import not_json
 from .tagged import TAG
 
 _Argument: TypeAlias = tuple[str, JsonValue]

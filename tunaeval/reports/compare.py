@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
 from tunaeval.showing import counted, shows
-from tunaeval.types import LEVELS, Level
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import RunInfo
 
 from .differences import Difference, Differences, adjusted

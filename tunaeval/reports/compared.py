@@ -11,7 +11,7 @@ from io import StringIO
 from typing import TextIO
 
 from tunaeval.showing import counted, visible
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 
 from .compare import Comparison
 from .console import console_like, speaks_unicode

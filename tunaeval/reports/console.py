@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from tunaeval.showing import counted, visible
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .statistics import wilson
+from .statistics.proportions import wilson
 from .summary import INFRASTRUCTURE
 from .table import TableRow, draw_table
 from .wording import (

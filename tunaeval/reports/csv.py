@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tunaeval.showing import visible
-from tunaeval.types import JsonValue
+from tunaeval.types.calls import JsonValue
 from tunaeval.types.runs import Report
 
 from .files import new_text

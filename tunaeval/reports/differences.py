@@ -7,14 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .sides import Question
-from .statistics import (
-    detectable_effect,
-    holm,
-    mcnemar,
-    needed_scenarios,
-    paired_difference,
-    sign_flip,
-)
+from .statistics.clusters import paired_difference
+from .statistics.hypotheses import holm, mcnemar, sign_flip
+from .statistics.power import detectable_effect, needed_scenarios
 from .weights import Weighed
 
 

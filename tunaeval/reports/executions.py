@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tunaeval.showing import visible
-from tunaeval.types import ToolExecution
+from tunaeval.types.messages import ToolExecution
 
 _WORDS = 120
 """Characters of what a failure says."""

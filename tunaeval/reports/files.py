@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tunaeval.errors import RecordError
-from tunaeval.plain_files import check_writable, is_output
+from tunaeval.files.plain_files import check_writable, is_output
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tunaeval.showing import visible
-from tunaeval.types import LEVELS, JsonObject, Level
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import ExpectedCall
 
 from .sides import NO_RESULT, Side, no_result

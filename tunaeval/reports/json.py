@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tunaeval.records import decode, encode
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.files.records import decode, encode
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report
 
 from .files import write_text
@@ -28,7 +28,7 @@ def summary_object(report: Report) -> JsonObject:
 def json_text(value: JsonObject) -> str:
     """`value` as JSON in ASCII, on one line: lone surrogates survive, nothing moves a cursor.
 
-    What plain JSON cannot say is written as `tunaeval.records` writes it.
+    What plain JSON cannot say is written as `tunaeval.files` writes it.
     """
     return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")
 

@@ -15,7 +15,7 @@ from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
 from tunaeval.showing import visible
-from tunaeval.types import text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import new_file

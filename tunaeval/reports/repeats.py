@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tunaeval.types.runs import AtK, Repeats, Variance
 
-from .statistics import VarianceSplit, pass_at_k, pass_hat_k, variance_split
+from .statistics.repeats import VarianceSplit, pass_at_k, pass_hat_k, variance_split
 
 _EACH_UP_TO = 5
 """Every k up to here is reported, then twice as many each time, and all repeats."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tunaeval.types import JsonObject, text_of
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
 from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format

@@ -10,7 +10,8 @@ from statistics import median
 from typing import NamedTuple
 
 from tunaeval.errors import ComparisonError, RecordError
-from tunaeval.types import JsonObject, Level
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import Level
 from tunaeval.types.runs import Expectation, Report, RunInfo
 
 from .summary import (

@@ -13,17 +13,14 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from statistics import median
 
-from tunaeval.types import LEVELS, STRUCTURED, JsonObject, Source, is_blank
-from tunaeval.types.runs import (
-    Expectation,
-    Rate,
-    ScenarioResult,
-    Summary,
-    TaskRecord,
-)
+from tunaeval.types.calls import STRUCTURED, JsonObject, Source
+from tunaeval.types.exchange import is_blank
+from tunaeval.types.parsing import LEVELS
+from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary, TaskRecord
 
 from .repeats import told_of_repeats
-from .statistics import clustered_rate, wilson
+from .statistics.clusters import clustered_rate
+from .statistics.proportions import wilson
 from .weights import Weighed
 
 INFRASTRUCTURE = {"transport_failure": "got no answer", "judge_failure": "got no judgement"}

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from tunaeval.records import decode, encode
+from tunaeval.files.records import decode, encode
 from tunaeval.showing import counted, visible
-from tunaeval.types import LEVELS, JsonObject
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     CallRecord,
     Expectation,

@@ -12,26 +12,18 @@ writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what tr
 
 from __future__ import annotations
 
-from .attempts import BrokenSpan
-from .gold import AnyTools, Gold, GoldMatch, tools_of
-from .reading import attempts_of
-from .recipe import EXACT, TOOLRL, Parts, Recipe, recipe_of
-from .scored import Golds, Reward, reward, rewards
-
-__all__ = [
-    "EXACT",
-    "TOOLRL",
-    "AnyTools",
-    "BrokenSpan",
-    "Gold",
-    "GoldMatch",
-    "Golds",
-    "Parts",
-    "Recipe",
-    "Reward",
-    "attempts_of",
-    "recipe_of",
-    "reward",
-    "rewards",
-    "tools_of",
-]
+from .attempts import BrokenSpan as BrokenSpan
+from .gold import AnyTools as AnyTools
+from .gold import Gold as Gold
+from .gold import GoldMatch as GoldMatch
+from .gold import tools_of as tools_of
+from .reading import attempts_of as attempts_of
+from .recipe import EXACT as EXACT
+from .recipe import TOOLRL as TOOLRL
+from .recipe import Parts as Parts
+from .recipe import Recipe as Recipe
+from .recipe import recipe_of as recipe_of
+from .scored import Golds as Golds
+from .scored import Reward as Reward
+from .scored import reward as reward
+from .scored import rewards as rewards

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tunaeval.types import Diagnosis, ToolCall
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.parsing import Diagnosis
 
 NO_COMPLETION = "no_completion"
 TOO_LONG = "too_long"

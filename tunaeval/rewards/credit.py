@@ -7,15 +7,11 @@ from itertools import islice
 from math import fsum, log
 from typing import NamedTuple
 
-from tunaeval.matching import (
-    Failure,
-    best_pairs,
-    call_misses,
-    likeness,
-    ordered_pairs,
-)
-from tunaeval.repair import fits
-from tunaeval.types import ToolCall, Tools
+from tunaeval.matching.failures import Failure
+from tunaeval.matching.values import call_misses, likeness
+from tunaeval.matching.weighted import best_pairs, ordered_pairs
+from tunaeval.parsing.repair.schema import fits
+from tunaeval.types.calls import ToolCall, Tools
 
 from .attempts import Attempts
 from .gold import Gold, Wanted

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from tunaeval.types import Span, ToolCall
+from tunaeval.types.calls import Span, ToolCall
 
 _FENCES = ("```", "~~~")
 OF_A_FENCE = frozenset({"fence", "tool-code"})

@@ -19,21 +19,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 
 from tunaeval.errors import UsageError
-from tunaeval.matching import matcher_faults
-from tunaeval.repair import admitted
+from tunaeval.matching.matchers import matcher_faults
+from tunaeval.parsing.repair.schema import admitted
 from tunaeval.showing import brief
-from tunaeval.tools import ToolLike, to_tools
-from tunaeval.types import (
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.types.calls import (
     ARGUMENTS_KEYS,
     NAME_KEYS,
     JsonObject,
     JsonValue,
-    ParseResult,
     ToolCall,
     Tools,
     ToolSpec,
 )
-from tunaeval.wanted import wanted_name
+from tunaeval.types.parsing import ParseResult
+from tunaeval.types.wanted import wanted_name
 
 GoldMatch: TypeAlias = Literal["any_order", "exactly", "in_order", "superset"]
 

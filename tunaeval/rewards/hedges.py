@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import orjson
 
-from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, Diagnosis, ToolCall
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, ToolCall
+from tunaeval.types.parsing import Diagnosis
 
 
 def has_two_keys(text: str) -> bool:

@@ -11,9 +11,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tunaeval.grammar import Format, Literal, Name
-from tunaeval.parsing import Reader, parser_for
-from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, Span, ToolCall, Tools
+from tunaeval.grammar import Literal, Name
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.reader import Reader
+from tunaeval.types.calls import (
+    ARGUMENTS_KEYS,
+    NAME_KEYS,
+    JsonObject,
+    JsonValue,
+    Span,
+    ToolCall,
+    Tools,
+)
 
 _MAY_BE_ONE = re.compile("[<\\[\u273f]")
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tunaeval.types import Span
+from tunaeval.types.calls import Span
 
 _BLOCKS = (
     ("<tool_response>", "</tool_response>"),

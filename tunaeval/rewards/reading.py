@@ -12,18 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
-from tunaeval.parsing import parse
-from tunaeval.types import (
-    ABSTAINED,
-    REMARKS,
-    Diagnosis,
-    ParseResult,
-    Span,
-    ToolCall,
-    Tools,
-    foreign_calls,
-    text_of,
-)
+from tunaeval.parsing.api import parse
+from tunaeval.types.calls import Span, ToolCall, Tools
+from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
 from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
 from .fences import fenced, has_fences
@@ -244,7 +236,7 @@ def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> 
 @cache
 def _reader_of_messages() -> Callable[..., ParseResult]:
     """Imported for the first message: it takes as long as all that a text needs."""
-    from tunaeval.parsing import parse_message  # noqa: PLC0415 - see above
+    from tunaeval.parsing.api import parse_message  # noqa: PLC0415 - see above
 
     return parse_message
 

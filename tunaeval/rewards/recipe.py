@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.parsing import abstaining_names, parser_for
-from tunaeval.types import LEVELS, Level
-from tunaeval.wanted import refusal, wanted_name
+from tunaeval.parsing.abstaining import abstaining_names
+from tunaeval.parsing.api import parser_for
+from tunaeval.types.parsing import LEVELS, Level
+from tunaeval.types.wanted import refusal, wanted_name
 
 Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
 

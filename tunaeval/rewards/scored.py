@@ -11,23 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tunaeval.errors import UsageError
-from tunaeval.matching import Failure
-from tunaeval.parsing import parse
-from tunaeval.types import ParseResult, Tools
-from tunaeval.wanted import refusal
+from tunaeval.matching.failures import Failure
+from tunaeval.parsing.api import parse
+from tunaeval.types.calls import Tools
+from tunaeval.types.parsing import ParseResult
+from tunaeval.types.wanted import refusal
 
 from .attempts import NO_COMPLETION, TOO_LONG, Attempts, BrokenSpan
 from .credit import Credit, unwanted
 from .gold import AnyTools, Gold, tools_of
 from .hedges import has_two_keys, two_guesses
 from .leftovers import tries_left
-from .reading import (
-    add_swallowed,
-    attempts_of,
-    has_others,
-    of_result,
-    structured,
-)
+from .reading import add_swallowed, attempts_of, has_others, of_result, structured
 from .recipe import Parts, Recipe, recipe_of
 
 _DEFAULT = Recipe()

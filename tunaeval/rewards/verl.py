@@ -22,8 +22,9 @@ from functools import lru_cache
 from typing import Any
 
 from tunaeval.errors import UsageError
-from tunaeval.rewards.recipe import Recipe, recipe_of
-from tunaeval.rewards.scored import gold_of, reward
+
+from .recipe import Recipe, recipe_of
+from .scored import gold_of, reward
 
 __all__ = ["compute_score"]
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
-from tunaeval.plugins import shown, who, words_of
+from tunaeval.registry import shown, who, words_of
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
     CategoryScore,

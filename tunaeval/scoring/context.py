@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tunaeval.types import Message
+from tunaeval.types.messages import Message
 
 from .history import History
 

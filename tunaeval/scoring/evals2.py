@@ -19,7 +19,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tunaeval.showing import counted
-from tunaeval.success import BY_TEXT, LATER
+from tunaeval.tools.success import BY_TEXT, LATER
 
 from .categories import Category, Counts, Finding, where
 from .history import CallRun, History

@@ -22,8 +22,9 @@ from typing import NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.success import INTERRUPTED
-from tunaeval.types import JsonObject, JsonValue, ToolCall, ToolExecution
+from tunaeval.tools.success import INTERRUPTED
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.messages import ToolExecution
 
 
 class Joined(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from tunaeval.matching import match
-from tunaeval.types import ToolCall
+from tunaeval.matching.calls import match
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import Expectation, ExpectedCall
 
 from .history import History

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tunaeval.types import Message
+from tunaeval.types.messages import Message
 from tunaeval.types.runs import Expectation
 
 from .categories import Category, Finding, where

@@ -13,8 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tunaeval.success import Success, returned
-from tunaeval.types import JsonObject, Message, ToolCall, ToolExecution, results_of
+from tunaeval.tools.success import Success, returned
+from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.conversations import results_of
+from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.roles import Transcript
 
 from .executions import Joined, canonical, join

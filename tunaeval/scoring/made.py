@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tunaeval.matching import Verdict, match, without_calls
+from tunaeval.matching.calls import Verdict, match, without_calls
 from tunaeval.showing import counted
-from tunaeval.types import ToolCall
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import Expectation
 
 from .categories import where

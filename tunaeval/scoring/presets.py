@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from tunaeval.types.roles import Scorer
-from tunaeval.wanted import wanted_name
+from tunaeval.types.wanted import wanted_name
 
 from . import default, evals2, trajectory
 from .categories import Category, Counts

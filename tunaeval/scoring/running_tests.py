@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tunaeval.success import Success
-from tunaeval.types import JsonValue, ToolCall
+from tunaeval.tools.success import Success
+from tunaeval.types.calls import JsonValue, ToolCall
 
 TEST_TOOLS = frozenset({"pytest", "run_pytest", "run_test", "run_tests", "run_unit_tests", "test"})
 """Tools that run tests, by their names."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.matching import DEFAULT_PROFILE, profile_of, read_expectation
+from tunaeval.matching.expectations import read_expectation
+from tunaeval.matching.profiles import DEFAULT_PROFILE, profile_of
 from tunaeval.showing import brief
-from tunaeval.types import Tools, ToolSpec
+from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
-from tunaeval.wanted import refusal, wanted_amount, wanted_items
+from tunaeval.types.wanted import refusal, wanted_amount, wanted_items
 
 from .running_tests import TEST_COMMANDS
 from .tokens import CountsTokens, TokenCounter, counter_of

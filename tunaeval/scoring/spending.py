@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from tunaeval.busy import busy_seconds
 from tunaeval.showing import counted
-from tunaeval.types import Usage
+from tunaeval.tools.busy import busy_seconds
+from tunaeval.types.messages import Usage
 
 from .categories import Category, Finding, where
 from .history import History

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tunaeval.matching import Verdict
-from tunaeval.repair import fit
-from tunaeval.types import Tools
+from tunaeval.matching.calls import Verdict
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.types.calls import Tools
 from tunaeval.types.runs import Expectation
 
 from .categories import Category, Finding, where

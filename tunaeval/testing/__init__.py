@@ -14,57 +14,30 @@ events tile the text, and what they report of a call while it grows is what it i
 are monotone; with tools given no other name is a call.
 """
 
+from .laws import LAWS as LAWS
+from .laws import LAWS_OF_CALLS as LAWS_OF_CALLS
+from .laws import LAWS_OF_TEXTS as LAWS_OF_TEXTS
+from .laws import check_format as check_format
+from .laws import check_law as check_law
+from .laws import check_laws as check_laws
+from .laws import check_text as check_text
+from .laws import stream_of as stream_of
+from .parsers import check_parser as check_parser
+from .strategies import calls as calls
+from .strategies import chunkings as chunkings
+from .strategies import damaged as damaged
+from .strategies import fragments as fragments
+from .strategies import json_values as json_values
+from .strategies import literals as literals
+from .strategies import prose as prose
+from .strategies import taped as taped
+from .strategies import tools_for as tools_for
+from .strategies import writable as writable
+from .tape import FRAGMENTS as FRAGMENTS
+
 try:
     import hypothesis as hypothesis
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
         "tunaeval.testing needs hypothesis; run pip install hypothesis", name="hypothesis"
     ) from None
-
-from .laws import (
-    LAWS,
-    LAWS_OF_CALLS,
-    LAWS_OF_TEXTS,
-    check_format,
-    check_law,
-    check_laws,
-    check_text,
-    stream_of,
-)
-from .parsers import check_parser
-from .strategies import (
-    calls,
-    chunkings,
-    damaged,
-    fragments,
-    json_values,
-    literals,
-    prose,
-    taped,
-    tools_for,
-    writable,
-)
-from .tape import FRAGMENTS
-
-__all__ = [
-    "FRAGMENTS",
-    "LAWS",
-    "LAWS_OF_CALLS",
-    "LAWS_OF_TEXTS",
-    "calls",
-    "check_format",
-    "check_law",
-    "check_laws",
-    "check_parser",
-    "check_text",
-    "chunkings",
-    "damaged",
-    "fragments",
-    "json_values",
-    "literals",
-    "prose",
-    "stream_of",
-    "taped",
-    "tools_for",
-    "writable",
-]

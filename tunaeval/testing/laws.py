@@ -13,9 +13,12 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Format
-from tunaeval.parsing import TILES, Event, Reader, Stream, reader_of, render_calls
-from tunaeval.types import LEVELS, JsonValue, Level, ParseResult, ToolCall, Tools, ToolSpec
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.collect import TILES, Event
+from tunaeval.parsing.reader import Reader, Stream, reader_of
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 from . import tape as made
 from .strategies import calls_in, damaged_calls, literals, taped, tells_types, tools_for

@@ -12,8 +12,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Format
-from tunaeval.types import LEVELS, ParseResult, ToolCall, Tools, ToolSpec
+from tunaeval.grammar.format import Format
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.parsing import LEVELS, ParseResult
 from tunaeval.types.roles import Parser
 
 from . import tape as made

@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Arguments, CallObject, Format, Literal, Many, Maybe, PythonCalls, Word
-from tunaeval.parsing import render_calls
-from tunaeval.types import JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.grammar import Arguments, CallObject, Literal, Many, Maybe, PythonCalls, Word
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.write import render_calls
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 
 from . import tape as made
 from .tape import Tape

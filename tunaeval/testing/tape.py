@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from tunaeval.types import JsonValue, ToolCall
+from tunaeval.types.calls import JsonValue, ToolCall
 
 T = TypeVar("T")
 

@@ -17,13 +17,15 @@ from typing import Any, cast
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_attempt
 
 from tunaeval.errors import UnknownNameError
-from tunaeval.success import raised, returned
-from tunaeval.types import ToolCall, ToolExecution, roles
+from tunaeval.types import roles
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.messages import ToolExecution
 
 from .answering import call_of
 from .backoff import aborts
 from .executor import Executor, ToolResult, planned
 from .runnables import Runnable
+from .success import raised, returned
 
 
 async def run(executor: Executor, calls: Sequence[ToolCall]) -> list[ToolResult]:

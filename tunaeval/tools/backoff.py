@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tunaeval.wanted import wanted_amount, wanted_count
+from tunaeval.types.wanted import wanted_amount, wanted_count
 
 _ABORTING = frozenset({"UserAbortError"})
 _FINAL = frozenset({

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from tunaeval.errors import UsageError
 from tunaeval.registry import Registry, instance_of
-from tunaeval.success import Classifier
-from tunaeval.wanted import wanted_items
+from tunaeval.types.wanted import wanted_items
+
+from .success import Classifier
 
 _check = instance_of(Classifier)
 
@@ -15,15 +16,15 @@ classifiers: Registry[Classifier] = Registry(
     "tunaeval.classifiers",
     "success classifier",
     builtins={
-        "error-prefix": "tunaeval.success:ERROR_PREFIX",
-        "exit-code": "tunaeval.success:EXIT_CODE",
-        "is-error": "tunaeval.success:IS_ERROR",
-        "lone-error": "tunaeval.success:LONE_ERROR",
-        "ok-false": "tunaeval.success:OK_FALSE",
-        "outcome": "tunaeval.success:OUTCOME",
-        "status": "tunaeval.success:STATUS",
-        "success-false": "tunaeval.success:SUCCESS_FALSE",
-        "traceback": "tunaeval.success:TRACEBACK",
+        "error-prefix": "tunaeval.tools.success:ERROR_PREFIX",
+        "exit-code": "tunaeval.tools.success:EXIT_CODE",
+        "is-error": "tunaeval.tools.success:IS_ERROR",
+        "lone-error": "tunaeval.tools.success:LONE_ERROR",
+        "ok-false": "tunaeval.tools.success:OK_FALSE",
+        "outcome": "tunaeval.tools.success:OUTCOME",
+        "status": "tunaeval.tools.success:STATUS",
+        "success-false": "tunaeval.tools.success:SUCCESS_FALSE",
+        "traceback": "tunaeval.tools.success:TRACEBACK",
     },
     check=_check,
 )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from tunaeval.limits import MAX_SCHEMA_PARTS
-from tunaeval.types import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 """Keywords whose value is an object of schemas by name."""

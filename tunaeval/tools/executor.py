@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import orjson
 
-from tunaeval.types import JsonObject, ToolCall, ToolExecution, roles
-from tunaeval.wanted import refusal, wanted_count, wanted_items, wanted_name
+from tunaeval.types import roles
+from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.messages import ToolExecution
+from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_name
 
 from .backoff import Backoff
 

@@ -11,19 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from tunaeval.success import (
-    ASSUMED,
-    AWAITABLE,
-    CLOSED,
-    SILENT,
-    Success,
-    declares_nothing,
-    returned,
-)
-from tunaeval.types import JsonObject, ToolExecution, roles
+from tunaeval.types import roles
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import ToolExecution
 
 from .answering import Call
 from .recorder import Recorder
+from .success import ASSUMED, AWAITABLE, CLOSED, SILENT, Success, declares_nothing, returned
 from .waiting import raised
 
 AnyFunction: TypeAlias = Callable[..., object]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
-from tunaeval.busy import busy_seconds
-from tunaeval.success import Classifier
-from tunaeval.types import ToolExecution
-from tunaeval.wanted import refusal, wanted_count
+from tunaeval.types.messages import ToolExecution
+from tunaeval.types.wanted import refusal, wanted_count
 
+from .busy import busy_seconds
 from .classifying import chosen
+from .success import Classifier
 
 T = TypeVar("T")
 Listener: TypeAlias = Callable[[ToolExecution], object]

@@ -18,7 +18,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from tunaeval.errors import ToolsError
-from tunaeval.types import JsonObject, ToolCall, roles
+from tunaeval.types import roles
+from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.roles import AnyTool
 
 from .signatures import AnyFunction, read_signature, taker_of

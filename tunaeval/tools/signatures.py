@@ -36,7 +36,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import ArgsKwargs
 
-from tunaeval.types import JsonObject
+from tunaeval.types.calls import JsonObject
 
 from .docstrings import Docstring, read_docstring
 

@@ -28,7 +28,7 @@ from typing import Any, TypeAlias, overload
 from tunaeval.errors import ToolsError
 from tunaeval.limits import MAX_SCHEMA_PARTS
 from tunaeval.showing import brief
-from tunaeval.types import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 
 from .dialects import is_short, plain_schema
 
@@ -179,10 +179,7 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
 
 
 def _from_function(function: Callable[..., object], where: str, name: str | None) -> ToolSpec:
-    from .signatures import (  # noqa: PLC0415 - pydantic, only for those who need it
-        read_signature,
-        schema_of,
-    )
+    from .signatures import read_signature, schema_of
 
     try:
         signature = read_signature(function, name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from tunaeval.types import ToolExecution
+from tunaeval.types.messages import ToolExecution
 
 from .recorder import Make, Recorder, copied
 

@@ -21,8 +21,8 @@ from os import PathLike
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
-from tunaeval.plain_files import open_plain
-from tunaeval.wanted import wanted_path
+from tunaeval.files.plain_files import open_plain
+from tunaeval.types.wanted import wanted_path
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100

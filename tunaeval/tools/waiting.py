@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tunaeval.success import INTERRUPTED, Classifier, Success
-from tunaeval.success import raised as failed
+from .success import INTERRUPTED, Classifier, Success
+from .success import raised as failed
 
 WAITING = frozenset({
     ("langgraph.errors", "GraphInterrupt"),

@@ -6,142 +6,45 @@ so that a parse never loads pydantic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tunaeval.later import imported_later
-
-if TYPE_CHECKING:
-    # For type checkers; at run time each is imported when it is asked for.
-    from .calls import (
-        ARGUMENTS_KEYS,
-        INVALID_ARGUMENTS,
-        LEAKED_CALL,
-        NAME_KEYS,
-        STRUCTURED,
-        JsonObject,
-        JsonValue,
-        Repair,
-        Source,
-        Span,
-        ToolCall,
-        Tools,
-        ToolSpec,
-    )
-    from .conversations import Checked, Conversation, Notice, Results, asked, results_of
-    from .deadlines import Deadline
-    from .exchange import (
-        AgentRun,
-        AgentTask,
-        Reply,
-        Request,
-        Streamed,
-        foreign_calls,
-        is_blank,
-        text_of,
-    )
-    from .makers import cheap
-    from .messages import Message, ToolExecution, Usage
-    from .parsing import (
-        ABSTAINED,
-        LEVELS,
-        NOT_TEXT,
-        REMARKS,
-        UNKNOWN_TOOL,
-        Diagnosis,
-        Level,
-        Outcome,
-        ParseResult,
-        outcome_of,
-    )
-
-_HOMES = {
-    "ABSTAINED": "parsing",
-    "ARGUMENTS_KEYS": "calls",
-    "AgentRun": "exchange",
-    "AgentTask": "exchange",
-    "Checked": "conversations",
-    "Conversation": "conversations",
-    "Deadline": "deadlines",
-    "Diagnosis": "parsing",
-    "INVALID_ARGUMENTS": "calls",
-    "JsonObject": "calls",
-    "JsonValue": "calls",
-    "LEAKED_CALL": "calls",
-    "LEVELS": "parsing",
-    "Level": "parsing",
-    "Message": "messages",
-    "NAME_KEYS": "calls",
-    "NOT_TEXT": "parsing",
-    "Notice": "conversations",
-    "Outcome": "parsing",
-    "ParseResult": "parsing",
-    "REMARKS": "parsing",
-    "Repair": "calls",
-    "Reply": "exchange",
-    "Request": "exchange",
-    "Results": "conversations",
-    "STRUCTURED": "calls",
-    "Source": "calls",
-    "Span": "calls",
-    "Streamed": "exchange",
-    "ToolCall": "calls",
-    "ToolExecution": "messages",
-    "ToolSpec": "calls",
-    "Tools": "calls",
-    "UNKNOWN_TOOL": "parsing",
-    "Usage": "messages",
-    "asked": "conversations",
-    "cheap": "makers",
-    "is_blank": "exchange",
-    "outcome_of": "parsing",
-    "results_of": "conversations",
-    "foreign_calls": "exchange",
-    "text_of": "exchange",
-}
-
-__all__ = [
-    "ABSTAINED",
-    "ARGUMENTS_KEYS",
-    "INVALID_ARGUMENTS",
-    "LEAKED_CALL",
-    "LEVELS",
-    "NAME_KEYS",
-    "NOT_TEXT",
-    "REMARKS",
-    "STRUCTURED",
-    "UNKNOWN_TOOL",
-    "AgentRun",
-    "AgentTask",
-    "Checked",
-    "Conversation",
-    "Deadline",
-    "Diagnosis",
-    "JsonObject",
-    "JsonValue",
-    "Level",
-    "Message",
-    "Notice",
-    "Outcome",
-    "ParseResult",
-    "Repair",
-    "Reply",
-    "Request",
-    "Results",
-    "Source",
-    "Span",
-    "Streamed",
-    "ToolCall",
-    "ToolExecution",
-    "ToolSpec",
-    "Tools",
-    "Usage",
-    "asked",
-    "cheap",
-    "foreign_calls",
-    "is_blank",
-    "outcome_of",
-    "results_of",
-    "text_of",
-]
-
-__getattr__ = imported_later(__name__, _HOMES)
+from .calls import ARGUMENTS_KEYS as ARGUMENTS_KEYS
+from .calls import INVALID_ARGUMENTS as INVALID_ARGUMENTS
+from .calls import LEAKED_CALL as LEAKED_CALL
+from .calls import NAME_KEYS as NAME_KEYS
+from .calls import STRUCTURED as STRUCTURED
+from .calls import JsonObject as JsonObject
+from .calls import JsonValue as JsonValue
+from .calls import Repair as Repair
+from .calls import Source as Source
+from .calls import Span as Span
+from .calls import ToolCall as ToolCall
+from .calls import Tools as Tools
+from .calls import ToolSpec as ToolSpec
+from .conversations import Checked as Checked
+from .conversations import Conversation as Conversation
+from .conversations import Notice as Notice
+from .conversations import Results as Results
+from .conversations import asked as asked
+from .conversations import results_of as results_of
+from .deadlines import Deadline as Deadline
+from .exchange import AgentRun as AgentRun
+from .exchange import AgentTask as AgentTask
+from .exchange import Reply as Reply
+from .exchange import Request as Request
+from .exchange import Streamed as Streamed
+from .exchange import foreign_calls as foreign_calls
+from .exchange import is_blank as is_blank
+from .exchange import text_of as text_of
+from .makers import cheap as cheap
+from .messages import Message as Message
+from .messages import ToolExecution as ToolExecution
+from .messages import Usage as Usage
+from .parsing import ABSTAINED as ABSTAINED
+from .parsing import LEVELS as LEVELS
+from .parsing import NOT_TEXT as NOT_TEXT
+from .parsing import REMARKS as REMARKS
+from .parsing import UNKNOWN_TOOL as UNKNOWN_TOOL
+from .parsing import Diagnosis as Diagnosis
+from .parsing import Level as Level
+from .parsing import Outcome as Outcome
+from .parsing import ParseResult as ParseResult
+from .parsing import outcome_of as outcome_of

@@ -82,7 +82,7 @@ class ToolSpec:
         `prompt` is an XML prompt file that describes the tool in the docstring's place; `name` and
         `description` replace both. Raises ToolsError for what cannot be described to a model.
         """
-        from tunaeval.tools import tool_spec  # noqa: PLC0415 - it imports the types
+        from tunaeval.tools.specs import tool_spec  # noqa: PLC0415 - it imports the types
 
         return tool_spec(tool, name=name, description=description, prompt=prompt)
 

@@ -199,7 +199,7 @@ FileContent: TypeAlias = Annotated[
 
 
 class StatedFault(Data):
-    """What goes wrong on purpose: `{"fault": "fail", "at": 3}`, as `tunaeval.faults` has it.
+    """What goes wrong on purpose: `{"fault": "fail", "at": 3}`, as `tunaeval.types.faults` has it.
 
     Of an injection: `forbid` is what it asks for and nobody may do, without it what the task
     forbids; `reported` is what an answer says that warns of it.

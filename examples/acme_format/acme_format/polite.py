@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tunaeval.success import Result, Success
+from tunaeval.tools.success import Result, Success
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 
 import tunaeval
 from tests.tools.samples import only, read
-from tunaeval.adapters.tools.refusals import PACKAGES, SCHEMAS
+from tunaeval.data.adapters.tools.refusals import PACKAGES, SCHEMAS
 from tunaeval.errors import UsageError
 
 

@@ -1,0 +1,182 @@
+"""Fields of dictionaries and objects alike, and what the same thing is called everywhere: times,
+usage, and whether a tool's result declares itself failed.
+
+Nothing here raises, whatever it is given: a transcript is somebody else's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+
+from tunaeval.files.records import TOO_DEEP
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.messages import Usage
+
+_PROMPT = ("prompt_tokens", "input_tokens", "request_tokens", "input")
+_COMPLETION = ("completion_tokens", "output_tokens", "response_tokens", "output")
+_COST = ("cost_usd", "total_cost", "cost", "total")
+
+_FAILED = frozenset({
+    "error", "failed", "failure", "denied", "retried", "interrupted", "cancelled", "incomplete",
+})  # fmt: skip
+_FINE = frozenset({"success", "completed", "ok"})
+
+_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
+"""From which number on a time counts nanoseconds, microseconds, milliseconds and seconds since the
+epoch. What is smaller counts from somewhere else, such as a machine's start."""
+
+
+def get(thing: object, key: str) -> JsonValue:
+    """A field of a dictionary or an object; None if it has none, or if looking at it raises."""
+    try:
+        # dict first: the abstract class is slow to ask
+        if isinstance(thing, (dict, Mapping)):
+            return thing.get(key)
+        return getattr(thing, key, None)
+    except Exception:  # noqa: BLE001 - an object's own attributes may raise anything
+        return None
+
+
+def first(thing: object, keys: Iterable[str]) -> JsonValue:
+    """The first of these fields that is there."""
+    return next((value for key in keys if (value := get(thing, key)) is not None), None)
+
+
+def listed(value: object) -> list[JsonValue]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def word(value: JsonValue) -> str:
+    """A word out of a closed list; what is no text is none of them."""
+    return value if isinstance(value, str) else ""
+
+
+def identifier(value: JsonValue) -> str | None:
+    """A call's id: a text, or a number that stands for one; None for none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) and value else None
+
+
+def json_words(value: JsonValue) -> str:
+    """Any value as JSON, objects by their fields; what JSON cannot say is named."""
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+    except RecursionError:
+        return TOO_DEEP
+    except Exception as error:  # noqa: BLE001 - an object's own dump may raise anything
+        return f"({type(value).__name__} that cannot be written: {type(error).__name__})"
+
+
+def shown(value: object) -> str:
+    """The beginning of any value, for a message to a person."""
+    try:
+        return f"{brief(value)}"
+    except Exception:  # noqa: BLE001 - an object's own __repr__ may raise anything
+        return f"a {type(value).__name__} that cannot be shown"
+
+
+def _plain(value: object) -> JsonValue:
+    dump = get(value, "model_dump")
+    if callable(dump):
+        return dump()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)
+
+
+def instant(value: JsonValue) -> float | None:
+    """A time in seconds since the epoch, from a date, its ISO text, or a number of any unit.
+
+    A date without a zone is UTC. None for what is no time, or counts from somewhere else.
+    """
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return next((value / unit for least, unit in _UNITS if least <= value < least * 1e5), None)
+
+
+def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | None:
+    """What a request cost, by any of the names in use; None where all of it is unknown or zero.
+
+    `cached` are fields with tokens of the prompt that the shape counts beside it.
+    """
+    if reported is None:
+        return None
+    prompt = _count(first(reported, _PROMPT))
+    completion = _count(first(reported, _COMPLETION))
+    if prompt is not None:
+        prompt += sum(_count(get(reported, key)) or 0 for key in cached)
+    cost = first(reported, _COST[:-1])
+    price = _price(cost if not isinstance(cost, Mapping) else first(cost, _COST))
+    return Usage(prompt, completion, price) if prompt or completion or price else None
+
+
+def total_usage(reports: Iterable[Usage | None]) -> Usage | None:
+    """All of these together; what none of them knows stays unknown."""
+    known = [one for one in reports if one]
+    if not known:
+        return None
+    costs = [one.cost_usd for one in known if one.cost_usd is not None]
+    return Usage(
+        _sum(one.prompt_tokens for one in known),
+        _sum(one.completion_tokens for one in known),
+        math.fsum(costs) if costs else None,
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _count(value: JsonValue) -> int | None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and value >= 0 else None
+
+
+def _price(value: JsonValue) -> float | None:
+    try:
+        price = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return price if math.isfinite(price) and price >= 0 else None
+
+
+def declared(result: object) -> bool | None:
+    """Whether a result declares that it is an error; None where it says nothing of it."""
+    for key in ("is_error", "isError"):
+        said = get(result, key)
+        if isinstance(said, bool):
+            return said
+    for key in ("status", "outcome"):
+        said = word(get(result, key)).lower()
+        if said in _FAILED or said in _FINE:
+            return said in _FAILED
+    return True if get(result, "error") else None
+
+
+def fields_of(text: JsonValue) -> JsonValue:
+    """A value that may have been written as JSON text; the text itself when it is none."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def merged(*records: JsonValue) -> JsonObject:
+    """The fields of several records; a later one wins."""
+    return {key: value for one in records if isinstance(one, Mapping) for key, value in one.items()}

@@ -1,0 +1,121 @@
+"""Messages of OpenAI's chat completions, and of everybody who writes as they do.
+
+A reply's text is content, whatever it looks like: only structured calls are calls. What others
+have added is read too: reasoning beside the content, and a result that declares itself an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tunaeval.types.calls import JsonValue
+
+from .fields import declared, first, get, identifier, instant, listed, usage_of
+from .parts import Kinds, Media, Silent, Text, Thought, read_content
+from .reading import Reading
+
+KINDS: Kinds = {
+    "text": Text(("text",)),
+    "input_text": Text(("text",)),
+    "output_text": Text(("text",)),
+    "refusal": Text(("refusal",)),
+    "thinking": Thought(("thinking", "text")),
+    "redacted_thinking": Silent(),
+    "reasoning": Thought(("reasoning", "summary", "text")),
+    "image": Media(),
+    "audio": Media(),
+    "video": Media(),
+    "document": Media(),
+    "image_url": Media(),
+    "input_image": Media(),
+    "input_audio": Media(),
+    "file": Media(),
+    "input_file": Media(),
+}
+
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def claims(message: object) -> bool:
+    """Whether this is a message of chat completions and of nothing else."""
+    calls = get(message, "tool_calls")
+    return any(get(get(call, "function"), "name") is not None for call in listed(calls))
+
+
+def read(message: object, reading: Reading) -> None:
+    said = get(message, "role")
+    role = str.__str__(said) if isinstance(said, str) else ""  # it may be of an enumeration
+    begin(message, role, reading)
+    if role not in _ROLES:
+        reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
+    reasoning = first(message, _REASONING)
+    reading.thought(reasoning if isinstance(reasoning, str) else "")
+    read_content(get(message, "content"), KINDS, reading)
+    reading.text(_refusal(message))
+    read_calls(message, reading)
+    if reading.is_silent and (strange := _strange_fields(message)):
+        words = f"nothing was read of a message whose fields are {', '.join(strange)}"
+        reading.notice("unread-message", words)
+
+
+_ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "tool_result", "user"})
+
+_FIELDS = frozenset({
+    "annotations", "audio", "content", "created_at", "function_call", "id", "is_error", "metadata",
+    "model", "name", "outcome", "reasoning", "reasoning_content", "reasoning_details", "refusal",
+    "role", "status", "timestamp", "tool_call_id", "tool_calls", "type", "usage",
+})  # fmt: skip
+"""Those of chat completions, and what is beside them without a word."""
+
+
+def _strange_fields(message: object) -> list[str]:
+    """Fields of a dictionary that some other shape has."""
+    fields = message.items() if isinstance(message, Mapping) else ()
+    return [str(name)[:40] for name, value in fields if value and name not in _FIELDS][:6]
+
+
+def begin(message: object, role: str, reading: Reading) -> None:
+    """Begin a message with what is beside its content in most shapes."""
+    answers = identifier(get(message, "tool_call_id"))
+    reading.begin(
+        role,
+        usage=usage_of(get(message, "usage")),
+        at=_instant(message),
+        tool_call_id=answers,
+        is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
+    )
+
+
+def read_calls(message: object, reading: Reading) -> None:
+    """Calls as OpenAI writes them, today's and those of the first version."""
+    calls = listed(get(message, "tool_calls"))
+    legacy = get(message, "function_call")
+    for call in calls or ([legacy] if legacy is not None else []):
+        _read_call(call, reading)
+
+
+def _read_call(call: object, reading: Reading) -> None:
+    for key in ("function", "custom"):
+        inner = get(call, key)
+        if inner is not None and not isinstance(inner, str):
+            arguments = get(inner, "arguments") if key == "function" else _custom(inner)
+            reading.call(get(inner, "name"), arguments, get(call, "id"))
+            return
+    reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
+
+
+def _custom(call: object) -> JsonValue:
+    """A custom tool takes text, not an object."""
+    return {"input": get(call, "input")}
+
+
+def _refusal(message: object) -> str:
+    refusal = get(message, "refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def _instant(message: object) -> float | None:
+    """A number is a time only where OpenAI says so: others write a machine's clock elsewhere."""
+    at = instant(get(message, "created_at"))
+    said = get(message, "timestamp")
+    return at if at is not None or isinstance(said, int | float) else instant(said)

@@ -1,0 +1,225 @@
+"""Conversations that OpenTelemetry's spans of generative AI tell.
+
+Each request's span repeats all that was said before it. A span whose input begins with a whole
+conversation said so far goes on with that one; another begins another, as sub-agents do. Runs of
+tools have spans of their own, which know what failed, and what came back after the last request.
+Messages are counted in the conversation that the spans tell together.
+
+The attributes are those of the semantic conventions (`gen_ai.input.messages`), the events those
+before version 1.37 (`gen_ai.user.message`, `gen_ai.choice`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Conversation
+
+from . import openai_chat
+from .fields import fields_of, get, identifier, instant, json_words, listed, merged, usage_of, word
+from .parts import Call, Kinds, Media, Result, Text, Thought, read_parts
+from .reading import Reading
+from .spans import Span, spans_in
+
+_KINDS: Kinds = {
+    "text": Text(("content",)),
+    "reasoning": Thought(("content",)),
+    "thinking": Thought(("content",)),
+    "tool_call": Call("name", "arguments", "id"),
+    "tool_call_response": Result("id", ("response", "result", "content")),
+    "server_tool_call": Call("name", "server_tool_call", "id"),
+    "server_tool_call_response": Result("id", ("server_tool_call_response",)),
+    "blob": Media(),
+    "uri": Media(),
+    "file": Media(),
+    "binary": Media(),
+    "image-url": Media(),
+    "audio-url": Media(),
+    "video-url": Media(),
+    "document-url": Media(),
+}
+
+_INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+_ALL = "pydantic_ai.all_messages"
+_SYSTEM = "gen_ai.system_instructions"
+_OPERATION = "gen_ai.operation.name"
+_AGENT, _TOOL = frozenset({"invoke_agent", "create_agent"}), "execute_tool"
+_EVENTS = frozenset({
+    "gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message",
+    "gen_ai.tool.message",
+})  # fmt: skip
+_CHOICE = "gen_ai.choice"
+_USAGE = {
+    "input_tokens": "gen_ai.usage.input_tokens",
+    "output_tokens": "gen_ai.usage.output_tokens",
+}
+
+
+def claims(message: object) -> bool:
+    """A message as the conventions write it, in an attribute of its own."""
+    parts = get(message, "parts")
+    return (
+        isinstance(parts, list)
+        and isinstance(get(message, "role"), str)
+        and any(word(get(part, "type")) in _KINDS for part in parts)
+    )
+
+
+def read(message: object, reading: Reading) -> None:
+    parts = get(message, "parts")
+    if not isinstance(parts, list):
+        openai_chat.read(message, reading)
+        return
+    usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
+    reading.begin(get(message, "role"), usage=usage, at=at)
+    read_parts(parts, _KINDS, reading)
+
+
+class _Told:
+    """What a request's span tells: what was said before, and the reply."""
+
+    def __init__(self, span: Span) -> None:
+        attributes = span.attributes
+        before = listed(fields_of(attributes.get(_INPUT)))
+        after = listed(fields_of(attributes.get(_OUTPUT)))
+        events = list(_messages_in(span))
+        if not before and not after:
+            before = [one for is_reply, one in events if not is_reply]
+            after = [one for is_reply, one in events if is_reply]
+        if not before and not after:
+            before = listed(fields_of(attributes.get(_ALL)))
+        system = listed(fields_of(attributes.get(_SYSTEM)))
+        first_of_all = [{"role": "system", "parts": system}] if system else []
+        self.before = _with_roles([*first_of_all, *before])
+        self.after = _with_roles(after)
+        usage = {key: attributes.get(name) for key, name in _USAGE.items()}
+        self.cost: JsonObject = {"usage": usage, "created_at": span.started}
+
+
+def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
+    """The messages among these."""
+    return [one for one in messages if isinstance(one, dict) and isinstance(one.get("role"), str)]
+
+
+def read_spans(things: object) -> tuple[Conversation, ...]:
+    """The conversations in an export or a list of spans, in the order in which they began."""
+    traces: dict[str, list[Span]] = defaultdict(list)
+    for span in spans_in(things):
+        traces[span.trace].append(span)
+    return tuple(given for spans in traces.values() for given in _read_trace(spans))
+
+
+def _read_trace(spans: list[Span]) -> Iterator[Conversation]:
+    spans = sorted(spans, key=lambda span: span.started)
+    tools = [span for span in spans if _operation(span) == _TOOL]
+    asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
+    given = [one for one in map(_Told, asking) if one.before or one.after]
+    if not given:  # an agent's span tells all at once
+        agents = (_Told(span) for span in spans if _operation(span) in _AGENT)
+        given = [one for one in agents if one.before or one.after]
+    runs = {
+        call_id: span
+        for span in tools
+        if (call_id := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None
+    }
+    for messages in _threads(given):
+        whole = _answered(messages, runs)
+        reading = Reading()
+        for reading.source, message in enumerate(whole):
+            read(message, reading)
+        yield reading.conversation("otel", len(whole))
+
+
+def _operation(span: Span) -> str:
+    return word(span.attributes.get(_OPERATION))
+
+
+def _threads(given: Iterable[_Told]) -> list[list[JsonObject]]:
+    """Join what the spans tell: by the digest of all messages up to each, in one pass."""
+    threads: list[list[JsonObject]] = []
+    ends: dict[bytes, list[JsonObject]] = {}
+    for one in given:
+        digests = list(_digests(one.before))
+        known = next((i for i in range(len(digests), 0, -1) if digests[i - 1] in ends), 0)
+        thread = ends.pop(digests[known - 1]) if known else []
+        if not known:
+            threads.append(thread)
+        thread += one.before[known:]
+        thread += [{**message, **one.cost} for message in one.after]
+        *_, end = _digests([*one.before, *one.after])
+        ends[end] = thread
+    return threads
+
+
+def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
+    """For each message, a digest of it and all before it; how a reply ended is no part of it."""
+    so_far = b""
+    for message in messages:
+        said = {key: value for key, value in message.items() if key != "finish_reason"}
+        text = json_words(sorted(said.items(), key=lambda item: str(item[0])))
+        so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        yield so_far
+
+
+def _messages_in(span: Span) -> Iterator[tuple[bool, JsonObject]]:
+    """The messages in a span's events, and whether each is the reply."""
+    for name, fields in span.events:
+        if name in _EVENTS:
+            yield False, _plain({"role": name.split(".")[1], **fields})
+        elif name == _CHOICE:
+            inner = fields_of(fields.get("message"))
+            said = inner if isinstance(inner, Mapping) else {"content": inner}
+            yield True, _plain({"role": "assistant", **fields, **said})
+
+
+def _plain(fields: JsonObject) -> JsonObject:
+    """An event's fields as a chat message; a result has the call's id as its own."""
+    kept = {key: fields.get(key) for key in ("role", "content") if fields.get(key) is not None}
+    calls = fields_of(fields.get("tool_calls"))
+    if calls:
+        kept["tool_calls"] = calls
+    if kept.get("role") == "tool":
+        kept["tool_call_id"] = fields.get("id") or fields.get("tool_call_id")
+    return kept
+
+
+def _answered(messages: list[JsonObject], runs: Mapping[str, Span]) -> list[JsonObject]:
+    """The messages, with what the tools' own spans know of results: errors, and the last ones."""
+    asked: dict[str, None] = {}
+    whole = []
+    for message in messages:
+        parts = [_told_part(part, asked, runs) for part in listed(message.get("parts"))]
+        for call in listed(message.get("tool_calls")):
+            asked[identifier(get(call, "id")) or ""] = None
+        answers = identifier(message.get("tool_call_id"))
+        asked.pop(answers or "", None)
+        run = runs.get(answers or "")
+        failed = {"is_error": True} if run is not None and run.failed else {}
+        whole.append({**message, **failed, **({"parts": parts} if parts else {})})
+    late = [_late_result(runs[call_id], call_id) for call_id in asked if call_id in runs]
+    return [*whole, *filter(None, late)]
+
+
+def _told_part(part: object, asked: dict[str, None], runs: Mapping[str, Span]) -> object:
+    """A part, as it is but for a result whose run is known to have failed."""
+    call_id = identifier(get(part, "id"))
+    match _KINDS.get(word(get(part, "type"))):
+        case Call() if call_id is not None:
+            asked[call_id] = None
+        case Result() if call_id is not None:
+            asked.pop(call_id, None)
+            if call_id in runs and runs[call_id].failed:
+                return {**merged(part), "is_error": True}
+    return part
+
+
+def _late_result(run: Span, call_id: str) -> JsonObject | None:
+    result = run.attributes.get("gen_ai.tool.call.result")
+    if result is None and not run.failed:
+        return None
+    part = {"type": "tool_call_response", "id": call_id, "response": result}
+    failed = {"is_error": True} if run.failed else {}
+    return {"role": "tool", "parts": [{**part, **failed}]}

@@ -1,0 +1,72 @@
+"""OpenAI Agents' `FunctionTool`: what runs is `on_invoke_tool(context, arguments as JSON text)`.
+
+From 0.10 on that is an object which makes a text for the model of what the tool raises, and has
+the function that raises it. That function is recorded, so an execution says what was raised, and
+the model gets the same text. Reading the arguments, and waiting for a thread where the tool is
+no coroutine function, are part of a run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from copy import copy
+from functools import wraps
+from typing import Any, TypeAlias, cast
+
+from tunaeval.tools.answering import call_of
+from tunaeval.tools.wrapper import record_runs
+from tunaeval.types import roles
+from tunaeval.types.calls import JsonObject
+
+Invoke: TypeAlias = Callable[..., Awaitable[object]]
+
+_SHAPE = ("name", "params_json_schema", "on_invoke_tool")
+_HELD = "_invoke_tool_impl"
+"""Where an invoker that handles failures keeps the function that may fail."""
+
+
+def fits(tool: roles.AnyTool) -> bool:
+    return not isinstance(tool, type) and all(hasattr(tool, name) for name in _SHAPE)
+
+
+def runs(tool: roles.AnyTool) -> tuple[object, ...]:
+    """The invoker's function, and the one that the tool was made of, as the tool says."""
+    return _held(tool.on_invoke_tool), getattr(tool, "__wrapped__", None)
+
+
+def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
+    """A copy that records, under the id of the call that the context has."""
+    recorded = copy(tool)
+    invoke = recorded.on_invoke_tool
+    inner = _held(invoke)
+    run = _answering(record_runs(inner, recorder, name=tool.name, arguments=_arguments))
+    if inner is invoke:
+        recorded.on_invoke_tool = run
+    else:
+        recorded.on_invoke_tool = copy(invoke)
+        setattr(recorded.on_invoke_tool, _HELD, run)
+    return recorded
+
+
+def _held(invoke: Any) -> Invoke:
+    return cast("Invoke", getattr(invoke, _HELD, invoke))
+
+
+def _answering(run: Invoke) -> Invoke:
+    @wraps(run)
+    async def answering(ctx: object, *rest: object, **named: object) -> object:
+        with call_of(getattr(ctx, "tool_call_id", None)):
+            return await run(ctx, *rest, **named)
+
+    return answering
+
+
+def _arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> JsonObject:
+    """What the model wrote; a text that is no object of JSON is kept under `*args`."""
+    text = args[1] if len(args) > 1 else kwargs.get("input", "")
+    try:
+        read = json.loads(text) if isinstance(text, str) and text else {}
+    except ValueError:
+        read = None
+    return read if isinstance(read, dict) else {"*args": [text]}

@@ -1,0 +1,40 @@
+"""Session files of the TunaCode agent, of both eras.
+
+Both say that they are of version 1. Their messages tell them apart, pydantic-ai's before February
+2026 and tinyagent's since, and the names of their totals are read as those of any usage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tunaeval.types.conversations import Conversation, Notice
+
+from .fields import get, listed, word
+from .shapes import SHAPES, read_messages, shape_of
+from .tinyagent import session_usage
+
+_OWN = ("session_total_usage", "working_directory", "current_model", "project_id")
+
+
+def is_session(thing: object) -> bool:
+    is_ours = get(thing, "session_id") is not None and any(get(thing, key) for key in _OWN)
+    return is_ours and isinstance(get(thing, "messages"), list | tuple)
+
+
+def read_session(session: object) -> Conversation:
+    """The one conversation of a session."""
+    messages = listed(get(session, "messages"))
+    shape = shape_of(messages)
+    # Texts alone look like OpenAI's, but their times do not.
+    shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
+    given = read_messages(messages, shape)
+    compacted = get(session, "compaction")
+    notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
+    return replace(
+        given,
+        shape="tunacode",
+        warnings=(*given.warnings, *([notice] if compacted else [])),
+        usage=session_usage(get(session, "session_total_usage")),
+        name=word(get(session, "session_id")),
+    )

@@ -1,0 +1,226 @@
+"""A reply in one wire format as the same reply in another, or with its calls taken out or put in.
+
+What is around the calls stays where it is, to the letter; reasoning gets the markers of the new
+format. A conversion is read back before it is handed on: where that gives other calls, other words
+or other reasoning, there is none, and the reason is given. So nothing is converted wrongly, and
+what a format cannot say (a text "5", where only bare text is written and no schema tells) is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import THINK, Reasoning
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import format_named, formats, reader_named
+from tunaeval.parsing.collect import Kind
+from tunaeval.parsing.reader import AnyTools, Reader, known_tools, reader_of
+from tunaeval.parsing.write import lost_call, misread, render_calls
+from tunaeval.types.calls import STRUCTURED, ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Unconvertible:
+    """Why something is left as it was."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From which format to which; None stands for structured calls, which no text holds."""
+
+    source: Reader | None
+    target: Format | None
+    tools: Tools | None = None
+    level: Level = "standard"
+
+
+def route_between(
+    source: str | Format | Reader,
+    target: str | Format,
+    tools: AnyTools = None,
+    level: Level = "standard",
+) -> Route:
+    """From one format to another, for `convert_text` and `convert_row`.
+
+    "structured" (or its alias "openai") on either side means structured calls, which stand in
+    messages. The wire format that vLLM calls "openai" is "harmony" here.
+    """
+    if isinstance(source, str):
+        formats.refuse_clash(source)
+    target_format = None if target in _STRUCTURED else format_named(target)
+    reader = None if source in _STRUCTURED else reader_named(source)
+    if target_format is None and reader is None:
+        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
+    return Route(reader, target_format, known_tools(tools), level)
+
+
+_STRUCTURED = (STRUCTURED, "openai")
+"""What `route_between` calls structured calls."""
+
+
+def convert_text(text: str, route: Route) -> str | Unconvertible:
+    """The reply with all its calls written in the target format; without calls, as it is."""
+    if route.source is None or route.target is None:
+        raise UsageError("structured calls are in messages; a text needs two wire formats")
+    found = _read(text, route.source, route)
+    if isinstance(found, Unconvertible):
+        return found
+    result, parts = found
+    if not result.calls:
+        return _confirmed(text, result, route)
+    plain = _confirmed(_written(parts, route.target, ""), result, route)
+    if isinstance(plain, str):
+        return plain
+    # Some formats are only read at the beginning of a line.
+    apart = _confirmed(_written(parts, route.target, "\n"), result, route)
+    return apart if isinstance(apart, str) else plain
+
+
+def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]] | Unconvertible:
+    """What the reply says besides its calls, its reasoning included; and the calls."""
+    if route.source is None:
+        return text, ()
+    found = _read(text, route.source, route)
+    if isinstance(found, Unconvertible):
+        return found
+    result, parts = found
+    return (_written(parts, None, "").strip(), result.calls) if result.calls else (text, ())
+
+
+def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
+    """The reply with these calls written behind what it says."""
+    if route.target is None:
+        raise UsageError("structured calls are in messages, not in a text")
+    before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
+    if before.calls:
+        return Unconvertible("the text beside the structured calls contains calls of its own")
+    gap = "\n" if text and not text.endswith("\n") else ""
+    expected = replace(before, calls=tuple(calls))
+    return _confirmed(text + gap + render_calls(calls, route.target), expected, route)
+
+
+def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:
+    """The text, if what is read from it in the target format is what was meant."""
+    target = route.target
+    assert target is not None  # noqa: S101 - a text has a format, which its callers have asked for
+    back = reader_of(target).parse(text, tools=route.tools, level=route.level)
+    if why := misread(back, expected.calls, ordered=True):
+        retyped = (
+            not route.tools and misread(back, expected.calls, ordered=True, by_schema=True) is None
+        )
+        hint = "; with tools, the types of arguments are known" if retyped else ""
+        return Unconvertible(f"in {target.name}, {why}{hint}")
+    if expected.reasoning is not None and not target.reasoning:
+        return text
+    if _words(expected.content, expected.reasoning) != _words(back.content, back.reasoning):
+        return Unconvertible(f"the words around the calls are read differently in {target.name}")
+    return text
+
+
+def _words(content: str, reasoning: str | None) -> tuple[str, str]:
+    """What is said and thought, without white space."""
+    return "".join(content.split()), "".join((reasoning or "").split())
+
+
+# --- what a text is made of ----------------------------------------------------------------------
+
+
+class _Thought(NamedTuple):
+    """Reasoning, the markers around it as far as they are known ones, and which of both stood."""
+
+    text: str
+    markers: Reasoning | None
+    opened: bool
+    closed: bool
+
+
+_Part = str | list[ToolCall] | _Thought
+_Run = tuple[str, int, int, list[ToolCall]]
+
+
+def _read(
+    text: str, source: Reader, route: Route
+) -> tuple[ParseResult, list[_Part]] | Unconvertible:
+    result, tiles = source.read_tiled(text, route.tools, route.level)
+    if lost := lost_call(result.diagnoses):
+        return Unconvertible(lost)
+    return result, [*_parts(text, _runs(tiles, result), source)]
+
+
+def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:
+    """Content, reasoning, and frames: markup and the calls in it."""
+    waiting = iter(result.calls)
+    runs: list[_Run] = []
+    for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
+        run = list(group)
+        calls = [next(waiting) for tile in run if tile[0] == "call"]
+        runs.append((kind, run[0][1], run[-1][2], calls))
+    return runs
+
+
+_RUNS = {"content": "content", "reasoning": "reasoning"}
+
+
+def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
+    """What is said, thought and called, in order; of frames only the white space is left."""
+    markers = [one for form in source.formats for one in form.reasoning]
+    around = ["", *(text[start:end] if kind == "frame" else "" for kind, start, end, _ in runs), ""]
+    for index, (kind, start, end, calls) in enumerate(runs):
+        if kind == "content":
+            yield text[start:end]
+        elif kind == "reasoning":
+            before, after = around[index], around[index + 2]
+            own = [m for m in markers if _opens(before, m) or after.startswith(m.close)]
+            yield _Thought(text[start:end], own[0] if own else None, bool(before), bool(after))
+        else:
+            yield from _frame(text[start:end], calls, markers)
+
+
+def _frame(text: str, calls: list[ToolCall], markers: list[Reasoning]) -> Iterator[_Part]:
+    """The calls of a frame, with the white space before and behind."""
+    bare = next((text[len(m.close) :] for m in markers if text.startswith(m.close)), text)
+    opened = next((m for m in markers if _opens(bare, m)), None)
+    bare = bare.rstrip()[: -len(opened.open)] if opened else bare
+    inner = bare.strip()
+    before, after = bare.partition(inner)[::2] if inner else (bare, "")
+    yield before
+    if calls:
+        yield calls
+    yield after
+
+
+def _opens(markup: str, markers: Reasoning) -> bool:
+    return markup.rstrip().endswith(markers.open)
+
+
+def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
+    """The parts as text. Without a target, what is called is left out."""
+    out: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            out.append(part)
+        elif isinstance(part, _Thought):
+            markers = _markers_for(part, target)
+            out += [markers.open] * part.opened + [part.text] + [markers.close] * part.closed
+        elif target is not None:
+            out += [gap, render_calls(part, target), gap]
+    return "".join(out)
+
+
+def _markers_for(thought: _Thought, target: Format | None) -> Reasoning:
+    """The thought's own markers where the target writes them, else the target's first.
+
+    `<think>` is read in every format, and written only where it comes first.
+    """
+    own = thought.markers or THINK
+    if target is None or not target.reasoning or (own in target.reasoning and own != THINK):
+        return own
+    return target.reasoning[0]

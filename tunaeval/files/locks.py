@@ -1,0 +1,142 @@
+"""Who may write to a directory: one process at a time, by a lock file that says which.
+
+The file is locked as the operating system does it (`flock`), so a process that dies lets go,
+however it dies. What is written in it is for people, and for other machines, whose locks a shared
+disk may not show.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tunaeval.errors import RecordError
+from tunaeval.types.calls import JsonObject
+
+from .plain_files import check_writable
+from .turns import TAKEN, claim, release
+
+LOCK_FILE = "run.lock"
+
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_MOST_BYTES = 4_096
+_WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP})
+"""What a claim says on a disk that knows no locks: there the file's words alone keep others off."""
+
+
+class DirectoryLock:
+    """Held from the moment it is made until `release`.
+
+    `note` says what was taken over: the lock of a process that ended without letting go, or, with
+    `take_over`, that of another machine, whose processes cannot be looked up from here. Raises
+    RecordError, with the process that has it, while another one has it.
+
+        lock = DirectoryLock(Path("runs/mine"))
+        try:
+            ...
+        finally:
+            lock.release()
+    """
+
+    def __init__(self, directory: Path, *, take_over: bool = False) -> None:
+        self.path = directory / LOCK_FILE
+        self._file = self._claimed()
+        try:
+            self.note = self._taken_from(take_over=take_over)
+            self._sign()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def release(self) -> None:
+        """Let go, and leave no file; a second time does nothing."""
+        if self._file < 0:
+            return
+        file, self._file = self._file, -1
+        try:
+            self.path.unlink(missing_ok=True)  # before letting go: afterwards it may be another's
+        except OSError:
+            os.ftruncate(file, 0)
+        release(file)
+        os.close(file)
+
+    def _claimed(self) -> int:
+        """The lock file, locked. One that was removed meanwhile is no lock: then once more."""
+        while True:
+            file = -1
+            try:
+                check_writable(self.path)
+                file = os.open(self.path, _FLAGS, 0o644)
+                claim(file)
+                if _is_same(file, self.path):
+                    return file
+                os.close(file)
+            except OSError as error:
+                if file >= 0 and error.errno in _WITHOUT_LOCKS:
+                    return file
+                holder = None if file < 0 else _read(file)
+                if file >= 0:
+                    os.close(file)
+                raise self._error(error, holder) from error
+
+    def _error(self, error: OSError, holder: JsonObject | None) -> RecordError:
+        if holder is not None and error.errno in TAKEN:
+            return RecordError(
+                f"{str(self.path.parent)!r} is being written by {_words(holder)}; two writers "
+                "would count results twice: wait for it to end, or end it"
+            )
+        return RecordError(
+            f"cannot lock {str(self.path)!r}: {error.strerror or error}; choose a directory that "
+            "can be written to"
+        )
+
+    def _taken_from(self, *, take_over: bool) -> str | None:
+        holder = _read(self._file)
+        if not holder:
+            return None
+        if holder.get("host") == platform.node():
+            return f"{_words(holder)} ended without letting go; its lock is taken over"
+        if take_over:
+            return f"the lock of {_words(holder)} is taken over, as asked"
+        raise RecordError(
+            f"{str(self.path.parent)!r} is locked by {_words(holder)}, and whether that still runs "
+            "cannot be seen from this machine; if it does not, take it over (--take-over, or "
+            "take_over=True)"
+        )
+
+    def _sign(self) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        text = json.dumps({"process": os.getpid(), "host": platform.node(), "since": now})
+        os.ftruncate(self._file, 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        os.write(self._file, text.encode())
+
+
+def _is_same(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _read(file: int) -> JsonObject:
+    """What the holder has written; empty for nothing, and for what nobody here wrote."""
+    os.lseek(file, 0, os.SEEK_SET)
+    try:
+        found = json.loads(os.read(file, _MOST_BYTES))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _words(holder: JsonObject) -> str:
+    if not holder:
+        return "another process"
+    return (
+        f"process {holder.get('process')!r:.20} on {holder.get('host')!r:.60} "
+        f"(since {holder.get('since')!r:.40})"
+    )

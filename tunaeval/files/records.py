@@ -1,0 +1,332 @@
+r"""All JSON lines that tunaeval writes and reads: append, read, recover a torn tail.
+
+A record is a JSON object on one line. `RecordWriter.append` returns when the operating system has
+the whole line: a killed process loses no record that was acknowledged, and tears at most the line
+it was writing. (Against a power cut, ask for `fsync`.)
+
+What plain JSON cannot say is written so that it can be read again:
+
+- lone surrogates, which models do write, as the escape `\udXXX`;
+- integers beyond 64 bits as they are, beyond 2,000 bits as a string in hexadecimal;
+- NaN and infinities as null, as orjson does;
+- what is nested deeper than `MAX_DEPTH` as the string `TOO_DEEP`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+from collections.abc import Callable, Container, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, TypeVar
+
+import orjson
+
+from tunaeval.errors import RecordError
+from tunaeval.types.calls import JsonObject, JsonValue
+
+from .plain_files import check_writable, open_plain, read_plain
+from .turns import turn
+
+MAX_DEPTH = 200
+TOO_DEEP = "(nested too deeply to be kept)"
+
+_MAX_BITS = 2_000  # 603 digits: Python reads 640 whatever its limit is set to
+_WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+"""Every digit a 0, and a search for 19 of them: 20 times as fast as a regular expression."""
+_BLOCK = 1 << 16
+
+_ADVICE = {
+    errno.EACCES: "choose a directory that can be written to",
+    errno.EPERM: "choose a directory that can be written to",
+    errno.EAGAIN: "another process has kept the file locked; see what it is waiting for",
+    errno.EROFS: "choose a directory that can be written to",
+    errno.ENOSPC: "free some space; everything before this record is whole",
+    errno.EDQUOT: "free some space; everything before this record is whole",
+    errno.EFBIG: "raise the file size limit; everything before this record is whole",
+    errno.ENOTDIR: "one of its parents is a file: choose another path",
+    errno.EISDIR: "choose another path",
+    errno.EEXIST: "it is there already: choose another path",
+    errno.ENOENT: "check the path",
+    errno.EMFILE: "too many files are open: raise the limit (ulimit -n) or ask fewer at a time",
+}
+
+
+def encode(record: Mapping[str, JsonValue]) -> bytes:
+    """The record as one line, with its newline."""
+    try:
+        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # surrogates, wide integers, or what is nested too deeply for orjson as well
+        line = b""
+    # What is nested so deeply has as many brackets, and those are counted in no time.
+    most = line.count(b"{") + line.count(b"[")
+    if line and (most <= MAX_DEPTH or not _deeper_than(record, MAX_DEPTH)):
+        return line
+    text = json.dumps(_plain(record, MAX_DEPTH), separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii") + b"\n"
+
+
+def decode(line: bytes) -> JsonObject:
+    """The record of one line. Raises ValueError when the line is not a JSON object."""
+    if _WIDE_INTEGER in line.translate(_DIGITS):
+        record = json.loads(line)
+    else:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:  # lone surrogates, or no JSON
+            record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")  # noqa: TRY004 - as every other fault of the line
+    return record
+
+
+class RecordWriter:
+    """Appends records to one file; made for one writer at a time.
+
+    A torn last line is recovered first, and `recovered` tells how many bytes were cut off.
+    """
+
+    def __init__(self, path: Path, *, fsync: bool = False) -> None:
+        self.path = path
+        _guarded(path, "write to", lambda: check_writable(path))
+        self.recovered = recover(path) if path.exists() else 0
+        self._fsync = fsync
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        self._file = _guarded(path, "open", lambda: os.open(path, flags, 0o644))
+
+    def append(self, record: Mapping[str, JsonValue]) -> int:
+        """Write the record whole, or raise RecordError and leave the file as it was.
+
+        Returns how many bytes it is long.
+        """
+        line = encode(record)
+        written = 0
+        try:
+            while written < len(line):  # one write, but for a full disk or a signal
+                written += os.write(self._file, line[written:] if written else line)
+            if self._fsync:
+                os.fsync(self._file)
+        except OSError as error:
+            if written:
+                self._take_back(written)
+            raise _record_error(self.path, "write", error) from error
+        return written
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _take_back(self, written: int) -> None:
+        try:
+            os.ftruncate(self._file, os.fstat(self._file).st_size - written)
+        except OSError:  # the tail stays torn: `recover` and `read` know what to do with it
+            return
+
+
+def append(path: Path, record: Mapping[str, JsonValue]) -> None:
+    """Append one record to a file that other threads and processes append to in the same way.
+
+    They take turns: what looks like a torn tail may be a line that another is writing. Raises
+    RecordError as `RecordWriter` does, and when no turn comes within 5 seconds.
+    """
+    try:
+        with turn(path), RecordWriter(path) as writer:
+            writer.append(record)
+    except OSError as error:
+        raise _record_error(path, "append to", error) from error
+
+
+def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
+    """The records of a file, one at a time, in constant memory; `only` some by number, from 1.
+
+    A last line without its newline is a record if it is complete, and left out if it was torn.
+    Any other line that is no record is a RecordError with its number.
+    """
+    return (record for _, record in placed(path, only=only))
+
+
+def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[int, JsonObject]]:
+    """As `read`, each record with the number of the byte at which it begins, for `read_at`."""
+    with opened(path) as file:
+        count = end = 0
+        for number, line in enumerate(file, start=1):
+            start, end = end, end + len(line)
+            if not line.strip():
+                continue
+            count += 1
+            if only is not None and count not in only:
+                continue
+            try:
+                record = decode(line)
+            except (ValueError, RecursionError) as error:
+                if not line.endswith(b"\n"):
+                    return
+                raise RecordError(
+                    f"{path}, line {number}: wanted a JSON object on one line, "
+                    f"found {line[:60]!r} ({error}); repair the line or remove it"
+                ) from error
+            yield start, record
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file, open to be read."""
+    return _guarded(path, "read", lambda: open_plain(path))
+
+
+def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
+    """The record that begins so many bytes into an open file, whose `path` an error names."""
+    try:
+        file.seek(offset)
+        return decode(file.readline())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{path}: there is no record at byte {offset} any more ({error}); the file was changed "
+            "while it was read"
+        ) from error
+
+
+def recover(path: Path) -> int:
+    """Make the file end in a whole record; returns how many bytes of a torn line were cut off.
+
+    A last record that only lacks its newline is given it.
+    """
+
+    def repair() -> int:
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            start = _start_of_last_line(path, size)
+            if start == size:
+                return 0
+            file.seek(start)
+            try:
+                decode(file.read())
+            except (ValueError, RecursionError):
+                file.truncate(start)
+                return size - start
+            file.write(b"\n")
+            return 0
+
+    return _guarded(path, "recover", repair)
+
+
+def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
+    """Write a new file of one JSON object, made for people too: whole, or not at all."""
+    text = _document_text(document)
+
+    def write() -> None:
+        with path.open("x", encoding="ascii") as file:
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
+
+    _guarded(path, "write", write)
+
+
+def replace_document(path: Path, document: Mapping[str, JsonValue]) -> None:
+    """Put another object in the place of one, all at once: no reader sees half of it."""
+    text = _document_text(document)
+
+    def replace() -> None:
+        new = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            new.write_text(text, encoding="ascii")
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+
+    _guarded(path, "replace", replace)
+
+
+def _document_text(document: Mapping[str, JsonValue]) -> str:
+    return json.dumps(_plain(document, MAX_DEPTH), indent=2, allow_nan=False) + "\n"
+
+
+def read_document(path: Path) -> JsonObject:
+    """Read a file of one JSON object."""
+    text = _guarded(path, "read", lambda: read_plain(path))
+    try:
+        return decode(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{path}: wanted one JSON object, found {text[:60]!r} ({error})"
+        ) from error
+
+
+_T = TypeVar("_T")
+
+
+def _guarded(path: Path, action: str, act: Callable[[], _T]) -> _T:
+    try:
+        return act()
+    except OSError as error:
+        raise _record_error(path, action, error) from error
+
+
+def _record_error(path: Path, action: str, error: OSError) -> RecordError:
+    advice = _ADVICE.get(error.errno or 0, "check the path and the disk")
+    return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
+
+
+def _start_of_last_line(path: Path, size: int) -> int:
+    """Where the text after the last newline starts; `size` when nothing stands there."""
+    with path.open("rb") as file:
+        end = size
+        while end:
+            start = max(0, end - _BLOCK)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+    return 0
+
+
+def _deeper_than(value: JsonValue, depth: int) -> bool:
+    if not isinstance(value, (dict, list, tuple)):
+        return False
+    if depth == 0:
+        return True
+    for item in (
+        value.values() if isinstance(value, dict) else value
+    ):  # a loop: this runs for every record
+        if isinstance(item, (dict, list, tuple)) and _deeper_than(item, depth - 1):
+            return True
+    return False
+
+
+def _plain(value: JsonValue, depth: int) -> JsonValue:
+    """A copy that the standard library can write and read back."""
+    match value:
+        case bool() | str() | None:
+            return value
+        case int():
+            return value if value.bit_length() <= _MAX_BITS else hex(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case _ if depth < 0:
+            return TOO_DEEP
+        case Mapping():
+            return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, depth - 1) for item in value]
+        case _:
+            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {value!r:.60}")

@@ -1,0 +1,127 @@
+"""Any server that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import httpx2
+
+from tunaeval.errors import ClientSetupError
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.wanted import wanted_count, wanted_seconds
+
+from .chat import Chat
+from .network import Network
+from .retries import Patience
+from .server import KEY_VARIABLES, Server, read_key
+
+
+class OpenAIClient:
+    """Asks `{base_url}/chat/completions`.
+
+    The key comes from the environment only, from the first of `key_variables` that is set
+    (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`) in `environment`, that of the process unless another is
+    passed in; a server that wants none gets none. `base_url` is
+    `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
+
+    Tried again are 408, 409, 429, 5xx and broken connections, until the time of the request is
+    over, or at most `max_retries` times (8 where neither is given); a broken body once. One try
+    may take `attempt_timeout` seconds whatever the server does, all tries of a request and their
+    pauses `deadline` seconds. At most `connections` requests are in flight at once, fewer after
+    429 and timeouts, and `rpm` are begun in a minute; others wait, and the wait, like one that the
+    server asks for, counts for `deadline` alone.
+
+    `stream` asks for the reply in pieces: `Reply.streamed` then says when the first came.
+
+    `headers` go along with every request, in place of the client's own of the same name. `ca`,
+    `cert` and `cert_key` are files in PEM: the authorities that are trusted in place of the
+    system's, the client's own certificate, and its key, unless the certificate's file contains it.
+    `proxy` is the URL of a proxy, in place of those of the environment (HTTP_PROXY, HTTPS_PROXY,
+    ALL_PROXY, NO_PROXY); an empty one is none. `http2` speaks HTTP/2 where the server does.
+
+    `transport` is any asynchronous transport of httpx2, in place of the built-in one, and is used
+    as it is: proxy, certificates and HTTP/2 are its own.
+
+    Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
+    what `Client` says.
+    """
+
+    name: str = "openai"
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        model: str | None = None,
+        attempt_timeout: float = 60.0,
+        deadline: float | None = None,
+        connections: int = 64,
+        max_retries: int | None = None,
+        rpm: float | None = None,
+        stream: bool = False,
+        key_variables: Sequence[str] = KEY_VARIABLES,
+        environment: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        ca: str | None = None,
+        cert: str | None = None,
+        cert_key: str | None = None,
+        proxy: str | None = None,
+        http2: bool = False,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        address = _address(base_url)
+        wanted_seconds(attempt_timeout, "attempt_timeout")
+        wanted_count(connections, "connections")
+        if deadline is not None:
+            wanted_seconds(deadline, "deadline")
+        if max_retries is not None:
+            wanted_count(max_retries, "max_retries", 0)
+        if rpm is not None:
+            wanted_seconds(rpm, "rpm")
+        self._chat = Chat(
+            Server(
+                address,
+                key=read_key(key_variables, environment),
+                attempt_timeout=attempt_timeout,
+                network=Network(headers or {}, ca, cert, cert_key, proxy, http2),
+                transport=transport,
+            ),
+            model=model,
+            patience=Patience(max_retries, deadline),
+            connections=connections,
+            rpm=rpm,
+            streams=stream,
+        )
+
+    @property
+    def model(self) -> str | None:
+        """The model that is asked; None until it is known."""
+        return self._chat.model
+
+    @property
+    def details(self) -> JsonObject:
+        details: JsonObject = {"model": self._chat.model, "base_url": self._chat.server.address}
+        return details | {"stream": True} if self._chat.streams else details
+
+    async def complete(self, request: Request) -> Reply:
+        return await self._chat.complete(request)
+
+    async def close(self) -> None:
+        await self._chat.close()
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_chat"):  # a traceback of what kept it from being made
+            return "OpenAIClient()"
+        return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
+
+
+def _address(base_url: str | None) -> str:
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    if not address:
+        raise ClientSetupError(
+            "the client 'openai' needs the address of a server: give the option 'base_url' "
+            "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
+        )
+    return address

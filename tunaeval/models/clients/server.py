@@ -1,0 +1,362 @@
+"""One OpenAI-compatible server: where it is, and one try at asking it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import NoReturn, TypeVar
+
+import httpx2
+import orjson
+
+from tunaeval import files as records
+from tunaeval.errors import ClientSetupError
+from tunaeval.files.keys import Secret, of_environment, without
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.deadlines import Deadline
+
+from .answers import ACCEPT_ENCODING, quoted, read_body, read_into, read_object, words_of
+from .broken import WANTS_A_USER, failure_of
+from .network import Network
+from .pools import Pools
+from .redaction import KeyFilter
+from .retries import (
+    MAX_RETRY_AFTER_SECONDS,
+    REFUSED,
+    TryFailed,
+    asks_for_too_long,
+    is_retried,
+    read_retry_after,
+)
+
+T = TypeVar("T")
+
+KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
+
+_SETUP_ADVICE = {
+    404: "check the name of the model and the path of the base URL",
+    405: "check the path of the base URL",
+    407: WANTS_A_USER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An answer of a server, good or bad; `failure` says why a part of it is missing."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    failure: str | None = None
+    retry_after: float | None = None
+    dropped: bool = False
+    """The connection ended before anything came: a kept one may just have grown too old."""
+    timed_out: bool = False
+
+
+class Server:
+    """Asks one server. It holds the key, which no message, repr or local of a frame shows."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str | None,
+        attempt_timeout: float,
+        network: Network | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._base = _checked_url(base_url)
+        self.address = str(self._base.copy_with(query=None, fragment=None)).rstrip("/")
+        """Without a query: what may be shown and kept."""
+        self.reached = False
+        """Whether it ever answered."""
+        self._key = Secret(key) if key else None
+        network = Network() if network is None else network
+        if transport is not None:
+            _check_transport(transport, network)
+        self._is_certified = network.cert is not None
+        self._pools = Pools(network, self._base, transport)
+        self._known = of_environment() | network.secrets
+        self._attempt_timeout = attempt_timeout
+        headers = {
+            "Host": self._base.netloc.decode("ascii"),
+            "accept": "application/json",
+            "accept-encoding": ACCEPT_ENCODING,
+            "content-type": "application/json",
+            "user-agent": "tunaeval",
+        }
+        if key:
+            headers["authorization"] = Secret(f"Bearer {key}")
+        self._headers = network.over(headers)
+        # Packed pieces come late, once there are enough of them.
+        self._headers_of_stream = network.over(headers | {"accept-encoding": "identity"})
+        self._urls: dict[str, httpx2.URL] = {}
+        self._redaction = KeyFilter([*([key] if key else ()), *network.secrets])
+
+    async def ask(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        clock: Deadline | None = None,
+    ) -> JsonObject:
+        """The JSON object at `path`, by POST if there is a payload: as `exchange`."""
+        return await self.exchange(path, payload, _read_whole, clock=clock)
+
+    async def exchange(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None,
+        read: Callable[[httpx2.Response], Awaitable[T]],
+        *,
+        clock: Deadline | None = None,
+    ) -> T:
+        """What `read` makes of the response at `path`: one try, within its time.
+
+        Raises TryFailed, and TimeoutError when it was the time of `clock` that was over.
+        """
+        request = self._request(path, payload)
+        self._redaction.begin()
+        most = self._attempt_timeout
+        response: httpx2.Response | None = None
+        try:
+            async with asyncio.timeout(most if clock is None else min(most, clock.left)):
+                async with self._pools.transport() as transport:
+                    response = await transport.handle_async_request(request)
+                    try:
+                        self.reached = True
+                        if not response.is_success:
+                            await self._refuse(response, path)
+                        return await read(response)
+                    finally:
+                        await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
+        except TimeoutError:
+            if clock is not None and clock.left <= 0:
+                raise
+            failure = TryFailed(f"no whole reply within {most:g} s", kind="timeout")
+        except (httpx2.TransportError, OSError) as error:  # what TLS raises comes as it is
+            failure = self._broken(error, is_answered=response is not None)
+        # Raised out here, it has no frames of the transport behind it, whose locals show headers.
+        raise failure
+
+    async def hear(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None = None,
+        *,
+        authorization: str | None = None,
+    ) -> Heard:
+        """What is answered at `path`, whatever its status: one try, within its time.
+
+        For those who look at the server itself, or ask it for somebody else, whose `authorization`
+        goes along. A body that breaks off is kept as far as it came. Never raises for what a server
+        does.
+        """
+        request = self._request(path, payload)
+        if authorization is not None:
+            request.headers["authorization"] = authorization
+        heard, body = Heard(), bytearray()
+        failure: str | None = None
+        try:
+            async with asyncio.timeout(self._attempt_timeout):
+                async with self._pools.transport() as transport:
+                    response = await transport.handle_async_request(request)
+                    self.reached = True
+                    asked = read_retry_after(response.headers.get("retry-after"))
+                    heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
+                    try:
+                        await read_into(body, response)
+                    finally:
+                        await response.stream.aclose()  # type: ignore[union-attr] # as above
+        except TimeoutError:
+            failure = f"no whole reply within {self._attempt_timeout:g} s"
+            heard = replace(heard, timed_out=True)
+        except TryFailed as error:
+            failure = str(error)
+        except (httpx2.TransportError, OSError) as error:
+            failure = f"{self._broken(error, is_answered=heard.status is not None)}{self.through}"
+            is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
+            heard = replace(heard, dropped=heard.status is None and not is_new)
+        return replace(heard, body=bytes(body), failure=failure)
+
+    @property
+    def root_path(self) -> str:
+        """The path of the base URL without its last part `v1`, and without a slash at its end."""
+        return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
+
+    def hide(self, words: str) -> str:
+        """`words` without the key, wherever it is in them, nor any other that is known as one."""
+        others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
+        assert isinstance(others, str)  # noqa: S101 - as it was
+        return others
+
+    def quote(self, words: str) -> str:
+        """A server's words, fit for a message: without the key, cut, on one line."""
+        return quoted(self.hide(words))
+
+    @property
+    def through(self) -> str:
+        """The proxy that is asked in the server's place, as it follows the server's address."""
+        return "" if self._pools.route is None else f" through {self._pools.route}"
+
+    async def close(self) -> None:
+        await self._pools.aclose()
+        self._redaction.end()
+
+    def _broken(self, error: Exception, *, is_answered: bool) -> TryFailed:
+        return failure_of(
+            error,
+            is_https=self._base.scheme == "https",
+            is_answered=is_answered,
+            is_certified=self._is_certified,
+            route=self._pools.route,
+        )
+
+    def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx2.Request:
+        """Made by hand: httpx2 takes four times as long to find out the same headers."""
+        url = self._url(path)
+        if payload is None:
+            return httpx2.Request("GET", url, headers=self._headers)
+        content = _encode(payload)
+        length = (b"Content-Length", b"%d" % len(content))
+        headers = self._headers_of_stream if payload.get("stream") else self._headers
+        return httpx2.Request(
+            "POST", url, headers=[*headers, length], stream=httpx2.ByteStream(content)
+        )
+
+    def _url(self, path: str) -> httpx2.URL:
+        if path not in self._urls:
+            whole = path if path.startswith("/") else f"{self._base.path.rstrip('/')}/{path}"
+            self._urls[path] = self._base.copy_with(path=whole)
+        return self._urls[path]
+
+    async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
+        """Say why there is no answer, in the server's words where it has some."""
+        status = response.status_code
+        phrase = f"{status} {_phrase(status)}"
+        if response.is_redirect:
+            location = self.quote(response.headers.get("location", ""))
+            raise TryFailed(
+                f"{phrase} at {path} to {location}; redirects are not followed, for the prompt and "
+                "the key would go there; if it is right, make it the base URL",
+                kind=REFUSED,
+                status=status,
+                again=False,
+            )
+        words = await _words(response)
+        advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
+        if advice:
+            raise TryFailed(
+                f"{phrase} at {path}",
+                said=words,
+                advice=advice,
+                kind=REFUSED,
+                status=status,
+                again=False,
+            )
+        header = response.headers.get("retry-after")
+        if asks_for_too_long(header):
+            phrase += f" (Retry-After asks for over {MAX_RETRY_AFTER_SECONDS:g} s)"
+        raise TryFailed(
+            phrase,
+            said=words,
+            kind="status",
+            status=status,
+            again=is_retried(status),
+            retry_after=read_retry_after(header),
+        )
+
+    def _key_advice(self) -> str:
+        if self._key:
+            places = " or $".join(KEY_VARIABLES)
+            return f"a key of {len(self._key)} characters was sent: check it in ${places}"
+        if names := [repr(name) for name, _ in self._base.params.multi_items()]:
+            return f"the base URL's {', '.join(names)} was sent, and no Authorization: check both"
+        return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
+
+
+def _check_transport(transport: object, network: Network) -> None:
+    """Raise ClientSetupError for what is no transport, and for options that only ours has."""
+    if not isinstance(transport, httpx2.AsyncBaseTransport):
+        kind = type(transport)
+        raise ClientSetupError(
+            f"the transport is a {kind.__module__}.{kind.__qualname__}; wanted an "
+            "httpx2.AsyncBaseTransport (httpx2 continues httpx with the same names, so that "
+            "`import httpx2 as httpx` is often all)"
+        )
+    if network.is_of_transport:
+        raise ClientSetupError(
+            "a transport of one's own decides about proxy, certificates and HTTP/2: leave out "
+            "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
+        )
+
+
+async def _read_whole(response: httpx2.Response) -> JsonObject:
+    return read_object(await read_body(response))
+
+
+def read_key(
+    variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
+) -> Secret | None:
+    """The key in the environment; None if there is none. It is checked but never shown."""
+    for variable in variables:
+        key = Secret((os.environ if environment is None else environment).get(variable, "").strip())
+        if key:
+            if not (key.isascii() and key.isprintable()) or " " in key:
+                raise ClientSetupError(
+                    f"${variable} has a space or a character that no key has; set it again"
+                )
+            return key
+    return None
+
+
+def _checked_url(base_url: str) -> httpx2.URL:
+    wanted = "wanted something like http://127.0.0.1:8000/v1"
+    if not isinstance(base_url, str):
+        raise ClientSetupError(f"the base URL is {base_url!r:.60}; {wanted}")
+    try:
+        url = httpx2.URL(base_url.strip())
+    except httpx2.InvalidURL as error:
+        raise ClientSetupError(f"the base URL cannot be read ({error}); {wanted}") from None
+    if url.userinfo:
+        raise ClientSetupError(
+            f"the base URL of {url.host!r} has a user name or password in it; take it out, and "
+            f"put the key in ${KEY_VARIABLES[0]}"
+        )
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ClientSetupError(f"the base URL is {base_url!r}; {wanted}")
+    if url.port is not None and not 0 < url.port < 1 << 16:
+        raise ClientSetupError(f"the base URL has the port {url.port}; wanted 1 to 65535")
+    try:
+        url.raw_host.decode("ascii").encode("idna")  # as the system is asked for its address
+    except UnicodeError:
+        raise ClientSetupError(
+            f"the host of the base URL is {url.host!r:.60}, in which a part is empty or has more "
+            f"than 63 characters; {wanted}"
+        ) from None
+    return url
+
+
+def _encode(payload: Mapping[str, object]) -> bytes:
+    try:
+        return orjson.dumps(payload)
+    except TypeError:  # a model's lone surrogates or huge integers, which it is told again
+        return records.encode(payload)
+
+
+async def _words(response: httpx2.Response) -> str:
+    try:
+        return words_of(await read_body(response))
+    except (TryFailed, httpx2.TransportError):
+        return "(something that cannot be read)"
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "(not a known status)"

@@ -1,0 +1,323 @@
+"""The endpoint as a context manager, in a thread or in the running loop, and what passed it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tunaeval import files as records
+from tunaeval.errors import UsageError
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.faults import Fault
+from tunaeval.types.messages import Usage
+from tunaeval.types.wanted import wanted_path, wanted_seconds
+
+from .answering import Answering, Source
+from .cassettes import Cassette, CassetteWriter
+from .connections import Loopback
+from .exchange import Answer, EndpointTurn, MadeCalls, ModelRequest, Refused
+from .masking import checked_masks
+from .playing import Faults
+from .scripts import Script, Scripted
+from .upstream import Upstream
+
+MODEL = "tunaeval"
+"""The model that a scripted endpoint lists."""
+
+
+def model_endpoint(
+    script: Script | None = None,
+    *,
+    cassette: str | PathLike[str] | None = None,
+    upstream: str | None = None,
+    record: bool = False,
+    faults: Sequence[Fault] = (),
+    format: str = "auto",  # noqa: A002 - the public word for it
+    model: str | None = None,
+    masks: Mapping[str, str] | None = None,
+    timeout_seconds: float = 120.0,
+) -> ModelEndpoint:
+    """A model on loopback, for an agent that takes a base URL; served until the block ends.
+
+        with tunaeval.model_endpoint(["<tool_call>...</tool_call>", "Done."]) as model:
+            my_agent("Fix add()", base_url=model.url)
+        assert model.calls == tunaeval.expect("read_file")
+
+    It answers by the `script`: a list with an item for each turn (a text, whose calls are parsed
+    and sent as structured ones where tools are offered; `ToolCall`s; an assistant's message; or a
+    callable of the `ModelRequest` that returns one, sync or async), or one callable for all turns.
+    Else it plays the `cassette`, or passes on to the `upstream` (a base URL); with `record=True`
+    what that answers replaces the cassette, unless the block raises.
+
+    `faults` are of `tunaeval.types.faults`, `format` is that of a script's texts; `model` is listed, and
+    asked of an upstream; `masks` are patterns of what differs, by what replaces it.
+
+    Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
+
+    Examples:
+        >>> import httpx2
+        >>> script = ['<tool_call>{"name": "ls", "arguments": {}}</tool_call>']
+        >>> tools = [{"type": "function", "function": {"name": "ls"}}]
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     messages = [{"role": "user", "content": "Hi"}]
+        ...     asked = {"model": "m", "messages": messages, "tools": tools}
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["finish_reason"], model.calls[0].name
+        ('tool_calls', 'ls')
+    """
+    wanted_seconds(timeout_seconds, "timeout_seconds")
+    path = None if cassette is None else wanted_path(cassette, "cassette")
+    if script is not None:
+        if path is not None or upstream is not None or record:
+            raise UsageError("a script answers alone; leave out cassette, upstream and record")
+        source: Source = Scripted(script, format=format)
+    elif record or path is None:
+        source = _Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
+    else:
+        source = Cassette(path, checked_masks(masks))
+    return ModelEndpoint(source, Faults(faults), model or MODEL)
+
+
+class _Passing:
+    """Passes on to an upstream, and records where there is a writer."""
+
+    def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
+        self._server, self._writer = server, writer
+        self._lost: dict[bytes, str] = {}
+        self._kept: dict[bytes, Answer] = {}
+
+    @classmethod
+    def of(
+        cls,
+        upstream: str | None,
+        path: Path | None,
+        masks: Mapping[str, str],
+        record: bool,
+        asked: tuple[str | None, float],
+    ) -> Self:
+        """`asked` is the model that is asked, and for how long. Raises UsageError."""
+        if record and (path is None or upstream is None):
+            raise UsageError("record=True wants a cassette to write and an upstream to ask")
+        if upstream is None:
+            raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
+        if record and path is not None and path.exists() and not path.is_file():
+            raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
+        server = Upstream(upstream, model=asked[0], timeout_seconds=asked[1])
+        return cls(server, None if path is None else CassetteWriter(path, masks))
+
+    async def models(self) -> JsonObject:
+        return await self._server.models()
+
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """What the server answers; what it `keeps` is the answer to the same request again."""
+        asked = records.encode(request.body)
+        answer = self._kept.get(asked) or await self._asked(asked, request, authorization)
+        if keeps:
+            self._kept[asked] = answer
+        else:
+            self._kept.pop(asked, None)
+        return answer
+
+    async def _asked(
+        self, asked: bytes, request: ModelRequest, authorization: str | None
+    ) -> Answer:
+        try:
+            answer = await self._server.answer(request, authorization)
+        except Refused as refused:
+            self._lost[asked] = str(refused)
+            raise
+        self._lost.pop(asked, None)
+        if self._writer is not None:
+            self._writer.add(request, answer, request.secrets | self._server.secrets)
+        return answer
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Why there was no answer, for each request that got none when sent again either."""
+        return tuple(self._lost.values())
+
+    async def close(self, *, keeps: bool) -> None:
+        """End; the cassette is replaced where it `keeps` and nothing is missing in it."""
+        await self._server.close()
+        if self._writer is not None and keeps:
+            self._writer.close(self.unanswered)
+
+
+class ModelEndpoint:
+    """A model that is served; made by `tunaeval.model_endpoint`.
+
+    What passed it can be read while it is served and afterwards.
+
+    Examples:
+        >>> import httpx2
+        >>> with tunaeval.model_endpoint(["Hello."]) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"], len(model.requests)
+        ('Hello.', 1)
+    """
+
+    def __init__(self, source: Source, faults: Faults, model: str) -> None:
+        self._source = source
+        self._answering = Answering(source, faults, model)
+        self._faults = faults
+        self._loopback: Loopback | None = None
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._failure: BaseException | None = None
+        self._port = 0
+        self._raised = False
+
+    @property
+    def url(self) -> str:
+        """The base URL to give to an agent."""
+        if not self._port:
+            raise UsageError("the endpoint is not served yet; use it in a with block")
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def turns(self) -> tuple[EndpointTurn, ...]:
+        """Each request with what came of it, in the order in which they came."""
+        return tuple(sorted(self._answering.turns, key=lambda turn: turn.number))
+
+    @property
+    def requests(self) -> tuple[ModelRequest, ...]:
+        """What was asked."""
+        return tuple(turn.request for turn in self.turns)
+
+    @property
+    def calls(self) -> MadeCalls:
+        """All calls of the model, in order, to be compared with `tunaeval.expect(...)`."""
+        return MadeCalls.of(self.turns)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What was answered with an error, in the words of the error."""
+        return tuple(self._answering.errors)
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The errors of requests that the upstream did not answer, when sent again either."""
+        return self._source.unanswered if isinstance(self._source, _Passing) else ()
+
+    @property
+    def unused_faults(self) -> tuple[Fault, ...]:
+        """The faults that hit no turn, such as an injection for a tool that nobody called."""
+        used = {fault for turn in self._answering.turns for fault in turn.faults}
+        return tuple(fault for fault in self._faults.every if fault not in used)
+
+    @property
+    def left(self) -> int | None:
+        """How many items of the script, or exchanges of the cassette, nobody asked for."""
+        return getattr(self._source, "left", None)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all turns: as an upstream counted them, else characters / 4."""
+        spent = [turn.usage for turn in self.turns]
+        asked = sum(one.prompt_tokens or 0 for one in spent)
+        return Usage(asked, sum(one.completion_tokens or 0 for one in spent))
+
+    @property
+    def transcript(self) -> list[JsonObject]:
+        """The messages as `tunaeval.score` takes them: what is new in each request, each reply."""
+        messages: list[JsonObject] = []
+        seen: Counter[str] = Counter()
+        for turn in self.turns:
+            known: Counter[str] = Counter()
+            for message in turn.request.messages:
+                key = json.dumps(message, sort_keys=True, default=str)
+                known[key] += 1
+                if message.get("role") != "assistant" and known[key] > seen[key]:
+                    messages.append(message)
+            seen |= known
+            if turn.message is not None:
+                messages.append(turn.message)
+        return messages
+
+    def __enter__(self) -> Self:
+        self._check_new()
+        started = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, args=(started,), name="tunaeval-endpoint", daemon=True
+        )
+        self._thread.start()
+        started.wait()
+        if self._failure is not None:
+            self._thread.join()
+            raise self._failure
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._loop is not None  # noqa: S101 - it was entered
+        assert self._stop is not None  # noqa: S101 - as above
+        assert self._thread is not None  # noqa: S101 - as above
+        self._raised = error is not None
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        if self._failure is not None and error is None:
+            raise self._failure
+
+    async def __aenter__(self) -> Self:
+        self._check_new()
+        await self._start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._raised = error is not None
+        await self._end()
+
+    def _check_new(self) -> None:
+        if self._loopback is not None:
+            raise UsageError("this endpoint was served before; make another one")
+        self._loopback = Loopback(self._answering.respond)
+
+    def _run(self, started: threading.Event) -> None:
+        try:
+            asyncio.run(self._serve(started))
+        except BaseException as error:  # noqa: BLE001 - raised where the block is
+            self._failure = error
+        finally:
+            started.set()
+
+    async def _serve(self, started: threading.Event) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        await self._start()
+        started.set()
+        try:
+            await self._stop.wait()
+        finally:
+            await self._end()
+
+    async def _start(self) -> None:
+        assert self._loopback is not None  # noqa: S101 - `_check_new` has made it
+        await self._loopback.start()
+        self._port = self._loopback.port
+
+    async def _end(self) -> None:
+        assert self._loopback is not None  # noqa: S101 - as above
+        await self._loopback.stop()
+        if isinstance(self._source, _Passing):
+            await self._source.close(keeps=not self._raised)

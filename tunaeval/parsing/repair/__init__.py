@@ -1,0 +1,1 @@
+"""Reads nearly-JSON and fits values to schemas, with every repair named."""

@@ -1,0 +1,476 @@
+"""What is no JSON and read like it: objects with marks around texts, and arguments of Python calls.
+
+An object is `{city:<escape>Oslo<escape>}`, with bare keys; what is between two marks is any text.
+
+The arguments of a call, `(city='Oslo', days=2)`, are read as an object, too. Values are literals:
+texts with any prefix that needs no evaluation, side by side or triple-quoted too, numbers in all of
+Python's spellings, lists, tuples and sets (as arrays), dictionaries, `True`, `False` and `None`,
+and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names are no words of
+Python. What would have to be evaluated is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring
+from typing import ClassVar
+
+from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, SKIPPED, UNMARKED_TEXT, WORD_AHEAD
+from tunaeval.parsing.window import Reading, Window
+from tunaeval.types.calls import JsonObject, JsonValue
+
+from .machine import (
+    CLOSER,
+    JSON_ESCAPES,
+    KEYED,
+    NEVER,
+    PYTHON_ESCAPES,
+    PYTHON_WORDS,
+    TEXT_CODES,
+    WAIT,
+    WORDS,
+    EndError,
+    JsonReader,
+    Step,
+    Style,
+    marked_style,
+    refused_value,
+    text_style,
+)
+from .values import NUMBER, Read, Unreadable
+
+BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
+"""A key that needs no mark around it."""
+
+
+class BraceReader(JsonReader):
+    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+
+    closers = "}])"
+    styles: ClassVar[Mapping[str, Style]] = {
+        quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""
+    }
+    bare_key = BRACE_KEY
+    bare_key_repair = ""
+    bare_words_repair = "unmarked-text"
+    signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator"}
+    comments = ""
+    codes = TEXT_CODES
+    unknown_escape = "unknown-escape"
+    owns_stops = True
+
+    def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
+        super().__init__(window, stops)
+        self._mark = mark
+
+    def _begin(self, char: str) -> Step:
+        known = char in "{['\"" or self._style_of(char)
+        if known or not self._lost_its_mark():
+            return super()._begin(char)
+        self._repair("missing-quote")
+        self._begin_value('"')
+        self._window.pos -= len(self._mark)  # as if it were there
+        return self._begin_string(marked_style(self._mark))
+
+    def _style_of(self, char: str) -> Style | None:
+        if char == self._mark[0] and self._is_mark(self._window.pos):
+            return marked_style(self._mark)
+        return super()._style_of(char)
+
+    def _ends(self) -> bool:
+        return self._text_ends()
+
+    def _goes_on(self) -> None:
+        self._text_goes_on()
+
+    def _is_mark(self, at: int) -> bool:
+        """Whether the mark is at an index. One that the text cuts off is dropped."""
+        text, mark = self._window.text, self._mark
+        if not self._stop_at(at, (mark,)):
+            if at < len(text) and mark.startswith(text[at : at + len(mark)]):
+                self._cut_off()
+            return False
+        return True
+
+    def _lost_its_mark(self) -> bool:
+        """Whether a text without the mark begins here that a mark ends soon."""
+        window = self._window
+        run = _unmarked(self._mark).match(window.text, window.pos)
+        end = run.end() if run else window.pos
+        if end == len(window.text) and window.final and " " in window.text[window.pos :]:
+            self._cut_off()
+        return self._is_mark(end)
+
+
+@lru_cache(maxsize=64)
+def _unmarked(mark: str) -> re.Pattern[str]:
+    """Text without anything that could end a member, nor the mark's first character."""
+    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{UNMARKED_TEXT}}}+")
+
+
+# --- Python --------------------------------------------------------------------------------------
+
+PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
+"""What may name an argument. Python knows no hyphens there; models write them."""
+
+_WORD = re.compile(r"[^\W\d]\w{0,199}+")
+_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
+_FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
+_ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
+_NEVER = NEVER | {"lambda", "not", "await"}
+
+
+def number_as_json(text: str) -> str | None:
+    """Return a number as JSON spells it, given as Python does; None if it is no number.
+
+    Examples:
+        >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
+        ('1000', '31', '0.5')
+    """
+    if NUMBER.fullmatch(text):
+        return text
+    try:
+        return str(int(text, 0)) if text.isascii() else None
+    except ValueError:
+        found = _FLOAT.fullmatch(text)
+    if not found or not (found[2] or found[3]) or not ("." in text or found[4]):
+        return None
+    whole = found[2].replace("_", "").lstrip("0") or "0"
+    return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
+
+
+_BEHIND_QUOTE = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
+_STYLES = {
+    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES)
+    for raw in (False, True)
+    for quote in ("'", '"', "'''", '"""')
+}
+_KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:]?+)(?P<more>=?+)")
+_ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
+_EMPTY = re.compile(rf"\{{{NEAR_SPACE}\}}?+")
+_FIRST_KEY = re.compile(rf"""\{{{NEAR_SPACE}(?:["'](?:\w{{1,128}}+(?:["']{NEAR_SPACE}:?)?+)?+)?+""")
+_RAW_PREFIXES = {"r": True, "u": False}
+_OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
+
+
+class PythonReader(JsonReader):
+    """Reads from the call's opening parenthesis to its closing one.
+
+    `places` are the names of the tool's parameters in their order, for arguments without a name.
+    """
+
+    brackets = "{[("
+    closers = "}])"
+    styles: ClassVar[Mapping[str, Style]] = {quote: _STYLES[quote, False] for quote in "'\""}
+    bare_key = re.compile(r"[+-]?[\w.]{0,200}+")
+    signs: ClassVar[Mapping[str, str]] = {":": ""}
+    numbers = "+-."
+    comments = ""
+    trailing_comma = ""
+    codes = TEXT_CODES
+    unknown_escape = "unknown-escape"
+    owns_stops = True
+
+    _placed = 0
+    """How many arguments have no name."""
+    _has_names = False
+    _nameless = ""
+    """Why the call is none: an argument that nothing names."""
+    _opened = 0
+    """Where the last bracket was opened."""
+
+    def __init__(
+        self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(window, stops)
+        self._places = places
+        self._groups: list[int] = []
+        """Which pieces open what may be a tuple."""
+
+    @property
+    def named(self) -> bool:
+        """Whether any argument has a name."""
+        first = self.pieces[1:2] or [self._pending]
+        return self._has_names or (not self._placed and first[0].endswith(":"))
+
+    def advance(self) -> Read | Unreadable | None:
+        """Go on. With arguments that nothing names it is no call, though it is whole."""
+        read = super().advance()
+        if self._nameless and isinstance(read, Read):
+            return Unreadable("positional-arguments", self._nameless, self._window.offset)
+        return read
+
+    def _value(self) -> Step:
+        return super()._value() if self.open else self._open("f")
+
+    # --- names -------------------------------------------------------------------------------
+
+    def _keyword(self) -> re.Match[str] | None:
+        """Return the name and the sign at the position, of which the sign may lack."""
+        self._longest(_KEYWORD, WORD_AHEAD)
+        return _KEYWORD.match(self._window.text, self._window.pos)
+
+    def _name(self, char: str) -> Step:
+        if self.open[-1] != "f":
+            return self._item if self._begins_set(char) else super()._name(char)
+        window, keyword = self._window, self._keyword()
+        if keyword and not keyword["sign"] and keyword.end() >= len(window.text):
+            self._cut_off()
+        if keyword and keyword["sign"] and not keyword["more"]:
+            if keyword["sign"] == ":":
+                self._repair("separator")
+            self._has_names = True
+            window.pos = keyword.end()
+            self._begin_member(f'"{keyword["name"]}"')
+            return self._value
+        if char == "{" and self._places and not (self._placed or self.named):
+            first = self._longest(_FIRST_KEY, WORD_AHEAD)
+            if first.endswith(":") and first[1:-1].strip().strip("\"'") in self._places:
+                self._has_names = True
+                self._repair("one-dictionary")
+                return self._open("**")
+        return self._unpacked() if char == "*" else self._place(char)
+
+    def _place(self, char: str) -> Step:
+        """Read an argument without a name; the schema's order may say which it is."""
+        name, self._has_names = str(self._placed), self.named
+        if not self._has_names and self._placed < len(self._places):
+            self._repair("positional-arguments")
+            name = self._places[self._placed]
+        elif not self._nameless:
+            self._nameless = f"an argument without a name, at {char!r}"
+        self._placed += 1
+        self._begin_member(encode_basestring(name))
+        return self._value
+
+    def _unpacked(self) -> Step:
+        """Read `**{...}`: the members of a dictionary literal are arguments too."""
+        if self._char(1) != "*":
+            raise EndError("needs-evaluation", "an argument list that is unpacked")
+        self._window.pos += 2
+        return self._unpacked_from
+
+    def _unpacked_from(self) -> Step:
+        if self._next() != "{":
+            raise EndError("needs-evaluation", "arguments that are unpacked from elsewhere")
+        empty = self._longest(_EMPTY)
+        self._has_names = True
+        if empty[-1] != "}":
+            return self._open("**")
+        self._window.pos += len(empty)
+        return self._behind_nothing
+
+    def _behind_nothing(self) -> Step:
+        """After arguments that are none: a comma here separates nothing."""
+        if self._next() != ",":
+            return self._after
+        self._window.pos += 1
+        return self._item
+
+    def _lost_comma(self, char: str) -> str:
+        if self.open[-1] != "f":
+            return "missing-comma" if self.open[-1] in KEYED and char in self.styles else ""
+        found = self._keyword()
+        return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
+
+    # --- brackets ----------------------------------------------------------------------------
+
+    def _open(self, kind: str) -> Step:
+        self._opened = self._window.offset
+        if kind == "(":
+            self._groups.append(len(self.pieces))
+        return super()._open(kind)
+
+    def _close(self, char: str, otherwise: Step) -> Step:
+        if char == "]" and "[" not in self.open:  # it ends the list of calls
+            raise EndError("missing-closer")
+        return super()._close(char, otherwise)
+
+    def _close_innermost(self, kind: str) -> None:
+        at = self._groups.pop() if kind[0] == "(" else 0
+        if kind == "(" and len(self.pieces) > at + 1:
+            self.pieces[at] = ""  # a value in parentheses is no tuple
+        else:
+            super()._close_innermost(kind)
+
+    def _is_first(self) -> bool:
+        """Whether the braces that were opened last are still empty, so they may be a set's."""
+        return self.open[-1] == "{" == self.pieces[-1] and self._comma is None
+
+    def _become_set(self) -> None:
+        self._repair("python-set", self._opened)
+        self.open[-1], self.pieces[-1] = "{,", "["
+
+    def _begins_set(self, char: str) -> bool:
+        """Whether a number or a word here is the first of a set, which the braces then are."""
+        if char in self.styles or not self._is_first():
+            return False
+        atom = self._longest(_ATOM_IN_BRACES, WORD_AHEAD)
+        after = self._char(len(atom))
+        if not atom or not after or after not in ",}":
+            return False
+        self._become_set()
+        return True
+
+    def _sign(self) -> Step:
+        char = self._next()
+        if char not in ",}" or self._bare_key or not self._is_first():
+            return super()._sign()
+        self._become_set()
+        self.pieces.append(self._pending.removesuffix(":"))
+        self._pending = ""
+        return self._after
+
+    # --- numbers and words -------------------------------------------------------------------
+
+    def _number(self) -> str:
+        window, text = self._window, self._longest(_NUMBER, MAX_DIGITS + 1)
+        if len(text) > MAX_DIGITS:
+            raise EndError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+        number = number_as_json(text)
+        if number is None and (found := _ZEROS.fullmatch(text)):
+            self._repair("leading-zero")
+            number = found[1].strip("+") + found[2]
+        if number is None:
+            if window.pos + len(text) >= len(window.text):
+                self._cut_off()
+            code = refused_value(text, "needs-evaluation")
+            raise EndError(code, f"{text[:40]!r} is no literal")
+        window.pos += len(text)
+        return number
+
+    def _word(self) -> str:
+        word = self._longest(_WORD, WORD_AHEAD)
+        after = self._char(len(word))
+        if not word:
+            char = self._window.text[self._window.pos]
+            raise EndError("invalid-json", f"{char!r} where a value was expected")
+        value = PYTHON_WORDS.get(word) or WORDS.get(word)
+        if not value:
+            if not after:
+                self._cut_off()
+            if after not in ",)]}" or word in _NEVER:
+                raise EndError("needs-evaluation", f"{word[:40]!r} would have to be evaluated")
+            self._repair("unquoted-string")
+            value = f'"{word}"'
+        self._window.pos += len(word)
+        return value
+
+    # --- texts -------------------------------------------------------------------------------
+
+    def _begin(self, char: str) -> Step:
+        if not (char.isalpha() or char == "_"):
+            return super()._begin(char)
+        word = self._longest(_WORD, WORD_AHEAD)
+        after, prefix = self._char(len(word)), word.lower()
+        if not after or after not in self.styles:
+            return super()._begin(char)
+        if prefix not in _RAW_PREFIXES:
+            code = "needs-evaluation" if prefix in _OTHER_PREFIXES else "invalid-json"
+            raise EndError(code, f"{word[:40]!r} before a text")
+        style = self._quoted(after, len(word), raw=_RAW_PREFIXES[prefix])
+        self._window.pos += len(word)
+        self._begin_value('"')
+        return self._begin_string(style)
+
+    def _style_of(self, char: str) -> Style | None:
+        return self._quoted(char) if char in self.styles else None
+
+    def _quoted(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style:
+        """Return the style by one quote or three, which are `ahead` of the position."""
+        triple = self._stop_at(self._window.pos + ahead, (char * 3,))
+        return _STYLES[char * 3 if triple else char, raw]
+
+    def _ends(self) -> bool:
+        """Whether the quote here ends its text; the next argument may only lack its comma."""
+        if self._text_ends():
+            return True
+        window = self._window
+        found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
+        if found and found.end() >= len(window.text) and not window.final:
+            raise EndError(WAIT)
+        return bool(found and found["sign"] and not found["more"])
+
+    def _goes_on(self) -> None:
+        self._text_goes_on()
+
+    def _behind_string(self) -> Step:
+        """After a text: those right behind it, which Python takes for one with it."""
+        if not (style := self._style_of(self._next())):
+            return self._after
+        self.pieces.pop()  # the quote behind the text before
+        return self._begin_string(style)
+
+    # --- going on behind what cannot be read -------------------------------------------------
+
+    def skip(self, *, lines: bool) -> Reading[None]:
+        """Go to the end of a call that cannot be read, if it ends soon; then `whole` is true.
+
+        Not beyond a stop, nor a line's end; unless `lines`, where that ends only texts.
+        """
+        window, closers, quote = self._window, [CLOSER[kind] for kind in self.open], ""
+        ahead = max(map(len, self._stops), default=1) + 1
+        for _ in range(SKIPPED):
+            while len(window.text) < window.pos + ahead and not window.final:
+                yield
+            char = window.text[window.pos : window.pos + 1]
+            if not char or window.text.startswith(self._stops, window.pos):
+                return
+            escaped = char == "\\" and window.pos + 1 < len(window.text)
+            window.pos += 2 if escaped else 1
+            if char == "\n" and (quote or not lines):
+                return
+            if quote:
+                quote = "" if char == quote else quote
+            elif char in "'\"":
+                quote = char
+            elif char in self.brackets:
+                closers.append(CLOSER[char])
+            elif char == closers[-1]:
+                closers.pop()
+                if not closers:
+                    self.whole = True
+                    return
+
+
+# --- calls without anything unusual --------------------------------------------------------------
+
+_ATOM = r"(?:-?(?:0|[1-9][0-9]{0,15}+)(?:\.[0-9]{1,15}+)?+|True|False|None)(?=[\s,)\]])"
+_TEXT = r"""(?:'[^'\\\n\x00\ud800-\udfff]*+'|"[^"\\\n\x00\ud800-\udfff]*+")"""
+_SCALAR = rf"(?:{_TEXT}|{_ATOM})"
+_LIST = rf"\[{NEAR_SPACE}(?:{_SCALAR}{NEAR_SPACE}(?:,{NEAR_SPACE}{_SCALAR}{NEAR_SPACE})*+)?+\]"
+_ARGUMENT = rf"({PYTHON_NAME.pattern}){NEAR_SPACE}={NEAR_SPACE}({_SCALAR}|{_LIST})"
+_EACH = re.compile(_ARGUMENT).findall
+_PLAIN = re.compile(
+    rf"\({NEAR_SPACE}(?:{_ARGUMENT}{NEAR_SPACE}(?:,{NEAR_SPACE}{_ARGUMENT}{NEAR_SPACE})*+)?+\)"
+).match
+_ITEMS = re.compile(_SCALAR).findall
+
+
+def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
+    """The arguments whose parenthesis is at an index, and where they end, if they are plain.
+
+    That is what `PythonReader` would read without a word: named arguments, each once, whose values
+    are texts without escapes, short numbers, words, and lists of these. None for anything else.
+    """
+    found = _PLAIN(text, at)
+    if found is None:
+        return None
+    rows = _EACH(found[0])
+    arguments = {name: _plain_value(value) for name, value in rows}
+    return (arguments, found.end()) if len(arguments) == len(rows) else None
+
+
+def _plain_value(written: str) -> JsonValue:
+    if written[0] in "'\"":
+        return written[1:-1]
+    if written[0] == "[":
+        return [_plain_value(item) for item in _ITEMS(written)]
+    if written in _CONSTANTS:
+        return _CONSTANTS[written]
+    return float(written) if "." in written else int(written)
+
+
+_CONSTANTS: dict[str, JsonValue] = {"True": True, "False": False, "None": None}

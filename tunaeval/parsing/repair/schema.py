@@ -1,0 +1,642 @@
+"""Values against JSON schemas: what a schema says, and values bent to it where nothing is lost.
+
+Keywords read: type (one or a list), enum, const, nullable, $ref, allOf, anyOf, oneOf, properties,
+required, additionalProperties, items, prefixItems, additionalItems. What a schema says beyond that
+is not checked. `#` and JSON pointers (`#/$defs/Point`, with their escapes) lead into the root
+schema; nothing else is followed, and a schema is never fetched. Schemas come from anybody:
+whatever they contain, nothing here raises or runs in a circle.
+
+`fit` does all of it. `fits` is the shortcut for the arguments of a call, most of which fit: where
+a tool's schema names plain types, it compares them, and asks `fit` otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from operator import is_not
+from reprlib import Repr
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_NAME, SHOWN_VALUE
+from tunaeval.types.calls import ARGUMENTS_KEYS, JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types.parsing import Level
+
+from .machine import read_json
+from .values import NUMBER, Read, Unreadable, repair_of
+
+Schema: TypeAlias = Mapping[str, object]
+
+# --- types ---------------------------------------------------------------------------------------
+
+CLASSES: dict[object, tuple[type, ...]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list,),
+    "object": (dict,),
+    "string": (str,),
+}
+"""The types that JSON schema knows, from the narrowest on, and the classes of their values."""
+
+ANY = frozenset(map(str, CLASSES))
+"""Every type."""
+
+UNBENT: JsonValue = object()
+"""Instead of a value: no value of the type that was asked for is written the same."""
+
+_WORDS: dict[str, dict[str, JsonValue]] = {
+    "boolean": {"true": True, "false": False},
+    "null": {"null": None, "none": None},
+}
+
+
+def kind_of(value: JsonValue) -> str:
+    """Return the narrowest type of a value; "" for what is no JSON value."""
+    return next((str(kind) for kind in CLASSES if is_of(value, kind)), "")
+
+
+def is_of(value: JsonValue, kind: object) -> bool:
+    """Whether a value is of a schema's type. True is no number; 3.0 is no integer as it is."""
+    accepted = CLASSES.get(kind) if isinstance(kind, str) else None
+    if accepted is None:
+        return True  # a type that JSON schema does not know allows anything
+    return isinstance(value, accepted) and (type(value) is not bool or bool in accepted)
+
+
+def kinds_named(schema: Schema) -> list[object]:
+    """Return what a schema's `type` names, one or several; some providers write capitals."""
+    named = schema.get("type")
+    if type(named) is str:
+        return [named.lower()]
+    several = [*named] if isinstance(named, list | tuple) else [] if named is None else [named]
+    return [each.lower() if isinstance(each, str) else each for each in several]
+
+
+def choices_of(schema: Schema) -> list[object] | None:
+    """Return the values that `const` or `enum` leaves; None if there is neither."""
+    if "const" in schema:
+        return [schema["const"]]
+    listed = schema.get("enum")
+    return [*listed] if isinstance(listed, list | tuple) else None
+
+
+def bent(value: JsonValue, kind: object) -> JsonValue:
+    """Return `value` as that type if nothing is lost by it, else `UNBENT`."""
+    match kind, value:
+        case "null", str() if value.strip().lower() == "none":
+            return UNBENT  # a guess: the word may be meant as it is
+        case _, str():
+            return of_text(value, kind)
+        case "integer", float() if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        case "string", bool():
+            return UNBENT
+        case "string", int() if value.bit_length() <= 3 * MAX_DIGITS:
+            return str(value)
+    return UNBENT
+
+
+def of_text(text: str, kind: object) -> JsonValue:
+    """Return the value of that type that a text writes out ("3", "true", "[1]"), or `UNBENT`."""
+    match kind:
+        case "array" | "object":
+            inner = read_json(text) if text.lstrip()[:1] in ("[", "{") else None
+            sound = isinstance(inner, Read) and not inner.repairs and is_of(inner.value, kind)
+            return inner.value if isinstance(inner, Read) and sound else UNBENT
+        case "boolean" | "null" if len(text) <= SCALAR_TEXT:
+            return _WORDS[kind].get(text.strip().lower(), UNBENT)
+        case "integer" | "number" if len(text) <= SCALAR_TEXT:
+            return _number_of(text.strip(), kind)
+    return UNBENT
+
+
+def _number_of(word: str, kind: str) -> JsonValue:
+    found = NUMBER.fullmatch(word)
+    if found and not found["real"]:
+        return int(word)
+    number = float(word) if found and kind == "number" else float("inf")
+    return number if isfinite(number) else UNBENT
+
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = SHOWN_VALUE
+_REPR.maxlevel = 2
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value for people, at a bounded cost."""
+    try:
+        text = _REPR.repr(value)
+    except (ValueError, TypeError):  # an integer beyond Python's limit; keys of no order
+        return f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."
+
+
+# --- schemas that are combined -------------------------------------------------------------------
+
+_ALTERNATIVES = ("anyOf", "oneOf")
+_COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
+_ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
+_MORE_THAN_A_TYPE = _COMBINING.union(
+    ("enum", "const", "nullable", "properties", "required", "additionalProperties"),
+    ("patternProperties", *_ITEM_KEYWORDS),
+)
+"""The keywords that are read, beside `type`."""
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def resolved(reference: object, root: object) -> object | LookupError:
+    """Return the schema that a `$ref` means, or an error, not raised, if it leads to none."""
+    name = f"$ref {shown(reference)}"
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return LookupError(
+            f"{name} leads out of the schema; only '#/...' is followed, none is fetched"
+        )
+    if reference not in ("#", "#/") and not reference.startswith("#/"):
+        return LookupError(f"{name} names an anchor; only '#' and '#/...' are followed")
+    found = root
+    for step in reference[2:].split("/") if len(reference) > 2 else ():
+        key = _unescaped(step)
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and key.isdecimal() and len(key) < 9 and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return LookupError(f"{name} leads nowhere: there is no {shown(key)}")
+    return found
+
+
+def _unescaped(step: str) -> str:
+    """Return the key that a step of a pointer means: percent signs first, then ~1 and ~0."""
+    if "%" in step:
+        raw = _PERCENT.sub(
+            lambda hit: bytes.fromhex(hit[1].decode()), step.encode("utf-8", "surrogatepass")
+        )
+        step = raw.decode("utf-8", "replace")
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def parts_of(schema: Schema, root: object) -> Iterator[object | LookupError]:
+    """Yield the schemas that apply beside this one: what `$ref` means, and all of `allOf`."""
+    if "$ref" in schema:
+        yield resolved(schema["$ref"], root)
+    yield from _listed(schema.get("allOf"))
+
+
+def alternatives_of(schema: Schema) -> Iterator[list[object]]:
+    """Yield the lists of which one schema has to fit: `anyOf`, and `oneOf` read in the same way."""
+    for keyword in _ALTERNATIVES:
+        if options := _listed(schema.get(keyword)):
+            yield options
+
+
+def _listed(keyword: object) -> list[object]:
+    return [*keyword] if isinstance(keyword, list | tuple) else []
+
+
+def admitted(schema: object, root: object) -> frozenset[str]:
+    """Return the types that a schema admits; all of them when it says nothing."""
+    return _admitted(schema, root, {}, 0)
+
+
+def _admitted(
+    schema: object, root: object, known: dict[int, frozenset[str]], depth: int
+) -> frozenset[str]:
+    if not isinstance(schema, (dict, Mapping)) or depth > MAX_SCHEMA_DEPTH:
+        return ANY
+    if id(schema) in known:
+        return known[id(schema)]
+    known[id(schema)] = ANY  # what a circle says of itself
+    found = _own_kinds(schema)
+    if not _COMBINING.isdisjoint(schema):
+        for part in parts_of(schema, root):
+            found &= _admitted(part, root, known, depth + 1)
+        for options in alternatives_of(schema):
+            each = [_admitted(option, root, known, depth + 1) for option in options]
+            found &= frozenset[str]().union(*each)
+    if schema.get("nullable") is True:
+        found |= {"null"}
+    known[id(schema)] = found
+    return found
+
+
+def _own_kinds(schema: Schema) -> frozenset[str]:
+    named = kinds_named(schema)
+    kinds = ANY
+    if named and all(isinstance(name, str) and name in ANY for name in named):
+        wider = {"integer": "number"}
+        kinds = frozenset(kind for kind in ANY if kind in named or wider.get(kind) in named)
+    choices = choices_of(schema)
+    return kinds if choices is None else kinds & {kind_of(choice) for choice in choices}
+
+
+def member(schema: object, key: str, root: object) -> object:
+    """Return what a schema says of the property `key`: a schema, or None if it says nothing."""
+    return _inner(schema, partial(_own_member, key=key), root, set(), 0)
+
+
+def member_or_item(schema: object, key: str, root: object) -> object:
+    """Like `member`, where a value may as well be a list whose items have that name."""
+    return _inner(schema, partial(_own_member_or_items, key=key), root, set(), 0)
+
+
+def _inner(
+    schema: object, own: Callable[[Schema], object], root: object, seen: set[int], depth: int
+) -> object:
+    """Return what `own` finds in a schema and in all that apply beside it, as one schema."""
+    if not isinstance(schema, (dict, Mapping)) or id(schema) in seen or depth > MAX_SCHEMA_DEPTH:
+        return None
+    if _COMBINING.isdisjoint(schema):
+        return own(schema)
+    seen.add(id(schema))
+    found = [own(schema)]
+    found += [_inner(part, own, root, seen, depth + 1) for part in parts_of(schema, root)]
+    for options in alternatives_of(schema):
+        each = [_inner(option, own, root, seen, depth + 1) for option in options]
+        if some := [one for one in each if one is not None]:
+            found.append({"anyOf": some} if some[1:] else some[0])
+    found = [one for one in found if one is not None]
+    return {"allOf": found} if found[1:] else found[0] if found else None
+
+
+def _own_member(schema: Schema, key: str) -> object:
+    properties = _properties(schema)
+    if key in properties:
+        return properties[key]
+    others = schema.get("additionalProperties")
+    return others if isinstance(others, Mapping) else None
+
+
+def _own_member_or_items(schema: Schema, key: str) -> object:
+    if "items" in schema and key not in _properties(schema):
+        return schema["items"]
+    return _own_member(schema, key)
+
+
+def _properties(schema: Schema) -> Mapping[str, object]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, (dict, Mapping)) else {}
+
+
+# --- a value that is fitted ----------------------------------------------------------------------
+
+TYPE_REPAIRS: Mapping[str, Level] = MappingProxyType(
+    {"type": "standard", "guessed-type": "lenient"}
+)
+"""The codes of repairs that change a value's type, each with its level."""
+
+
+class Fault(NamedTuple):
+    """What does not fit, and where: `path` is like `$.items[0].name`."""
+
+    code: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A value after fitting, what was changed, and what still does not fit."""
+
+    value: JsonValue
+    repairs: tuple[Repair, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def fit(
+    value: JsonValue,
+    schema: object,
+    *,
+    span: Span | None = None,
+    root: object = None,
+    level: Level = "standard",
+) -> Fitted:
+    """Bend `value` to `schema` as little as possible.
+
+    Only changes that lose nothing are made ("3" to 3, "true" to True, one plain text to a list of
+    one where a list of texts is asked for); each is listed in `repairs`. At level "lenient" any
+    lone item becomes a list of one, and "None" becomes None. What cannot be bent is left alone
+    and listed in `faults`. References lead into `root`, which is `schema` itself unless it is
+    given.
+    """
+    try:
+        fitting = _Fitting(schema if root is None else root, guesses=level == "lenient")
+        fitted, found = fitting.fit(value, schema, 0)
+    except RecursionError:  # a caller deep in its own stack
+        deep = Fault("too-deep", "$", "nested too deeply to be compared with its schema")
+        return Fitted(value, (), (deep,))
+    if not found:
+        return Fitted(fitted)
+    repairs = [
+        repair_of(code, f"${path}: {message}", span, TYPE_REPAIRS[code])
+        for path, code, message in found
+        if code in TYPE_REPAIRS
+    ]
+    faults = [
+        Fault(code, f"${path}", message)
+        for path, code, message in found
+        if code not in TYPE_REPAIRS
+    ]
+    return Fitted(fitted, tuple(repairs), tuple(faults))
+
+
+Findings: TypeAlias = dict[tuple[str, str, str], None]
+"""What was found in a value, in order: paths inside of it, codes and messages.
+
+What several schemas say is there once, so sharing schemas makes no more of them.
+"""
+
+
+def _is_sound(found: Findings) -> bool:
+    return all(code in TYPE_REPAIRS for _, code, _ in found)
+
+
+def _is_wrong(found: Findings) -> bool:
+    """Whether the value is not even of the type that was asked for."""
+    return any(code == "wrong-type" and not path for path, code, _ in found)
+
+
+class _Fitting:
+    """One walk down a value and its schema. Each step returns the value as it came out.
+
+    A value meets a schema at most once (`_branch`), so the work is linear in the value, whatever
+    alternatives are nested in each other and shared.
+    """
+
+    def __init__(self, root: object, *, guesses: bool) -> None:
+        self._root = root
+        self._guesses = guesses
+        self._met: dict[tuple[int, int], tuple[JsonValue, object, JsonValue, Findings]] = {}
+
+    def fit(self, value: JsonValue, schema: object, depth: int) -> tuple[JsonValue, Findings]:
+        found: Findings = {}
+        if not isinstance(schema, (dict, Mapping)):  # dict first: the abstract class is slow
+            if schema is False:
+                found["", "not-allowed", "nothing is allowed here"] = None
+        elif depth > MAX_SCHEMA_DEPTH:
+            found["", "too-deep", f"more than {MAX_SCHEMA_DEPTH} steps into its schema"] = None
+        elif value is not None or schema.get("nullable") is not True:
+            value = self._typed(value, schema, depth, found)
+            if not (_COMBINING.isdisjoint(schema) or _is_wrong(found)):
+                value = self._combined(value, schema, depth, found)
+            if isinstance(value, dict):
+                value = self._object(value, schema, depth, found)
+            elif isinstance(value, list):
+                value = self._array(value, schema, depth, found)
+            if not _is_wrong(found):
+                value = _chosen(value, schema, found)
+        return value, found
+
+    def _combined(self, value: JsonValue, schema: Schema, depth: int, found: Findings) -> JsonValue:
+        for part in parts_of(schema, self._root):
+            if isinstance(part, LookupError):
+                found["", "unresolved-ref", str(part)] = None
+            else:
+                value, more = self._branch(value, part, depth)
+                found.update(more)
+        for options in alternatives_of(schema) if not _is_wrong(found) else ():
+            value = self._any_of(value, options, depth, found)
+        wanted = kinds_named(schema)
+        if wanted and not _is_wrong(found) and not any(is_of(value, kind) for kind in wanted):
+            found["", "wrong-type", f"{shown(value)} cannot be of all types wanted"] = None
+        return value
+
+    def _branch(self, value: JsonValue, schema: object, depth: int) -> tuple[JsonValue, Findings]:
+        """Fit a value to one of several schemas: once, and never in a circle."""
+        met = (id(value), id(schema))
+        if met not in self._met:
+            circle = "the schema leads back to itself and asks for nothing"
+            # Both are kept, so that their ids stay theirs.
+            self._met[met] = value, schema, value, {("", "unresolved-ref", circle): None}
+            self._met[met] = value, schema, *self.fit(value, schema, depth + 1)
+        return self._met[met][2:]
+
+    def _any_of(
+        self, value: JsonValue, options: list[object], depth: int, found: Findings
+    ) -> JsonValue:
+        """Take the first option that fits as it is; else the first that fits when bent; else, for
+        its findings, the only one that is of the right type at least.
+        """
+        each = []
+        for option in options:
+            each.append(self._branch(value, option, depth))
+            if not each[-1][1]:
+                return value
+        sound = [one for one in each if _is_sound(one[1])]
+        near = sound or [one for one in each if not _is_wrong(one[1])]
+        if sound or len(near) == 1:
+            found.update(near[0][1])
+            return near[0][0]
+        found["", "wrong-type", f"{shown(value)} fits none of {len(options)} alternatives"] = None
+        return value
+
+    def _typed(self, value: JsonValue, schema: Schema, depth: int, found: Findings) -> JsonValue:
+        wanted = kinds_named(schema)
+        if not wanted or any(is_of(value, kind) for kind in wanted):
+            return value
+        for kind in wanted:
+            if (made := bent(value, kind)) is not UNBENT:
+                found["", "type", f"{shown(value)} read as {kind} {shown(made)}"] = None
+                return made
+        if self._guesses and "null" in wanted and _is_none(value):
+            found["", "guessed-type", f"{shown(value)} read as null"] = None
+            return None
+        if "array" in wanted and self._is_lone_item(value, schema, depth):
+            sure = isinstance(value, str) and "," not in value and not _is_none(value)
+            sure = sure and _asks_for_texts(schema)
+            if sure or self._guesses:
+                code = "type" if sure else "guessed-type"
+                found["", code, f"{shown(value)} read as array {shown([value])}"] = None
+                return [value]
+        names = " or ".join(str(kind)[:SHOWN_NAME] for kind in wanted)
+        found["", "wrong-type", f"{shown(value)} is not of type {names}"] = None
+        return value
+
+    def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
+        """Whether a value could be an item of the list that is asked for."""
+        if value is None or value == "" or (isinstance(value, str) and value.lstrip()[:1] in "[{"):
+            return False
+        return _is_sound(self._branch(value, _item_schema(schema, 0), depth)[1])
+
+    def _object(self, value: JsonObject, schema: Schema, depth: int, found: Findings) -> JsonValue:
+        properties, required = _properties(schema), schema.get("required")
+        for name in required if isinstance(required, list | tuple) else ():
+            if isinstance(name, str) and name not in value:
+                found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
+        # Patterns are the schema's own, and are not run: what may match one is left alone.
+        others = True if schema.get("patternProperties") else schema.get("additionalProperties")
+        changed = {}
+        for name, inner in value.items():
+            path = str(name)[:SHOWN_NAME]  # objects that were never JSON may have any key
+            if name not in properties and others is False:
+                found["", "unknown-argument", f"{path!r} is no argument"] = None
+                continue
+            part = properties.get(name, others)
+            if (made := self._part(f".{path}", inner, part, depth, found)) is not inner:
+                changed[name] = made
+        return {**value, **changed} if changed else value
+
+    def _array(
+        self, value: list[JsonValue], schema: Schema, depth: int, found: Findings
+    ) -> JsonValue:
+        if schema.keys().isdisjoint(_ITEM_KEYWORDS):
+            return value
+        fitted = [
+            self._part(f"[{index}]", inner, _item_schema(schema, index), depth, found)
+            for index, inner in enumerate(value)
+        ]
+        return fitted if any(map(is_not, fitted, value)) else value
+
+    def _part(
+        self, step: str, value: JsonValue, schema: object, depth: int, found: Findings
+    ) -> JsonValue:
+        """Fit a value inside of another one, one step further."""
+        if _fits_plainly(value, schema):
+            return value
+        # Several schemas may lead to a container, so it is remembered; lone values are cheaper.
+        if isinstance(value, dict | list):
+            value, more = self._branch(value, schema, depth)
+        else:
+            value, more = self.fit(value, schema, depth + 1)
+        for path, code, message in more:
+            found[step + path, code, message] = None
+        return value
+
+
+def _is_none(value: JsonValue) -> bool:
+    """Whether a text is the word for no value, in Python or in JSON."""
+    return isinstance(value, str) and value.strip().lower() in ("none", "null")
+
+
+def _asks_for_texts(schema: Schema) -> bool:
+    """Whether the items of a list may be texts and nothing else."""
+    items = _item_schema(schema, 0)
+    return isinstance(items, Mapping) and kinds_named(items) == ["string"]
+
+
+def _fits_plainly(value: JsonValue, schema: object) -> bool:
+    """Whether a lone value is of the one type that is asked for, and a choice if there are any."""
+    if type(schema) is not dict:
+        return schema is None
+    kind = schema.get("type")
+    if type(kind) is not str or type(value) not in CLASSES.get(kind, ()):
+        return False
+    if type(value) is dict or type(value) is list or not _COMBINING.isdisjoint(schema):
+        return False
+    choices = choices_of(schema)
+    return choices is None or any(_same(value, choice) for choice in choices)
+
+
+def _item_schema(schema: Schema, index: int) -> object:
+    """Return what a schema says of the item at `index`. Older drafts wrote `items` as a list."""
+    first, rest = schema.get("prefixItems"), schema.get("items")
+    if isinstance(rest, list | tuple):
+        first, rest = rest, schema.get("additionalItems")
+    return first[index] if isinstance(first, list | tuple) and index < len(first) else rest
+
+
+def _chosen(value: JsonValue, schema: Schema, found: Findings) -> JsonValue:
+    """Compare the value with `enum` or `const`; bend one that only differs in type."""
+    choices = choices_of(schema)
+    if choices is None or any(_same(value, choice) for choice in choices):
+        return value
+    for example in {type(choice): choice for choice in choices}.values():
+        made = bent(value, kind_of(example))
+        if made is not UNBENT and any(_same(made, choice) for choice in choices):
+            found["", "type", f"{shown(value)} read as {shown(made)}"] = None
+            return made
+    found["", "not-allowed", f"{shown(value)} is none of {shown(choices)}"] = None
+    return value
+
+
+def _same(value: JsonValue, choice: object) -> bool:
+    return type(choice) is type(value) and bool(choice == value)
+
+
+# --- the arguments of a call ---------------------------------------------------------------------
+
+_SILENT_ON_OTHERS = frozenset(
+    {"type", "properties", "required", "title", "description"}
+    | {"$schema", "$id", "$defs", "definitions"}
+)
+_USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
+
+
+def _prepared(
+    schema: Mapping[str, JsonValue],
+) -> tuple[dict[str, tuple[type, ...]], frozenset[str]]:
+    """Return for each argument the classes of values that fit as they are, and what is required.
+
+    An argument whose schema says more than a type, and no known one, has no classes.
+    """
+    required = schema.get("required")
+    accepted = {
+        key: tuple(each for kind in kinds_named(inner) for each in CLASSES.get(kind, ()))
+        for key, inner in _properties(schema).items()
+        if isinstance(inner, Mapping) and _MORE_THAN_A_TYPE.isdisjoint(inner)
+    }
+    wanted = required if isinstance(required, list) else ()
+    usual = schema.keys() <= _USUAL
+    return accepted if usual else {}, frozenset(each for each in wanted if isinstance(each, str))
+
+
+def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
+    """Whether the call is of a known tool and its arguments fit as they are."""
+    if (prepared := tools.prepared.get(name)) is None:
+        if name not in tools:
+            return False
+        prepared = tools.prepared[name] = _prepared(tools[name].parameters)
+    accepted, required = prepared
+    if all(type(value) in accepted.get(key, ()) for key, value in arguments.items()):
+        return arguments.keys() >= required
+    schema = tools[name].parameters
+    fitted = fit(arguments, schema)
+    return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
+
+
+def misplaced(
+    tool: str, arguments: JsonObject, beside: JsonObject, tools: Tools | None
+) -> list[str]:
+    """List keys beside the arguments that the tool declares as one, or that have arguments, too."""
+    declared = tools[tool].parameters.get("properties") if tools is not None else None
+    known = declared if isinstance(declared, Mapping) else {}
+    lost = [key for key in beside if key in known and key not in arguments]
+    more = [key for key in beside if key in ARGUMENTS_KEYS and key not in lost]
+    return lost + [
+        key for key in more if isinstance(beside[key], dict) and beside[key] not in ({}, arguments)
+    ]
+
+
+def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
+    """List arguments that are not among the properties of a schema that says nothing of others."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
+        return []
+    return [name for name in arguments if name not in properties]
+
+
+def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObject | None:
+    """Return the arguments inside of the only one, where that is certain.
+
+    The tool declares none of that name, and every one that is inside. It may be JSON as a text.
+    """
+    properties = schema.get("properties")
+    if len(arguments) != 1 or not isinstance(properties, Mapping):
+        return None
+    ((name, inner),) = arguments.items()
+    if name in properties or schema.get("additionalProperties", False) is not False:
+        return None
+    if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+        read = read_json(inner)
+        if isinstance(read, Unreadable) or read.repairs or read.notes:
+            return None
+        inner = read.value
+    if not isinstance(inner, dict) or not inner or not inner.keys() <= properties.keys():
+        return None
+    return inner

@@ -1,0 +1,342 @@
+r"""JSON text to values, with the project's one rule for each thing JSON leaves open.
+
+Integers stay integers of any size up to `MAX_DIGITS` digits. NaN, Infinity and numbers too large
+for a float are invalid. Of duplicate keys the last wins, with a note. Lone surrogates and NUL are
+kept as they are, with a note. Nesting beyond `MAX_DEPTH` is refused.
+
+There are two decoders. orjson is fast, but does not report what is odd: it keeps the last of
+duplicate keys, makes floats of integers beyond 64 bits, and accepts NUL and deep nesting. So its
+value counts only if `nothing_hidden` finds nothing of that; else the standard library's decoder
+reads the text again. Overwritten keys are found by counting quotes: every key and string that
+arrived has two in the text, and one for each quote inside it; a key that was overwritten leaves two
+too many. An escape spelled `\u0022` could hide that, so with quotes inside strings there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite, isinf
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from tunaeval.limits import CUT_TOKEN, FIRST_LOOK, MAX_DEPTH, MAX_DIGITS, MAX_FAST
+from tunaeval.types.calls import JsonObject, JsonValue, Repair
+from tunaeval.types.makers import cheap
+
+SPACES = " \t\r\n"
+"""White space as JSON knows it."""
+
+ODD_SPACES = (
+    "\v\f\x85\xa0\u1680\u200b\u2028\u2029\u202f\u205f\u2060\u3000"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
+"""White space that JSON does not know: text that was copied from a page or a document has it."""
+
+QUOTES = "\"'“”‘’"
+"""Characters that begin a string of nearly-JSON."""
+
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?P<real>(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)")
+"""A number of JSON; an integer if nothing of it is in the group `real`."""
+
+begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
+"""Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
+
+
+class Note(NamedTuple):
+    """Something odd about a value that was read all the same."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound.
+
+    `cut`: the text ended before more could be known.
+    """
+
+    code: str
+    message: str
+    at: int = 0
+    so_far: str = ""
+    cut: bool = False
+
+
+class Read(NamedTuple):
+    """A value and what it took to read it; `truncated` when the text ended inside it."""
+
+    value: JsonValue
+    repairs: tuple[Repair, ...] = ()
+    notes: tuple[Note, ...] = ()
+    truncated: bool = False
+
+
+# --- repairs -------------------------------------------------------------------------------------
+
+REPAIRS = {
+    "single-quotes": ("standard", "a string in single quotes"),
+    "smart-quotes": ("standard", "a string in typographic quotes"),
+    "python-literal": ("standard", "True, False or None"),
+    "bare-key": ("standard", "a key without quotes"),
+    "comment": ("standard", "a comment"),
+    "trailing-comma": ("standard", "a comma before a closer"),
+    "missing-comma": ("standard", "no comma between two members"),
+    "extra-comma": ("standard", "a comma too many"),
+    "odd-space": ("standard", "white space that JSON does not know, between its parts"),
+    "control-character": ("standard", "a raw control character in a string"),
+    "leading-zero": ("standard", "a number that begins with a zero"),
+    "python-set": ("standard", "a set, which is read as a list"),
+    "other-quotes": ("standard", "a text in other quotes than the format's"),
+    "one-dictionary": ("standard", "all arguments as one dictionary, whose keys the tool declares"),
+    "unmarked-text": ("standard", "words without the format's marks around them"),
+    "unknown-escape": ("standard", "a backslash that escapes nothing and is kept, as in Python"),
+    "guessed-comma": ("lenient", "no comma between two members, and it could be elsewhere"),
+    "missing-colon": ("lenient", "no colon after a key"),
+    "separator": ("lenient", "'=' where a colon belongs, or a colon for '='"),
+    "invalid-escape": ("lenient", "an escape that JSON does not know"),
+    "inner-quote": ("lenient", "a quote inside a string without a backslash"),
+    "odd-number": ("lenient", "a number as programs write it, and JSON does not"),
+    "unquoted-string": ("lenient", "a string without quotes"),
+    "missing-quote": ("lenient", "a text without the mark that should begin it"),
+    "positional-arguments": ("lenient", "an argument without a name, named by its place"),
+    "missing-closer": ("lenient", "a bracket that was never closed"),
+    "extra-closer": ("lenient", "a bracket that closes nothing"),
+    "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
+}
+"""Every repair of JSON: its level, and what was found.
+
+Repairs of level "standard" change no value; those of level "lenient" lose or guess.
+"""
+
+repair_of = cheap(Repair)
+"""Make a `Repair` in half the time that its own class takes."""
+
+# --- sound text ----------------------------------------------------------------------------------
+
+Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
+"""A value, the index behind it, and what is odd about it."""
+
+
+def read_sound(text: str, start: int = 0, end: int | None = None) -> JsonObject | None:
+    """Return the object that this stretch of text is, if it is sound JSON and nothing is odd.
+
+    None says nothing but that: `decode_at` may still find a value. A long text is not looked at,
+    because the fast decoder takes a buffer of twelve times its size.
+    """
+    piece = text[start:end]
+    if len(piece) > MAX_FAST:
+        return None
+    try:
+        value = orjson.loads(piece)
+    except orjson.JSONDecodeError:
+        return None
+    return value if type(value) is dict and nothing_hidden(value, piece, ()) else None
+
+
+def decode_at(text: str, at: int) -> Decoded | None:
+    """Return the sound value that begins at `at`; None if there is none, or a number too long."""
+    found = scan(text, at)
+    if isinstance(found, Unreadable) or has_long_number(text, at, found[1]):
+        return None
+    return found
+
+
+def decode(text: str) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
+    """Decode a text that a reader wrote, and say what is odd about its value."""
+    value = read_sound(text)
+    if value is not None:
+        return value, ()
+    found = scan(text, 0)
+    return found if isinstance(found, Unreadable) else (found[0], found[2])
+
+
+# --- what the fast decoder does not report -------------------------------------------------------
+
+ATOMS = frozenset({int, bool, type(None)})
+"""What hides nothing: integers of more than 64 bits arrive as floats."""
+
+_LARGE = float(2**63)
+_LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
+_STEP = MAX_DIGITS // 2
+_RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
+
+
+def nothing_hidden(
+    arguments: JsonObject | list[JsonValue], piece: str, outer: tuple[str, ...]
+) -> bool:
+    """Whether `piece` contains nothing but `arguments` and, around them, the texts of `outer`.
+
+    Where it is false, there may still be nothing odd.
+    """
+    strings = [*outer]
+    if not _gather(arguments, strings):
+        return False
+    if len(piece) > MAX_DIGITS and has_long_number(piece, 0, len(piece)):
+        return False
+    inner = piece.count('"') - 2 * len(strings)
+    if "\\" not in piece:
+        return not inner
+    joined = "".join(strings)
+    if inner and (inner != joined.count('"') or piece.rfind("\\u0022") >= 0):
+        return False
+    return "\x00" not in joined
+
+
+def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool:
+    """Add all keys and strings; return False at a large number, or where it is nested deeply."""
+    level: list[JsonValue] = [arguments]
+    for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
+        below: list[JsonValue] = []
+        for outer in level:
+            if type(outer) is dict:
+                strings += outer
+            for item in outer.values() if type(outer) is dict else outer:
+                kind = type(item)
+                if kind is str:
+                    strings.append(item)
+                elif kind is dict or kind is list:
+                    below.append(item)
+                elif kind is float and not -_LARGE < item < _LARGE:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def has_long_number(text: str, start: int, end: int) -> bool:
+    """Whether what may be a number of too many digits (or part of a string) is there.
+
+    A look at every so many characters is enough to know that there is none.
+    """
+    if end - start <= MAX_DIGITS:
+        return False
+    looked = range(start, end, _STEP)
+    if not any(_RUN.match(text, at, end) for at in looked):
+        return False
+    return _LONG_NUMBER.search(text, start, end) is not None
+
+
+# --- the decoder of the standard library ---------------------------------------------------------
+
+
+def scan(text: str, start: int) -> Decoded | Unreadable:
+    """Read the sound JSON value that begins at `start`: the value, its end and what is odd.
+
+    An error of the decoder counts the lines before it, so what begins late in a text is looked at
+    in a piece of it, which grows as long as the value may go on behind it.
+    """
+    if start <= FIRST_LOOK:
+        return _scan(text, start)
+    size = FIRST_LOOK
+    while True:
+        piece = text[start : start + size]
+        found = _scan(piece, 0)
+        if start + size >= len(text) or not _may_be_cut(found, piece):
+            if isinstance(found, Unreadable):
+                return Unreadable(found.code, found.message, start + found.at)
+            return found[0], start + found[1], found[2]
+        size *= 4
+
+
+def _may_be_cut(found: Decoded | Unreadable, piece: str) -> bool:
+    """Whether more text could change what was found in a piece of it."""
+    near = len(piece) - CUT_TOKEN
+    if isinstance(found, Unreadable):
+        return found.at > near or found.message.startswith("Unterminated")
+    return found[1] > near and piece[found[1] - 1] not in '}]"'
+
+
+def _scan(text: str, start: int) -> Decoded | Unreadable:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        return Unreadable("invalid-json", error.msg, error.pos)
+    except RecursionError:
+        return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
+    except ValueError as error:
+        return Unreadable("invalid-number", str(error).partition(";")[0], start)
+    piece = text[start:end]
+    notes = []
+    if not nothing_hidden([value], piece, ()):
+        if not_json(value):
+            return Unreadable("too-deep", f"nested deeper than {MAX_DEPTH}", start)
+        notes = _repeated_keys(piece)
+        if any("\x00" in each for each in _texts(value)):
+            notes.append(Note("nul", "a string contains the character NUL; it is kept"))
+    escaped = _ESCAPED_SURROGATE.search(piece) and any(map(_is_no_unicode, _texts(value)))
+    if escaped or (not piece.isascii() and _is_no_unicode(piece)):
+        notes.append(Note("lone-surrogate", "a string contains half a surrogate pair; it is kept"))
+    return value, end, tuple(notes)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"the number {text[:40]} is too large for a float")
+    return value
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON value")
+
+
+_DECODER = json.JSONDecoder(parse_float=_float, parse_constant=_constant)
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _repeated_keys(text: str) -> list[Note]:
+    notes = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        twice = [key for key, _ in pairs if key in seen or seen.add(key)]  # type: ignore[func-returns-value]  # set.add is the "or" branch
+        if twice:
+            names = ", ".join(repr(key[:40]) for key in dict.fromkeys(twice))
+            notes.append(Note("duplicate-key", f"more than once: {names}; the last one counts"))
+
+    json.loads(text, object_pairs_hook=look)
+    return notes
+
+
+def _is_no_unicode(text: str) -> bool:
+    """Whether a text has half a surrogate pair: encoding it is ten times as fast as a search."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield all keys and strings."""
+    remaining = [value]
+    while remaining:
+        item = remaining.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            remaining += [*item, *item.values()]
+        elif isinstance(item, list):
+            remaining += item
+
+
+def not_json(value: JsonValue) -> str | None:
+    """Return why a value made elsewhere could not have come from JSON; None if it could."""
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        if any(isinstance(item, float) and not isfinite(item) for item in level):
+            return "NaN and Infinity are no JSON values"
+        # Each once: what contains itself would be more on every level.
+        outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
+        if not outer:
+            return None
+        level = [
+            inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+    return f"nested deeper than {MAX_DEPTH}"

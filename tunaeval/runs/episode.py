@@ -1,0 +1,314 @@
+"""One scenario from question to verdict, as a generator without IO.
+
+    episode(...) yields a Request, is sent a Reply or a TransportFailure, and returns the result
+
+A scenario is asked again only while no call was found at the run's level: a wrong call is a result,
+and words are the answer where no call is expected. Each level (strict, standard, lenient) reads
+the same replies: its answer is the first with a call (or words, where those answer), or the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from tunaeval.errors import TransportFailure
+from tunaeval.matching.calls import Verdict, match, without_calls
+from tunaeval.matching.profiles import DEFAULT_PROFILE
+from tunaeval.reports.summary import USED_UP
+from tunaeval.types.calls import LEAKED_CALL, ToolCall, Tools
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.parsing import ABSTAINED, LEVELS, Level, ParseResult
+from tunaeval.types.runs import (
+    AttemptRecord,
+    CallRecord,
+    LevelResult,
+    RunOutcome,
+    Scenario,
+    ScenarioResult,
+)
+
+from .failed_replies import failed_reply
+from .prompts import Asking, retry_prompt, said
+
+MAX_ATTEMPTS = 2
+MAX_TOKENS = 300
+
+_MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
+
+Read: TypeAlias = Callable[[Reply, Level], ParseResult]
+"""Reads the calls out of a reply at a level."""
+
+Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for every episode of a run."""
+
+    level: Level = "standard"
+    profile: str = DEFAULT_PROFILE
+    attempts: int = MAX_ATTEMPTS
+    max_tokens: int = MAX_TOKENS
+    temperature: float | None = 0.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A reply, read at all levels."""
+
+    reply: Reply
+    read: dict[Level, ParseResult]
+
+
+def episode(
+    scenario: Scenario,
+    *,
+    asking: Asking,
+    tools: Tools,
+    read: Read,
+    rules: Rules,
+    repeat: int = 1,
+) -> Episode:
+    """Ask, read, ask again where that is fair, and judge."""
+    judge = _Judge(scenario, tools, rules)
+    attempts: list[_Attempt] = []
+    messages = asking.messages(scenario.prompt, scenario.messages)
+    failure: TransportFailure | None = None
+    while len(attempts) < rules.attempts:
+        answer = yield Request(
+            messages=messages,
+            tools=asking.tools,
+            schema=asking.schema,
+            max_tokens=rules.max_tokens,
+            temperature=rules.temperature,
+            seed=None if rules.seed is None else rules.seed + repeat - 1,
+            scenario=scenario.id,
+            repeat=repeat,
+            attempt=len(attempts) + 1,
+        )
+        failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
+        if isinstance(answer, TransportFailure) or failure is not None:
+            break
+        attempts.append(_Attempt(answer, read_at_all_levels(answer, read)))
+        if judge.settled(attempts[-1], rules.level):
+            break
+        retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
+        messages = [*messages, said(answer.message), retry]
+    return _result(judge, attempts, failure, repeat)
+
+
+class Reread(NamedTuple):
+    """What replies of old come to. `unasked`: by these rules the model would be asked once more."""
+
+    result: ScenarioResult
+    unasked: bool
+
+
+def reread(
+    scenario: Scenario,
+    replies: Sequence[Reply],
+    failure: TransportFailure | None,
+    *,
+    tools: Tools,
+    read: Read,
+    rules: Rules,
+    repeat: int = 1,
+) -> Reread:
+    """An episode whose replies are there already, and the failure that ended them, if one did.
+
+    Replies after the one that settles the question would not have been asked for: they are left
+    out, and so is a failure after it.
+    """
+    judge = _Judge(scenario, tools, rules)
+    attempts: list[_Attempt] = []
+    for reply in replies:
+        if failed := failed_reply(reply, read):
+            return Reread(_result(judge, attempts, failed, repeat), unasked=False)
+        attempts.append(_Attempt(reply, read_at_all_levels(reply, read)))
+        if judge.settled(attempts[-1], rules.level):
+            return Reread(_result(judge, attempts, None, repeat), unasked=False)
+    unasked = failure is None and len(attempts) < rules.attempts
+    return Reread(_result(judge, attempts, failure, repeat), unasked)
+
+
+def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
+    """What standard reads without a diagnosis lenient reads the same (law 6), and strict, too,
+    where nothing was repaired.
+    """
+    standard = read(reply, "standard")
+    is_sure = bool(standard.calls) and not standard.diagnoses and not standard.truncated
+    is_right = is_sure and not any(call.repairs for call in standard.calls)
+    return {
+        "strict": standard if is_right else read(reply, "strict"),
+        "standard": standard,
+        "lenient": standard if is_sure else read(reply, "lenient"),
+    }
+
+
+class _Judge:
+    """What a scenario makes of an attempt. Each answer is matched once, however many ask."""
+
+    __slots__ = ("_known", "_wants_call", "rules", "scenario", "tools")
+
+    def __init__(self, scenario: Scenario, tools: Tools, rules: Rules) -> None:
+        self.scenario = scenario
+        self.tools = tools
+        self.rules = rules
+        self._known: dict[tuple[int, int], Verdict] = {}
+        self._wants_call: bool | None = None
+
+    def settled(self, attempt: _Attempt, level: Level) -> bool:
+        """Whether the attempt is an answer, right or wrong, that asking again would not change."""
+        if attempt.read[level].calls:
+            return True
+        return self.outcome(attempt, level) == "no_call" and not self.wants_call
+
+    @property
+    def wants_call(self) -> bool:
+        """Whether calling nothing would fail."""
+        if self._wants_call is None:
+            self._wants_call = not self._match(()).ok
+        return self._wants_call
+
+    def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
+        """Words that used up all tokens were cut off before any call, if one was to come; thoughts
+        that were cut off before any word are no answer at all. A call that lacks its end although
+        the server ended the reply with it (`tool_calls`) was not cut off, it is malformed.
+        """
+        result = attempt.read[level]
+        if result.outcome == "truncated" and attempt.reply.finish_reason == "tool_calls":
+            return "malformed"
+        cut = attempt.reply.finish_reason == USED_UP
+        wordless = (cut or result.truncated) and not result.content.strip()
+        unfinished = result.detail != ABSTAINED and (wordless or (cut and self.wants_call))
+        return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
+
+    def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
+        if len(attempts) == 1:
+            return attempts[0]
+        settled = (attempt for attempt in attempts if self.settled(attempt, level))
+        return next(settled, attempts[-1])
+
+    def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
+        """A malformed or cut call is no call, and no abstention either."""
+        result = attempt.read[level]
+        key = (id(attempt), id(result))  # levels that read the same share the result itself
+        verdict = self._known.get(key)
+        if verdict is None:
+            verdict = self._match(result.calls)
+            if not result.calls:
+                verdict = without_calls(verdict, self.outcome(attempt, level))
+            self._known[key] = verdict
+        return verdict
+
+    def _match(self, calls: tuple[ToolCall, ...]) -> Verdict:
+        return match(self.scenario.expect, calls, profile=self.rules.profile, tools=self.tools)
+
+
+def _result(
+    judge: _Judge, attempts: list[_Attempt], failure: TransportFailure | None, repeat: int
+) -> ScenarioResult:
+    scenario, level = judge.scenario, judge.rules.level
+    records = tuple(_attempt_record(one, level, judge.outcome(one, level)) for one in attempts)
+    outcome: RunOutcome = "transport_failure"
+    reason = f"no reply: {failure}"
+    calls, leaked = tuple[CallRecord, ...](), 0
+    if failure is None:
+        final = judge.answer(attempts, level)
+        index = attempts.index(final)
+        calls, outcome = records[index].calls, records[index].outcome
+        is_used_up = outcome == "truncated" and final.reply.finish_reason == USED_UP
+        reason = judge.verdict(final, level).reason + (_MORE if is_used_up else "")
+        leaked = leaked_in(final.read[level])
+    levels = _levels(judge, attempts, failed=failure is not None)
+    return ScenarioResult.checked(
+        scenario=scenario.id,
+        repeat=repeat,
+        prompt=scenario.prompt,
+        expected=scenario.expect,
+        got=calls,
+        ok=levels[level].ok,
+        first_attempt_ok=levels[level].first_attempt_ok,
+        reason=reason,
+        outcome=outcome,
+        format=calls[0].format if calls else None,
+        repairs=tuple(code for call in calls for code in call.repairs),
+        levels=levels,
+        attempts=records,
+        latency_seconds=sum_if_all([record.latency_seconds for record in records]),
+        prompt_tokens=sum_if_all([record.prompt_tokens for record in records]),
+        completion_tokens=sum_if_all([record.completion_tokens for record in records]),
+        error=None if failure is None else f"{failure.kind}: {failure}",
+        tags=scenario.tags,
+        group=scenario.group,
+        weight=scenario.weight,
+        leaked_calls=leaked,
+        abstain=scenario.abstain,
+        task=None,
+    )
+
+
+def leaked_in(result: ParseResult) -> int:
+    """How many calls the server left in the text, whether the level counts them or not."""
+    repairs = (repair.code for call in result.calls for repair in call.repairs)
+    notes = (found.code for found in result.diagnoses)
+    return sum(code == LEAKED_CALL for code in chain(repairs, notes))
+
+
+def _levels(judge: _Judge, attempts: list[_Attempt], *, failed: bool) -> dict[Level, LevelResult]:
+    """Pass or fail at each level; where a request failed nothing is final."""
+    levels: dict[Level, LevelResult] = {}
+    for level in LEVELS:
+        first = bool(attempts) and judge.verdict(attempts[0], level).ok
+        ok = not failed and judge.verdict(judge.answer(attempts, level), level).ok
+        levels[level] = _LEVEL_RESULTS[ok, first]
+    return levels
+
+
+_LEVEL_RESULTS = {
+    (ok, first): LevelResult(ok=ok, first_attempt_ok=first)
+    for ok in (False, True)
+    for first in (False, True)
+}
+
+
+def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> AttemptRecord:
+    reply, result = attempt.reply, attempt.read[level]
+    return AttemptRecord.checked(
+        message=reply.message,
+        finish_reason=reply.finish_reason,
+        latency_seconds=reply.latency_seconds,
+        prompt_tokens=reply.usage.prompt_tokens,
+        completion_tokens=reply.usage.completion_tokens,
+        retries=reply.retries,
+        outcome=outcome,
+        calls=tuple(map(call_record, result.calls)),
+        diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
+        user=None,
+        results=(),
+        touched=(),
+        **reply.kept(),
+    )
+
+
+def call_record(call: ToolCall) -> CallRecord:
+    return CallRecord.checked(
+        name=call.name,
+        arguments=call.arguments,
+        id=call.id,
+        format=call.format,
+        repairs=tuple(repair.code for repair in call.repairs),
+    )
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def sum_if_all(numbers: list[_Number | None]) -> _Number | None:
+    """The sum, or None where a part of it is unknown."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known and len(known) == len(numbers) else None

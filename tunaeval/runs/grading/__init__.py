@@ -1,0 +1,1 @@
+"""How an episode is graded: by the files that it left, its calls, and its answer, by checks."""

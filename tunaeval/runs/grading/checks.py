@@ -1,0 +1,170 @@
+"""Checks as they are written, and as something that `tunaeval.score(check=...)` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tunaeval.errors import UsageError
+from tunaeval.matching.expectations import check_expectation
+from tunaeval.showing import brief, counted
+from tunaeval.tools.workspace.space import Workspace
+from tunaeval.types.calls import Tools
+from tunaeval.types.conversations import Conversation
+from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
+from tunaeval.types.tasks import (
+    AbsentCheck,
+    AnswerCheck,
+    CallsCheck,
+    Check,
+    FileCheck,
+    ForbidCheck,
+    TextWish,
+    UnchangedCheck,
+)
+from tunaeval.types.wanted import refusal
+
+from .grades import grade
+from .state import FinalState
+from .texts import says_nothing
+
+_CHECK: TypeAdapter[Check] = TypeAdapter(Check)
+
+
+def read_checks(written: Iterable[Mapping[str, Any] | Check]) -> tuple[Check, ...]:
+    """Checks from dictionaries, as a suite has them. Raises UsageError naming what is none."""
+    if isinstance(written, str | bytes | Mapping) or not isinstance(written, Iterable):
+        raise refusal("checks", written, 'a list of checks such as {"file": "a.py", "equals": ""}')
+    read = tuple(_read(one, index) for index, one in enumerate(written))
+    if not read:
+        raise refusal("checks", [], "one check or more")
+    return read
+
+
+def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
+    try:
+        check = _CHECK.validate_python(written)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"][1:])
+        raise UsageError(
+            f"checks[{index}]{at}: found {brief(first['input'], 80)}: {first['msg']}"
+        ) from error
+    if fault := check_fault(check):
+        raise UsageError(f"checks[{index}]: {fault}")
+    return check
+
+
+def check_fault(check: Check) -> str | None:
+    """Why nothing could come of a check; None for a good one."""
+    match check:
+        case FileCheck():
+            return _file_fault(check)
+        case AnswerCheck(answer=wish) if says_nothing(wish):
+            return "any answer would do; say what it equals, contains, lacks, any_of or fits"
+        case AnswerCheck(answer=wish):
+            return _wish_fault(wish)
+        case CallsCheck(calls=expect):
+            return _expectation_fault(expect)
+        case ForbidCheck(forbid=forbidden) if not (forbidden.calls or forbidden.paths):
+            return "it forbids nothing; name calls or paths"
+        case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
+            return "it names no path; name one, such as 'tests/'"
+        case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
+            return f"but={brief(left_out)} leaves out what is to be unchanged; name less there"
+    return None
+
+
+def _file_fault(check: FileCheck) -> str | None:
+    if ".." in PurePosixPath(check.file).parts or check.file.startswith("/"):
+        return f"file is {brief(check.file)}, which leads out of the workspace; wanted a path in it"
+    if not says_nothing(check) or check.model_fields_set <= {"file", "ignore_case"}:
+        return _wish_fault(check)  # that it is there may be all
+    return "any text would do; say what it equals, contains, lacks, any_of or fits, or leave it out"
+
+
+def _wish_fault(wish: TextWish) -> str | None:
+    """Why any text fits a wish, or none can."""
+    empty = [name for name in ("contains", "any_of") if "" in getattr(wish, name)]
+    if empty:
+        return f"{empty[0]} has the empty text, which is in every text; name what is to be there"
+    if wish.fits is None:
+        return None
+    fits = ExpectedCall(name="text", arguments={"text": wish.fits})
+    return _expectation_fault(Expectation(calls=(fits,)))
+
+
+def _expectation_fault(expect: Expectation) -> str | None:
+    try:
+        check_expectation(expect)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+class Checks:
+    """Checks of a suite's kind over a run of your own, for `tunaeval.score(check=...)`.
+
+        workspace = tunaeval.Workspace(at="repo")             # before the agent runs
+        ...
+        checks = tunaeval.Checks([{"unchanged": "tests/"}], workspace)
+        score = tunaeval.score(messages, "Repair it", check=checks)
+
+    It is called with the conversation and returns whether all passed, and why not; a check that
+    fails itself raises, so that the score says so. `records` has each of the last time.
+
+    Examples:
+        >>> with tunaeval.Workspace({"a.txt": "old"}) as workspace:
+        ...     checks = tunaeval.Checks([{"file": "a.txt", "contains": "new"}], workspace)
+        ...     messages = [{"role": "assistant", "content": "Done."}]
+        ...     score = tunaeval.score(messages, "Change it", check=checks)
+        ...
+        >>> score.weighted_total
+        0.0
+    """
+
+    def __init__(
+        self,
+        checks: Iterable[Mapping[str, Any] | Check],
+        workspace: Workspace | None = None,
+        *,
+        tools: Tools | None = None,
+        profile: str | None = None,
+    ) -> None:
+        self.checks = read_checks(checks)
+        self.workspace = workspace
+        self.records: tuple[CheckRecord, ...] = ()
+        self._tools, self._profile = tools or Tools(), profile
+
+    def __call__(self, conversation: Conversation) -> tuple[bool, str]:
+        """Make all of them. Raises RuntimeError where one failed itself."""
+        self.records = grade(self.checks, self._state(conversation))
+        broken = [one for one in self.records if one.ok is None]
+        if broken:
+            raise RuntimeError(f"{broken[0].check}: {broken[0].reason}")
+        failed = [f"{one.check}: {one.reason}{_at(one)}" for one in self.records if not one.ok]
+        return not failed, "; ".join(failed) or f"{counted(len(self.records), 'check')} passed"
+
+    def _state(self, conversation: Conversation) -> FinalState:
+        """Each message of the assistant's is a turn."""
+        replies = [one for one in conversation.messages if one.role == "assistant"]
+        numbered = [(turn, call) for turn, one in enumerate(replies, 1) for call in one.tool_calls]
+        answers = [one.content for one in replies if not one.tool_calls]
+        return FinalState(
+            prompt=conversation.query or "",
+            answer=answers[-1] if answers else "",
+            calls=tuple(call for _, call in numbered),
+            turns=max(1, len(replies)),
+            call_turns=tuple(turn for turn, _ in numbered),
+            workspace=self.workspace,
+            after=None if self.workspace is None else self.workspace.snapshot(),
+            tools=self._tools,
+            profile=self._profile,
+        )
+
+
+def _at(record: CheckRecord) -> str:
+    return "" if record.turn is None else f" (turn {record.turn})"

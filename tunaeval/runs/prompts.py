@@ -1,0 +1,181 @@
+"""What a model is asked: the system message, the tools, the question, and the second try.
+
+`ask` says how the tools are given:
+
+    api      by the API, in the field `tools`
+    prompt   in the system message, with instructions to write calls in a wire format
+    schema   in the system message, and the answer is bound to a JSON schema of all calls
+             (constrained decoding): one call, a list of calls, or {"answer": words}
+
+The system message, the tools and the schema are made once for a suite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias, get_args
+
+import orjson
+
+from tunaeval.errors import UnknownNameError
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import instructions, render
+from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.types.exchange import text_of
+from tunaeval.types.runs import Suite
+
+from .constraint import call_schema, plain_type
+from .suites.examples import EXAMPLES, Example, fitting
+
+Ask: TypeAlias = Literal["api", "prompt", "schema"]
+ASKS: tuple[Ask, ...] = get_args(Ask)
+
+CONSTRAINED = "constrained decoding"
+
+RETRY = """\
+No valid tool call found. Slow down. Think step by step.
+
+This is the task again:
+
+{task}
+
+Which of your tools does it? Call that tool in the form that you were shown, with the name spelled \
+as it is given and with every required argument taken from the task. If none of your tools can do \
+it, say so in plain words."""
+
+_JSON = """\
+These are your tools (? marks what may be left out):
+{tools}
+
+Answer in JSON alone. To call one: {{"name": the tool, "arguments": {{...}}}}. To call several: \
+a list of such objects. When no tool is needed or none can help: {{"answer": your words}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the questions of a suite are put; the same for all of them."""
+
+    ask: Ask
+    opening: tuple[JsonObject, ...]
+    tools: tuple[JsonObject, ...] | None
+    schema: JsonObject | None
+    heading: str | None
+    digest: str
+    """SHA-256 over everything that a model gets beside the questions."""
+    remade: Callable[[Suite], Asking]
+    """The same way of asking, for another suite."""
+
+    def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
+        """The messages of a first attempt; two system messages become one."""
+        opening, before = list(self.opening), list(earlier)
+        if opening and before and opening[0]["role"] == before[0]["role"] == "system":
+            both = f"{before.pop(0)['content']}\n\n{opening[0]['content']}"
+            opening[0] = {"role": "system", "content": both}
+        return [*opening, *before, {"role": "user", "content": prompt}]
+
+
+def asking(
+    suite: Suite,
+    ask: Ask = "api",
+    *,
+    form: str | Format = "hermes",
+    examples: Sequence[Example] | None = None,
+) -> Asking:
+    """Prepare a suite's questions.
+
+    `form` is the wire format that calls are to be written in under `prompt`; `examples` are turns
+    shown before the question, by default a few under `schema` and none elsewhere.
+    """
+    if ask not in ASKS:
+        raise UnknownNameError("way to ask", ask, ASKS)
+    if examples is None:
+        examples = EXAMPLES if ask == "schema" else ()
+    given = ""
+    if ask != "api":
+        given = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
+    opening: list[JsonObject] = []
+    system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
+    if system:
+        opening.append({"role": "system", "content": system})
+    for example in fitting(examples, suite.tools):
+        opening.append({"role": "user", "content": example.question})
+        opening.append({"role": "assistant", "content": _answer(example, ask, form)})
+    tools = tuple(suite.tools.as_openai()) if ask == "api" and suite.tools else None
+    schema = call_schema(suite.tools) if ask == "schema" else None
+    everything = json.dumps([opening, tools, schema, RETRY], sort_keys=True)
+    return Asking(
+        ask=ask,
+        opening=tuple(opening),
+        tools=tools,
+        schema=schema,
+        heading=CONSTRAINED if ask == "schema" else None,
+        digest=hashlib.sha256(everything.encode()).hexdigest(),
+        remade=partial(asking, ask=ask, form=form, examples=examples),
+    )
+
+
+def retry_prompt(task: str) -> str:
+    """What is said when a reply contained no valid call. Braces in the task stay as they are."""
+    return RETRY.replace("{task}", task)
+
+
+def said(message: Mapping[str, object]) -> JsonObject:
+    """An assistant's reply as it can be sent back to any server.
+
+    Calls become text: a server demands a result for each call that is in `tool_calls`, and
+    there is none. Null content, lists of parts and reasoning are given as one text.
+    """
+    calls = message.get("tool_calls")
+    texts = [text_of(message.get("content"))]
+    if isinstance(calls, list):
+        texts += [_call_text(call) for call in calls]
+    content = "\n".join(text for text in texts if text)
+    return {"role": "assistant", "content": content or "(no answer)"}
+
+
+def _call_text(call: object) -> str:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return ""
+    name, arguments = function.get("name"), function.get("arguments")
+    written = arguments if isinstance(arguments, str) else _dumped(arguments or {})
+    return f'<tool_call>\n{{"name": {_dumped(name)}, "arguments": {written}}}\n</tool_call>'
+
+
+def _answer(example: Example, ask: Ask, form: str | Format) -> str:
+    if ask == "schema":
+        if not example.calls:
+            return _dumped({"answer": example.words})
+        written = [_as_object(call) for call in example.calls]
+        return _dumped(written if len(written) > 1 else written[0])
+    return "\n".join(render([call], form) for call in example.calls) or example.words
+
+
+def _as_object(call: ToolCall) -> JsonObject:
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def _dumped(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # surrogates, wide integers: this is a quotation, not a record
+        return repr(value)
+
+
+def _json(tools: Tools) -> str:
+    return _JSON.format(tools="\n".join(_signature(spec) for spec in tools.values()))
+
+
+def _signature(spec: ToolSpec) -> str:
+    """One line for a tool: small models read it better than its whole schema."""
+    properties: Mapping[str, object] = spec.parameters.get("properties", {})
+    required = spec.parameters.get("required", ())
+    arguments = ", ".join(
+        f"{name}{'' if name in required else '?'}: {plain_type(schema)}"
+        for name, schema in properties.items()
+    )
+    return f"- {spec.name}({arguments}): {' '.join(spec.description.split())}"

@@ -1,0 +1,273 @@
+"""A run's replies read again, by another format, level or profile: no model is asked.
+
+Results go one by one from the old directory into the new; what is kept of them in memory is what
+`summarise` counts. Rescoring by a run's own rules gives its own results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from tunaeval.errors import RecordError, SuiteError, TransportFailure
+from tunaeval.files.keys import of_environment
+from tunaeval.files.plain_files import open_plain
+from tunaeval.files.results import RESULTS_FILE, CountedResults
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.abstaining import abstaining_names
+from tunaeval.parsing.api import sole_parser_for
+from tunaeval.reports.summary import summarise
+from tunaeval.types.parsing import Level
+from tunaeval.types.roles import Parser
+from tunaeval.types.runs import (
+    SCHEMA_VERSION,
+    CountedCalls,
+    Report,
+    RunInfo,
+    Scenario,
+    ScenarioResult,
+    Source,
+    Suite,
+)
+from tunaeval.types.wanted import wanted_path
+
+from .directory import RunDirectory, read_info
+from .episode import Reread, reread
+from .options import RunOptions, born
+from .reading import reading
+from .replies import kept_reply, run_tools, where_calls_belong
+from .results import found_results, placed_results, without_secrets
+from .suites.loading import load_suite
+from .tools import RunTools, keep_tools, tools_of
+from .turns_again import reread_task
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """What came of it. `report` is without results: those are in its directory.
+
+    `gained` results failed before and pass now, `lost` the other way around. `unasked` are those
+    whose model would be asked once more by the new rules: their last reply is used.
+
+    Examples:
+        >>> from tunaeval.models.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
+        >>> tunaeval.rescore(report.directory, level="lenient").gained
+        0
+    """
+
+    report: Report
+    gained: int
+    lost: int
+    unasked: int
+
+
+def rescore(
+    run: Path | str,
+    *,
+    format: str | Format | Parser | None = None,  # noqa: A002 - the face's word for it
+    level: Level | None = None,
+    profile: str | None = None,
+    calls: CountedCalls | None = None,
+    abstain: Collection[str] = (),
+    suite: Suite | Path | str | None = None,
+    out: Path | str | None = None,
+) -> Rescored:
+    """Read the replies in a run's directory again; what is None stays as it was.
+
+    A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
+    runs too that were kept before there was that rule. `abstain` are names whose calls mean no call
+    (see `parse`), beside those of the run.
+
+    `suite` replaces what the run expected, and its tools; its scenarios have to ask what
+    the run asked. `out` is the directory that the new run is kept in, by default the one that
+    contains the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
+    for a suite that is not the run's, `UnknownNameError`.
+
+    Examples:
+        >>> from tunaeval.models.clients import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
+        >>> tunaeval.rescore(report.directory, level="strict").lost
+        0
+    """
+    source = wanted_path(run, "run")
+    old = read_info(source)
+    parser = sole_parser_for(old.format if format is None else format)
+    gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
+    options = _options(
+        old, level, profile, calls, (*abstaining_names(abstain), *(gold.abstain if gold else ()))
+    )
+    tools = run_tools(source, old) if gold is None else tools_of(gold)
+    info = _info(source, old, parser=parser, options=options, suite=gold)
+    again = partial(
+        _again, old=old, options=options, parser=parser, tools=tools, gold=_by_id(gold, old.suite)
+    )
+    directory = (source.resolve().parent if out is None else wanted_path(out, "out")) / info.run_id
+    files = RunDirectory(directory, info)
+    try:
+        keep_tools(directory, tools)
+        return _rescored(source, files, info, again)
+    finally:
+        files.close(info)
+
+
+_Again: TypeAlias = Callable[[ScenarioResult], Reread]
+
+
+def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -> Rescored:
+    changes: Counter[str] = Counter()
+    found = found_results(source, read_info(source))
+    summary = summarise(_streamed(source, found, files, again, changes), repeats=info.repeats)
+    summary = summary.model_copy(update={"doubled_results": found.doubled})
+    report = Report(
+        run=info,
+        summary=summary,
+        results=(),
+        interrupted=summary.scenarios < info.scenarios * info.repeats,
+        directory=str(files.path),
+    )
+    return Rescored(report, changes["gained"], changes["lost"], changes["unasked"])
+
+
+def _streamed(
+    source: Path, found: CountedResults, files: RunDirectory, again: _Again, changes: Counter[str]
+) -> Iterator[ScenarioResult]:
+    """Each result read again, kept, and passed on."""
+    secrets = of_environment()
+    for _, old in placed_results(source, found):
+        new, unasked = again(old)
+        new = without_secrets(new, secrets)
+        files.append(new)
+        changes["unasked"] += unasked
+        changes["gained"] += new.ok and not old.ok
+        changes["lost"] += old.ok and not new.ok
+        yield new
+
+
+def _options(
+    old: RunInfo,
+    level: Level | None,
+    profile: str | None,
+    calls: CountedCalls | None,
+    abstain: tuple[str, ...],
+) -> RunOptions:
+    """By which rules the replies are read; with which sampling they were made does not matter."""
+    return RunOptions(
+        level=level or old.level,
+        profile=profile or old.profile,
+        calls=calls or old.calls,
+        abstain=(*old.abstain, *abstain),
+        attempts=old.attempts,
+    )
+
+
+def _info(
+    source: Path, old: RunInfo, *, parser: Parser, options: RunOptions, suite: Suite | None
+) -> RunInfo:
+    headings = [old.heading, f"replies of run {old.run_id} read again; no model was asked"]
+    changed = {
+        **born(old.suite if suite is None else suite.name),
+        "heading": "; ".join(heading for heading in headings if heading),
+        "format": parser.name,
+        "level": options.level,
+        "profile": options.profile,
+        "calls": options.calls,
+        "abstain": [*options.abstain],
+        "schema_version": SCHEMA_VERSION,
+        "retried_at": [],
+        "rescored": Source(
+            run_id=old.run_id,
+            directory=str(source),
+            digest=_digest(source / RESULTS_FILE),
+            format=old.format,
+            level=old.level,
+            profile=old.profile,
+        ),
+    }
+    if suite is not None:
+        changed |= {"suite": suite.name, "suite_digest": suite.digest}
+        changed |= {"tools_from": list(suite.tools_from)}
+    return old.model_copy(update=changed)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with open_plain(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read: {error.strerror or error}; there are no replies to read again"
+        ) from error
+
+
+def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
+    """What is expected of a result: as it was, or as a suite says today."""
+    if suite is None:
+        return _as_it_was
+    places = {one.id: place for place, one in enumerate(suite.scenarios)}
+
+    def found(old: ScenarioResult) -> Scenario:
+        place = places.get(old.scenario)
+        if place is None:
+            raise SuiteError(
+                f"suite {suite.name!r} has no scenario {old.scenario!r}, which a run of {asked!r} "
+                "asked; give the suite of that run"
+            )
+        scenario = suite.scenarios[place]
+        if scenario.prompt != old.prompt:
+            raise SuiteError(
+                f"suite {suite.name!r}, scenario {old.scenario!r}: asks {scenario.prompt!r:.60}, "
+                f"the run asked {old.prompt!r:.60}; the reply answers another question"
+            )
+        return scenario
+
+    return found
+
+
+def _as_it_was(old: ScenarioResult) -> Scenario:
+    return Scenario(
+        id=old.scenario,
+        prompt=old.prompt,
+        expect=old.expected,
+        tags=old.tags,
+        group=old.group,
+        weight=old.weight,
+        abstain=old.abstain,
+    )
+
+
+def _again(
+    result: ScenarioResult,
+    *,
+    old: RunInfo,
+    options: RunOptions,
+    parser: Parser,
+    tools: RunTools,
+    gold: Callable[[ScenarioResult], Scenario],
+) -> Reread:
+    own = tools.of(result.scenario)
+    source = where_calls_belong(old, own)
+    replies = [kept_reply(attempt, source) for attempt in result.attempts]
+    scenario, rules, failure = gold(result), options.rules(), _failure(result)
+    names = (*options.abstain, *scenario.abstain)
+    read = reading(parser, own, options.calls, abstain=names)
+    if result.task is not None:
+        return reread_task(scenario, result, replies, failure, tools=own, read=read, rules=rules)
+    return reread(
+        scenario, replies, failure, tools=own, read=read, rules=rules, repeat=result.repeat
+    )
+
+
+def _failure(old: ScenarioResult) -> TransportFailure | None:
+    """As it was kept: its kind, a colon, its words. A judge that failed left replies to read."""
+    if old.error is None or old.outcome == "judge_failure":
+        return None
+    kind, _, words = old.error.partition(": ")
+    return TransportFailure(words, kind=kind)

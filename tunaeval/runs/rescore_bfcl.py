@@ -1,0 +1,232 @@
+"""Results of BFCL read here: no model is asked, and BFCL's own verdict is put beside ours.
+
+Each reply is read by a format at all levels and judged by the profile `bfcl`, as in a run of the
+suite `bfcl:CATEGORY`, with the tools of its prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from tunaeval.errors import SuiteError, TransportFailure
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.abstaining import abstaining_names
+from tunaeval.parsing.api import sole_parser_for
+from tunaeval.reports.summary import summarise
+from tunaeval.types.calls import Tools
+from tunaeval.types.parsing import LEVELS, Level
+from tunaeval.types.roles import Parser
+from tunaeval.types.runs import Scenario, ScenarioResult, Summary
+from tunaeval.types.wanted import wanted_name, wanted_path
+
+from .bfcl_results import (
+    Line,
+    ModelFiles,
+    ResultFile,
+    key_of,
+    own_verdicts,
+    read_lines,
+    result_files,
+)
+from .episode import Read, Rules, reread
+from .reading import reading
+from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, read_bfcl
+
+_ENOUGH = 5
+"""Replies of a category from where calls of other tools alone say that the prompts are others."""
+
+
+@dataclass(slots=True)
+class BfclModel:
+    """What the replies of one model come to.
+
+    `results` are as those of a run, each in the order of its file; `verdicts` is BFCL's own verdict
+    by the id of the scenario, where `bfcl evaluate` has left one. `categories` counts the replies
+    of each category that is judged, `left_out` names those that are not. `faults` say what
+    could not be read, or does not fit; `notes` what there is to know.
+
+    Examples:
+        >>> model = tunaeval.BfclModel("gpt-4o")
+        >>> model.name, len(model.results)
+        ('gpt-4o', 0)
+    """
+
+    name: str
+    results: list[ScenarioResult] = field(default_factory=list)
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    categories: dict[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> Summary:
+        """Scores at each level, outcomes, formats and repairs."""
+        return summarise(self.results)
+
+
+def rescore_bfcl(
+    path: Path | str,
+    *,
+    prompts: Path | str | None = None,
+    format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
+    level: Level = "standard",
+    abstain: Collection[str] = (),
+) -> Iterator[BfclModel]:
+    """Read the results that `bfcl generate` wrote below `path`, one model after the other.
+
+    `path` is the folder of all models, that of one, or the one that contains `result` and `score`;
+    versions 2 to 4 are read, and the files of before. `prompts` is the folder of the prompts, with
+    `possible_answer` in it (by default that of the installed package `bfcl-eval`). Categories that
+    are not for Python or have several turns are left out, and counted. What cannot be read, and
+    results that are not of these prompts, are listed in `faults`, and the rest is read all the
+    same. `abstain` are names whose calls mean no call, as in `parse`. Raises `RecordError` where
+    there are no results, `SuiteError` where there are no prompts or one of them cannot be read.
+
+    Examples:
+        >>> tunaeval.rescore_bfcl("nowhere")
+        Traceback (most recent call last):
+        ...
+        tunaeval.errors.RecordError: nowhere: there are no results of BFCL below this path; give the
+        folder that bfcl generate wrote, with MODEL/.../BFCL_v4_CATEGORY_result.json in it, or that
+        of a model
+    """
+    wanted_name(level, "level", LEVELS)
+    parser = sole_parser_for(format)
+    folder = None if prompts is None else wanted_path(prompts, "prompts")
+    found = result_files(wanted_path(path, "path"))
+    known = _Prompts(folder)
+    read = partial(reading, parser, abstain=abstaining_names(abstain))
+    return (_model(model, files, known, read, level) for model, files in found.items())
+
+
+class _Prompts:
+    """The scenarios of each category by their place in it, read when they are asked for.
+
+    `unusable` has the reason why a prompt is left out, by category and place.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = bfcl_directory(folder)
+        if not self._folder.is_dir():
+            raise SuiteError(f"{self._folder}: is no directory; give the one with BFCL's prompts")
+        self._known: dict[tuple[str, bool], dict[str, Scenario]] = {}
+        self.unusable: dict[tuple[str, str], str] = {}
+
+    def file(self, category: str) -> Path:
+        return bfcl_file(category, self._folder)
+
+    def of(self, category: str, *, dots: bool) -> dict[str, Scenario]:
+        if (category, dots) not in self._known:
+            wrong: dict[str, str] = {}
+            scenarios = read_bfcl(category, self._folder, dots=dots, unusable=wrong)
+            self._known[category, dots] = {key_of(one.id): one for one in scenarios}
+            self.unusable |= {(category, key_of(id_)): why for id_, why in wrong.items()}
+        return self._known[category, dots]
+
+
+def _model(
+    folder: Path, files: ModelFiles, prompts: _Prompts, read: Callable[[Tools], Read], level: Level
+) -> BfclModel:
+    model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
+    lines = _lines(files, prompts, model.faults)
+    dots = _has_dots(lines, prompts)
+    judged = partial(_judged, read, Rules(level, profile="bfcl", attempts=1))
+    for file, each in lines.items():
+        known = prompts.of(file.category, dots=dots)
+        results = []
+        for line in each:
+            if line.key in known:
+                results.append(judged(known[line.key], line))
+            elif why := prompts.unusable.get((file.category, line.key)):
+                model.notes.append(f"{why}; replies to this prompt are left out")
+            else:
+                model.faults.append(
+                    f"{line.place}: there is no prompt {line.key!r} of {file.category}; {_GIVE}"
+                )
+        if _asked_others(results):
+            model.faults.append(
+                f"{file.path}: the replies call no tool of their prompts, only others; {_GIVE}"
+            )
+        model.results.extend(results)
+        model.categories[file.category] = len(results)
+        verdicts = own_verdicts(folder, file, [line.key for line in each], model.faults)
+        model.verdicts |= {known[key].id: ok for key, ok in verdicts.items() if key in known}
+        if len(each) < len(known):
+            model.notes.append(f"{file.path}: {len(each)} of {len(known)} prompts have a reply")
+    model.notes.extend(_versions(lines, prompts))
+    return model
+
+
+def _lines(files: ModelFiles, prompts: _Prompts, faults: list[str]) -> dict[ResultFile, list[Line]]:
+    """The replies of each category that has prompts; of two versions of it those of the newer."""
+    found: dict[ResultFile, list[Line]] = {}
+    for file in sorted(files.judged, key=lambda one: -one.version):
+        twin = next((one for one in found if one.category == file.category), None)
+        if twin is not None:
+            faults.append(f"{file.path}: is left out, {twin.path} has this category, too")
+            continue
+        try:
+            prompts.file(file.category)
+        except SuiteError as error:
+            faults.append(f"{file.path}: its prompts are missing: {error}")
+        else:
+            found[file] = list(read_lines(file, faults))
+    return found
+
+
+_GIVE = "give the prompts that the model was asked"
+
+
+def _judged(
+    read: Callable[[Tools], Read], rules: Rules, scenario: Scenario, line: Line
+) -> ScenarioResult:
+    tools = scenario.tools or Tools()
+    failure = line.reply if isinstance(line.reply, TransportFailure) else None
+    replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
+    return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
+
+
+def _asked_others(results: list[ScenarioResult]) -> bool:
+    """Whether the replies that seem to call all call something that no prompt has."""
+    strange = 0
+    for result in results:
+        if result.outcome == "calls" or result.expected.none:
+            return False
+        said = (found for attempt in result.attempts for found in attempt.diagnoses)
+        strange += any(found.startswith("unknown-tool") for found in said)
+    return strange >= _ENOUGH
+
+
+def _has_dots(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> bool:
+    """Whether the model was shown names with dots: prompted ones are, most servers allow none."""
+    dotted = plain = 0
+    for file, each in lines.items():
+        known = prompts.of(file.category, dots=True)
+        for line in each:
+            scenario = known.get(line.key)
+            text = line.text.replace("\\", "")
+            for name in (scenario and scenario.tools) or ():
+                if "." in name:
+                    dotted += name in text
+                    plain += name.replace(".", "_") in text
+    return dotted > plain
+
+
+def _versions(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> Iterator[str]:
+    """A sentence for each version that is compared with prompts of another."""
+    pairs: dict[tuple[str, str], Path] = {}
+    for file in lines:
+        theirs = prompts.file(file.category)
+        match = BFCL_FILE.fullmatch(theirs.name)
+        version = bfcl_version(match) if match else file.version
+        if version != file.version:
+            pairs.setdefault((f"v{file.version}", f"v{version}"), file.path)
+    for (one, other), path in pairs.items():
+        yield (
+            f"{path}: these are results of {one} and the prompts are of {other}; a few questions "
+            f"and answers differ, so give the prompts of {one} to be exact"
+        )

@@ -1,0 +1,312 @@
+"""A suite from the first request to the report: workers, deadlines, files, and ends before time.
+
+A run ends early when no request can succeed: the client says so (`ClientSetupError`), or each of
+the first requests was refused or met no server. It can be cancelled at any time. Either way what
+was finished is on disk, and `SuiteRun.report` tells it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tunaeval.errors import SuiteError, TransportFailure, UsageError
+from tunaeval.files.keys import of_environment
+from tunaeval.later import import_all
+from tunaeval.types.calls import Tools
+from tunaeval.types.deadlines import Deadline
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.roles import Agent, Client, Parser
+from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
+from tunaeval.types.wanted import refusal, wanted_path
+
+from .agents import drive_agent
+from .contact import Contact, Placed
+from .directory import RunDirectory
+from .driving import Environment, drive
+from .episode import Episode, episode
+from .journal import Journal
+from .options import RunOptions, model_of, run_info
+from .prompts import Asking, asking
+from .reading import reading
+from .results import without_secrets
+from .resume import Begun, begun
+from .tools import keep_tools, kept_tools, tools_of
+from .turns import task_episode
+from .waiting import answer_of
+
+Told = Callable[[ScenarioResult], None]
+
+
+class AsyncHarness:
+    """Runs suites one way; a `Harness`.
+
+    `out` is the directory that runs are kept in, each under its own id; None keeps nothing.
+
+    Examples:
+        >>> import asyncio
+        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval.parsing import formats
+        >>> harness = tunaeval.AsyncHarness(tunaeval.RunOptions(attempts=1))
+        >>> silent = ScriptedClient(["I cannot."] * 12)
+        >>> suite = tunaeval.load_suite("smoke")
+        >>> report = asyncio.run(harness.run(suite, silent, formats.get("hermes")))
+        >>> report.passed, report.total
+        (2, 12)
+    """
+
+    def __init__(
+        self,
+        options: RunOptions | None = None,
+        *,
+        out: Path | str | None = None,
+        on_result: Told | None = None,
+    ) -> None:
+        self.options = options or RunOptions()
+        self.out = out
+        self.on_result = on_result
+
+    async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
+        run = SuiteRun(suite, client, parser, self.options, out=self.out, on_result=self.on_result)
+        return await run.run()
+
+
+class SuiteRun:
+    """One run of one suite: `await run()` once, ask for its `report()` at any time.
+
+    `info` says how the run is made, `directory` where it is kept (None: nowhere). The client is
+    the caller's to close. `told` replaces how the suite is asked, made by `asking`. `resume` is the
+    directory of a run that was cut off: it goes on there, and what is finished is not asked again,
+    but for what infrastructure failed, where `retry_failures` says so. `take_over` goes on although
+    another machine holds the directory.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        client: Client,
+        parser: Parser,
+        options: RunOptions | None = None,
+        *,
+        out: Path | str | None = None,
+        run_id: str | None = None,
+        on_result: Told | None = None,
+        told: Asking | None = None,
+        resume: Path | str | None = None,
+        retry_failures: bool = False,
+        take_over: bool = False,
+        environment: Environment | None = None,
+    ) -> None:
+        _prepare(suite, resume, retry_failures=retry_failures)
+        self.options = (options or RunOptions()).for_suite(suite)
+        self.asking = told or asking(suite, self.options.ask)
+        self.info = run_info(
+            suite, client, parser, options=self.options, told=self.asking, run_id=run_id
+        )
+        self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
+        self._begun = Begun(self.info)
+        if resume is not None:
+            self.directory = wanted_path(resume, "resume")
+            self._begun = begun(self.directory, self.info, suite, retry=retry_failures)
+            self.info = self._begun.info
+        self._suite = suite
+        self._client = client
+        self._parser = parser
+        self._rules = self.options.rules()
+        self._on_result, self._secrets = on_result, of_environment()
+        self._resumed, self._environment = resume is not None, environment or Environment()
+        self._again = self._begun.failed if retry_failures else frozenset()
+        self._take_over = take_over
+        self._journal = self._new_journal(None)
+        self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
+        self.in_flight = 0
+        """How many scenarios are being asked."""
+
+    async def run(self) -> Report:
+        """Run all scenarios and report.
+
+        Raises `ClientSetupError` when no request can succeed, `RecordError` when results cannot
+        be kept, or another process keeps them, `PluginError` when the parser fails; results so far
+        stay.
+        """
+        files = None if self.directory is None else self._opened(self.directory)
+        self._journal = self._new_journal(files)
+        jobs = self._jobs()
+        workers = min(self.options.concurrency, self.left)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._work(jobs))
+            self._take(self._contact.rest())
+        except BaseExceptionGroup as failures:
+            first = failures.exceptions[0]
+            raise first from first.__cause__
+        finally:
+            self._learn()
+            if files is not None:
+                files.close(self.info)
+        return self.report()
+
+    async def run_one(self, index: int, repeat: int) -> ScenarioResult:
+        """Ask one scenario once, by its index and repeat (from 1); it counts in the `report()`.
+
+        Nothing is written. Raises as `run`.
+        """
+        place = index * self.options.repeats + repeat - 1
+        await self._work(iter([(place, repeat, self._suite.scenarios[index])]))
+        self._take(self._contact.rest())
+        return self._journal.result(place)
+
+    def report(self) -> Report:
+        """What has been finished so far, in the order of the suite."""
+        return Report.model_construct(
+            run=self.info,
+            summary=self._journal.summary(),
+            results=self._journal.results(),
+            interrupted=self.left > 0,
+            directory=None if self.directory is None else str(self.directory),
+        )
+
+    @property
+    def left(self) -> int:
+        """How many results are still to come."""
+        return self._journal.left
+
+    def _new_journal(self, files: RunDirectory | None) -> Journal:
+        places = len(self._suite.scenarios) * self.options.repeats
+        return Journal(
+            places, files, begun=self._begun.results, again=self._again,
+            repeats=self.options.repeats, doubled=self._begun.doubled,
+        )  # fmt: skip
+
+    def _opened(self, directory: Path) -> RunDirectory:
+        """The run's directory, locked, and all in it that the first request needs."""
+        files = RunDirectory(
+            directory,
+            self.info,
+            resumed=self._resumed,
+            take_over=self._take_over,
+            check=self._begun.check_unchanged if self._resumed else None,
+        )
+        try:
+            if files.note:
+                logging.getLogger("tunaeval.runs").warning("%s: %s", directory, files.note)
+            if self._resumed:
+                files.update(self.info)
+            if not (self._resumed and kept_tools(directory) == tools_of(self._suite)):
+                keep_tools(directory, self._suite)
+        except BaseException:
+            files.abandon()
+            raise
+        return files
+
+    def _learn(self) -> None:
+        """What is known of the model by now."""
+        model, details = model_of(self._client)
+        learned = {"model": model, "model_details": details}
+        # Whoever had nothing left to ask has learned nothing of the model.
+        known = {name: value for name, value in learned.items() if value or not self._resumed}
+        self.info = self.info.model_copy(update=known)
+
+    def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
+        """What is still to be asked: the place of each result, its repeat and its scenario."""
+        for repeat in range(1, self.options.repeats + 1):
+            for index, scenario in enumerate(self._suite.scenarios):
+                place = index * self.options.repeats + repeat - 1
+                if not self._journal.is_done(place):
+                    yield place, repeat, scenario
+
+    async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
+        for place, repeat, scenario in jobs:
+            told, tools = self.asking, self._suite.tools
+            if scenario.tools is not None:
+                tools = scenario.tools
+                told = told.remade(self._suite.model_copy(update={"tools": tools}))
+            self.in_flight += 1
+            try:
+                result = await self._result(scenario, told, tools, repeat)
+            finally:
+                self.in_flight -= 1
+            if self._resumed:
+                self._begun.check_model(self._client)
+            self._take(self._contact.known(place, result))
+
+    async def _result(
+        self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
+    ) -> ScenarioResult:
+        """One question, or a task of many turns."""
+        names = (*self.options.abstain, *scenario.abstain)
+        read = reading(self._parser, tools, self.options.calls, abstain=names)
+        asked: dict[str, Any] = {
+            "asking": told,
+            "read": read,
+            "rules": self._rules,
+            "repeat": repeat,
+        }
+        if scenario.task is None:
+            return await self._converse(episode(scenario, tools=tools, **asked))
+        if isinstance(self._client, Agent):
+            self._contact.hold_nothing()
+            return await drive_agent(
+                scenario, tools, self._client, read=read, rules=self._rules, repeat=repeat,
+                environment=self._environment, seconds=self.options.deadline_seconds,
+            )  # fmt: skip
+        return await drive(
+            task_episode(scenario, **asked), scenario, tools, ask=self._ask,
+            environment=self._environment, turn_seconds=self.options.deadline_seconds,
+            profile=self._rules.profile,
+        )  # fmt: skip
+
+    async def _converse(self, conversation: Episode) -> ScenarioResult:
+        deadline = Deadline(self.options.deadline_seconds)
+        request = next(conversation)
+        while True:
+            answer = await self._ask(request, deadline)
+            try:
+                request = conversation.send(answer)
+            except StopIteration as end:
+                result: ScenarioResult = end.value
+                return result
+
+    async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
+        answer = await answer_of(self._client, request, deadline)
+        self._contact.heard(answer)
+        return answer
+
+    def _take(self, results: Iterable[Placed]) -> None:
+        for place, result in results:
+            shown = without_secrets(result, self._secrets)
+            self._journal.put(place, shown)
+            if self._on_result is not None:
+                self._on_result(shown)
+
+
+def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
+    """Refuse what cannot be run, and import all that reads (see `import_all`)."""
+    if not isinstance(suite, Suite):
+        raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
+    if not suite.scenarios:
+        raise SuiteError(f"suite {suite.name!r} has no scenarios; a run of none would say nothing")
+    if retry_failures and resume is None:
+        raise UsageError(
+            "retry_failures asks again what failed in a run that was kept; name it with resume"
+        )
+    import_all("tunaeval.matching", "tunaeval.parsing", "tunaeval.parsing.repair", "tunaeval.tools")
+
+
+async def run_suite(
+    suite: Suite,
+    client: Client,
+    parser: Parser,
+    options: RunOptions | None = None,
+    *,
+    out: Path | str | None = None,
+    run_id: str | None = None,
+    on_result: Told | None = None,
+) -> Report:
+    """Run a suite and report; `SuiteRun` with nothing kept in hand."""
+    run = SuiteRun(suite, client, parser, options, out=out, run_id=run_id, on_result=on_result)
+    return await run.run()

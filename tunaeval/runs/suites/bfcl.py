@@ -1,0 +1,278 @@
+"""How the data of the Berkeley Function Calling Leaderboard (BFCL) becomes scenarios.
+
+A directory contains `BFCL_v4_CATEGORY.json`, a JSON object a line with `id`, `question` (turns of
+messages) and `function` (schemas with type names of their own), and `possible_answer/` beside
+them with files of the same names. It is given, or that of the installed package `bfcl-eval`,
+which is looked up and never imported: it wants a hundred others. Until August 2024 files were
+called `gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single function
+stood without its list, and the answer was one object, whose keys had numbers where a function was
+called twice: `{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeAlias
+
+from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
+from tunaeval.matching.gold import wanted_arguments
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.runs import Expectation, Scenario
+
+from .files import Place, read_json, read_text, shown
+
+BFCL_PREFIX = "bfcl:"
+
+_ONE: JsonObject = {"match": "exactly"}
+_SEVERAL: JsonObject = {"match": "any_order"}
+BFCL_CATEGORIES: Mapping[str, JsonObject] = {
+    "simple": _ONE,
+    "multiple": _ONE,
+    "parallel": _SEVERAL,
+    "parallel_multiple": _SEVERAL,
+    "live_simple": _ONE,
+    "live_multiple": _ONE,
+    "live_parallel": _SEVERAL,
+    "live_parallel_multiple": _SEVERAL,
+    "irrelevance": {"none": True},
+    "live_irrelevance": {"none": True},
+    "live_relevance": {"min_calls": 1},
+}
+"""The single-turn categories for Python, and what their expectations have beside the calls."""
+
+_FILES = {
+    "simple": ("simple_python", "simple"),
+    "multiple": ("multiple", "multiple_function"),
+    "parallel": ("parallel", "parallel_function"),
+    "parallel_multiple": ("parallel_multiple", "parallel_multiple_function"),
+    "irrelevance": ("irrelevance", "relevance"),
+}
+"""What files call a category, the newest name first; others are called as they are."""
+_CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
+BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.json")
+"""The name of a file: its version, if it has one, and its category, in the file's words."""
+_ALIASES = {"simple_python": "simple", "relevance": "live_relevance"}
+
+BFCL_DEFECTS: Mapping[str, str] = {
+    "live_simple_106-63-0": "a required argument has no alternatives: no answer passes",
+    "live_simple_112-68-0": "a required argument has no alternatives: no answer passes",
+    "live_multiple_862-181-3": "wants an argument that the schema lacks: no answer passes",
+    "live_multiple_964-207-0": "lacks an argument that the schema requires: no answer passes",
+    "live_multiple_507-149-4": 'a required argument has "" alone: only giving "" passes',
+    "parallel_multiple_12": "allows an argument that the schema lacks: only leaving it out passes",
+    "parallel_multiple_26": "allows an argument that the schema lacks: only leaving it out passes",
+}
+"""Entries (of the data of 2026-03-23) whose own answer the checker rejects, and why."""
+
+DEFECTIVE = "defective-gold"
+"""The tag of those."""
+
+_TYPES = {
+    "string": "string",
+    "integer": "integer",
+    "float": "number",
+    "boolean": "boolean",
+    "array": "array",
+    "tuple": "array",
+    "dict": "object",
+    "any": "string",
+}
+"""Their names of types in JSON schema; "any" is a string to their checker, too."""
+
+
+def category_of(name: str) -> str | None:
+    """The category that files call so; None for one that is not judged here."""
+    category = _CATEGORIES.get(name, name)
+    return category if category in BFCL_CATEGORIES else None
+
+
+def read_bfcl(
+    category: str,
+    folder: str | Path | None = None,
+    *,
+    dots: bool = False,
+    unusable: dict[str, str] | None = None,
+) -> tuple[Scenario, ...]:
+    """The scenarios of a category. Raises `SuiteError` with file and line.
+
+    Dots in the names of functions become `_`, as BFCL itself does for servers that want names
+    without, unless `dots` says that they stay. An entry that can be no scenario is left out, with
+    its id and the reason in `unusable`, where that is given: the files of 2024 have two, whose
+    answers name no function.
+    """
+    category = _ALIASES.get(category, category)
+    if category not in BFCL_CATEGORIES:
+        raise SuiteError(str(UnknownNameError("BFCL category", category, BFCL_CATEGORIES)))
+    path = bfcl_file(category, folder)
+    form = BFCL_CATEGORIES[category]
+    answers: dict[str, JsonObject] = {}
+    if "match" in form:
+        answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
+    called = str if dots else _without_dots
+    scenarios = []
+    for place, row in _rows(path):
+        answer = answers.get(row["id"])
+        try:
+            scenarios.append(_scenario(row, place, called, category=category, answer=answer))
+        except SuiteError as error:
+            if unusable is None:
+                raise
+            unusable[row["id"]] = str(error)
+    return tuple(scenarios)
+
+
+def _without_dots(name: str) -> str:
+    return name.replace(".", "_")
+
+
+_Called: TypeAlias = Callable[[str], str]
+"""What a function is called by the model, by its name in the file."""
+
+
+def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
+    """The newest version of a category's file. Raises `SuiteError` where there is none."""
+    place = bfcl_directory(folder)
+    names = _FILES.get(category, (category,))
+    found = {
+        (bfcl_version(match), path)
+        for path in place.glob("*.json")
+        if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
+    }
+    if not found:
+        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory")
+    return max(found)[1]
+
+
+def bfcl_version(match: re.Match[str]) -> int:
+    """The version that a file's name says; files of before there were any are of the first."""
+    return int(match[1] or 1)
+
+
+def bfcl_directory(folder: str | Path | None) -> Path:
+    """The directory that is given, or that of the package. Raises `SuiteError` without one."""
+    if folder is not None:
+        return Path(folder)
+    spec = find_spec("bfcl_eval")
+    places = spec.submodule_search_locations if spec is not None else None
+    if not places:
+        raise SuiteError(
+            "BFCL's data are not here; give their directory (--bfcl DIR), or run "
+            "pip install --no-deps bfcl-eval"
+        )
+    return Path(next(iter(places))) / "data"
+
+
+def _rows(path: Path) -> Iterator[tuple[Place, JsonObject]]:
+    place = Place(path.name)
+    for number, line in enumerate(read_text(path, place).split("\n"), 1):
+        if line.strip():
+            at = replace(place, row=f"line {number}")
+            row = read_json(line, at, first_line=number)
+            if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+                raise at.error(f"found {shown(row)}, wanted an object with an id")
+            yield at, row
+
+
+def _scenario(
+    row: JsonObject, place: Place, called: _Called, *, category: str, answer: JsonObject | None
+) -> Scenario:
+    tools = _tools(row.get("function"), place.at("function"), called)
+    *before, last = _messages(row.get("question"), place.at("question"))
+    form = BFCL_CATEGORIES[category]
+    if "match" in form:
+        if answer is None:
+            raise place.error(f"there is no possible answer for {row['id']!r}")
+        form = {**form, "calls": _calls(answer, place.at("possible_answer"), tools, called)}
+    return Scenario(
+        id=row["id"],
+        prompt=last["content"],
+        messages=tuple(before),
+        tools=tools,
+        expect=Expectation.model_validate(form),
+        tags=(category, DEFECTIVE) if row["id"] in BFCL_DEFECTS else (category,),
+        notes=BFCL_DEFECTS.get(row["id"], ""),
+    )
+
+
+def _messages(turns: JsonValue, place: Place) -> list[JsonObject]:
+    if isinstance(turns, str):
+        return [{"role": "user", "content": turns}]
+    if isinstance(turns, list) and turns and isinstance(turns[0], dict):
+        turns = [turns]  # as version 2 has it, which knew a single turn
+    if not isinstance(turns, list) or len(turns) != 1:
+        raise place.error(f"found {shown(turns)}, wanted a list of one turn")
+    messages = turns[0]
+    sound = isinstance(messages, list) and all(
+        isinstance(one, dict) and isinstance(one.get("content"), str) for one in messages
+    )
+    if not sound or not messages or messages[-1].get("role") != "user":
+        raise place.error(f"found {shown(messages)}, wanted messages that end with the user's")
+    return [{"role": one["role"], "content": one["content"]} for one in messages]
+
+
+def _tools(functions: JsonValue, place: Place, called: _Called) -> Tools:
+    if isinstance(functions, dict):
+        functions = [functions]
+    if not isinstance(functions, list):
+        raise place.error(f"found {shown(functions)}, wanted a list of functions")
+    try:
+        return to_tools(
+            {
+                "name": called(function["name"]),
+                "description": function.get("description", ""),
+                "parameters": _schema(function["parameters"], place.at(index, "parameters")),
+            }
+            for index, function in enumerate(functions)
+        )
+    except (ToolsError, KeyError, AttributeError, TypeError) as error:
+        raise place.error(f"a function cannot be understood: {error!r}") from error
+
+
+def _schema(schema: JsonObject, place: Place) -> JsonObject:
+    kind = schema.get("type")
+    if kind not in _TYPES:
+        raise place.at("type").error(UnknownNameError("BFCL type", str(kind), _TYPES))
+    converted = {key: value for key, value in schema.items() if key != "optional"}
+    converted["type"] = _TYPES[kind]
+    if "properties" in schema:
+        converted["properties"] = {
+            name: _schema(inner, place.at("properties", name))
+            for name, inner in schema["properties"].items()
+        }
+    if "items" in schema:
+        converted["items"] = _schema(schema["items"], place.at("items"))
+    return converted
+
+
+def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> list[JsonObject]:
+    calls: list[JsonObject] = []
+    truth = answer.get("ground_truth")
+    if isinstance(truth, dict):
+        truth = [{_unnumbered(name, tools, called): gold} for name, gold in truth.items()]
+    for index, one in enumerate(truth if isinstance(truth, list) else ()):
+        at = place.at("ground_truth", index)
+        if not isinstance(one, dict) or len(one) != 1:
+            raise at.error(f"found {shown(one)}, wanted an object with one function")
+        ((name, gold),) = one.items()
+        name = called(name)
+        if name not in tools:
+            raise at.error(UnknownNameError("function", name, tools))
+        if not isinstance(gold, dict) or not all(isinstance(v, list) for v in gold.values()):
+            raise at.error(f"found {shown(gold)}, wanted a list of alternatives for each argument")
+        calls.append({"name": name, "arguments": wanted_arguments(gold)})
+    if not calls:
+        raise place.at("ground_truth").error(f"found {shown(truth)}, wanted a list of calls")
+    return calls
+
+
+def _unnumbered(name: str, tools: Tools, called: _Called) -> str:
+    """The function that a key of an answer of 2024 means: `spotify.play` for `spotify.play_1`."""
+    return name if called(name) in tools else _NUMBERED.sub("", name)
+
+
+_NUMBERED = re.compile(r"[_ ]\d+$")

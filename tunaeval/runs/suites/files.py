@@ -1,0 +1,261 @@
+"""How a suite file becomes a header and rows, each with the place to name in an error.
+
+.json .yaml .yml    {"name": ..., "scenarios": [row, ...]}   or the bare list of rows
+.jsonl              a row a line; the first line may be the header
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.resources.abc import Traversable
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import NoReturn, TypeVar
+
+from tunaeval.errors import SuiteError, UnknownNameError
+from tunaeval.files.plain_files import open_plain
+from tunaeval.types.calls import JsonObject, JsonValue
+
+MAX_BYTES = 64 * 1024 * 1024
+HEADER_KEYS = frozenset(
+    {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
+    | {"from", "select", "profile", "abstain", "parameter_descriptions"}
+)
+_ROW_KEYS = frozenset({"prompt", "query"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is, for people: the file, the row in it, the field in that.
+
+    `spelling` has the fields that the file calls otherwise than we do: ours, then the file's.
+    """
+
+    file: str
+    row: str = ""
+    field: str = ""
+    spelling: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        shown_field = self.field
+        for ours, theirs in self.spelling:
+            if shown_field.startswith(ours):
+                shown_field = theirs + shown_field.removeprefix(ours)
+                break
+        return ", ".join(part for part in (self.file, self.row, shown_field) if part)
+
+    def at(self, *keys: str | int) -> Place:
+        """The place of a field below this one."""
+        path = self.field
+        for key in keys:
+            path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
+        return replace(self, field=path)
+
+    def error(self, message: object) -> SuiteError:
+        return SuiteError(f"{self}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFile:
+    """A suite file, read but not yet understood. `folder` is what it may refer into."""
+
+    place: Place
+    folder: Traversable
+    header: JsonObject = field(default_factory=dict)
+    rows: Collection[tuple[Place, JsonValue]] = ()
+
+
+def read_suite_file(source: Traversable, folder: Traversable, file: str) -> SuiteFile:
+    """Read by the ending of its name. Raises `SuiteError`."""
+    place = Place(file)
+    read = _READERS.get(PurePosixPath(source.name).suffix.lower())
+    if read is None:
+        raise place.error(
+            f"a suite file's name ends in {', '.join(_READERS)}; rename or convert it"
+        )
+    return read(read_text(source, place), SuiteFile(place, folder))
+
+
+def read_text(source: Traversable, place: Place) -> str:
+    """The file's text, at most `MAX_BYTES` of UTF-8."""
+    try:
+        with open_plain(source) if isinstance(source, Path) else source.open("rb") as stream:
+            data: bytes = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise place.error(f"cannot be read: {error.strerror or error}") from error
+    if len(data) > MAX_BYTES:
+        raise place.error(f"has more than {MAX_BYTES >> 20} MiB; split it into several suites")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise place.error(
+            f"line {line}: found the byte 0x{data[error.start]:02x}, which is no UTF-8 here; "
+            "save the file as UTF-8"
+        ) from error
+
+
+def read_json(text: str, place: Place, *, first_line: int = 1) -> JsonValue:
+    """The value that the JSON says. A key twice, NaN and Infinity are errors here."""
+    try:
+        return json.loads(
+            text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant
+        )
+    except json.JSONDecodeError as error:
+        line = error.lineno + first_line - 1
+        hint = "; give JSON lines a name in .jsonl" if error.msg == "Extra data" else ""
+        raise replace(place, row=f"line {line}, column {error.colno}").error(
+            f"this is no JSON: {error.msg}{hint}"
+        ) from error
+    except ValueError as error:
+        raise place.error(error) from error
+
+
+def inside(folder: Traversable, name: str, place: Place) -> Traversable:
+    """The file `name` of the folder. A path that leads out of it, or to no file, is an error."""
+    path = PurePosixPath(name)
+    target = folder.joinpath(*path.parts)
+    leaves = ".." in path.parts or path.is_absolute() or bool(PureWindowsPath(name).anchor)
+    if isinstance(target, Path) and isinstance(folder, Path):  # a link may lead out, too
+        leaves = leaves or not target.resolve().is_relative_to(folder.resolve())
+    if leaves:
+        raise place.error(f"found {name!r}, wanted a file in the suite file's own folder")
+    if not target.is_file():
+        raise place.error(f"there is no file {name!r} in the suite file's folder")
+    return target
+
+
+def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Place) -> None:
+    """Raise `SuiteError` for the first key that is not known, with its near misses."""
+    known = frozenset(known)
+    for key in keys:
+        if key not in known:
+            raise place.at(key).error(UnknownNameError(kind, key, known))
+
+
+def _json(text: str, file: SuiteFile) -> SuiteFile:
+    return _document(read_json(text, file.place), file)
+
+
+def _yaml(text: str, file: SuiteFile) -> SuiteFile:
+    try:
+        from .yaml import read_yaml  # noqa: PLC0415 - an extra that few have installed
+    except ImportError as error:
+        raise file.place.error(
+            "reading YAML needs PyYAML; run pip install PyYAML, or write JSON"
+        ) from error
+    try:
+        value = read_yaml(text)
+    except ValueError as error:
+        raise file.place.error(error) from error
+    return _document(value, file)
+
+
+def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
+    header: JsonObject = {}
+    rows = value
+    if isinstance(value, Mapping):
+        known_keys(value, HEADER_KEYS | {"scenarios"}, "suite field", file.place)
+        header = {key: item for key, item in value.items() if key != "scenarios"}
+        rows = value.get("scenarios", [])
+    if not isinstance(rows, list):
+        place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
+        raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
+    return replace(file, header=header, rows=_Rows(file.place, rows, _scenario))
+
+
+def _scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonValue]:
+    return replace(place, row=f"scenario {number}"), row
+
+
+def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
+    lines = text.split("\n")  # not splitlines: U+2028 ends no record
+    rows = _Rows(file.place, lines, _line)
+    place, header = next(iter(rows), (file.place, None))
+    if not isinstance(header, dict) or not _is_header(header):
+        return replace(file, rows=rows)
+    known_keys(header, HEADER_KEYS, "suite field", place)
+    lines[next(at for at, line in enumerate(lines) if line.strip())] = ""
+    return replace(file, place=place, header=header, rows=rows)
+
+
+def _line(place: Place, number: int, line: str) -> tuple[Place, JsonValue] | None:
+    if not line.strip():
+        return None
+    at = replace(place, row=f"line {number}")
+    return at, read_json(line, at, first_line=number)
+
+
+_Row = TypeVar("_Row")
+
+
+class _Rows(Collection[tuple[Place, JsonValue]]):
+    """Rows that are read one at a time: a long suite is never there whole, and twice.
+
+    `read` makes a place and a value of one, by its number from 1, or says that it is none.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        rows: Sequence[_Row],
+        read: Callable[[Place, int, _Row], tuple[Place, JsonValue] | None],
+    ) -> None:
+        self._read = partial(read, place)
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[tuple[Place, JsonValue]]:
+        for number, row in enumerate(self._rows, 1):
+            if (placed := self._read(number, row)) is not None:
+                yield placed
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    def __contains__(self, row: object) -> bool:
+        return any(one == row for one in self)
+
+
+def _is_header(row: JsonObject) -> bool:
+    return not _ROW_KEYS & row.keys() and bool(HEADER_KEYS & row.keys())
+
+
+_READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {
+    ".json": _json,
+    ".jsonl": _json_lines,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        raise ValueError(f"found the key {twice!r} twice in one object; keep one")
+    return found
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"found {digits}, which is beyond all floats; write a smaller number")
+    return number
+
+
+def _constant(word: str) -> NoReturn:
+    raise ValueError(f"found {word}, which is no JSON; leave it out or write null")
+
+
+def shown(value: object) -> str:
+    """A value for people, short."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 80 else f"{text[:77]}..."

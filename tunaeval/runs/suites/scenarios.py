@@ -1,0 +1,200 @@
+"""How a row of a suite file, in any of three shapes, becomes a scenario that its tools can meet.
+
+    {"id", "prompt", "expect", "messages", "tools", "tags", "group", ...} ours
+    {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
+    {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
+
+The last two are those of the TunaCode mini harness and of its training data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from tunaeval.errors import ToolsError, UnknownNameError
+from tunaeval.matching.expectations import check_expectation, one_call
+from tunaeval.matching.matchers import MATCHERS
+from tunaeval.parsing.repair.schema import fit
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.runs import Expectation, ExpectedCall, Scenario
+
+from .files import Place, known_keys, shown
+from .tasks import check_task, prepared
+
+_ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
+_ONE_CALL_SPELLING = (
+    ("expect.calls[0].arguments", "expected_args"),
+    ("expect.calls[0].name", "expected_tool"),
+    ("expect", "expected_tool"),
+)
+_SEQUENCE_SPELLING = (("expect.tools", "expected_tool_sequence"),)
+
+
+def read_scenario(
+    row: JsonValue,
+    place: Place,
+    *,
+    number: int,
+    tools: Tools,
+    wanted: Callable[[Scenario], bool],
+) -> Scenario:
+    """The scenario in a row; `number`, from 1, makes its id when it has none.
+
+    One that is not wanted may expect what there is no tool for.
+    """
+    if not isinstance(row, Mapping):
+        raise place.error(f"found {shown(row)}, wanted an object with prompt and expect")
+    data = dict(row)
+    if "expected_tool_sequence" in row:
+        data, place = _from_sequence(data, place)
+    elif "expected_tool" in row:
+        data, place = _from_one_call(data, place)
+    data.setdefault("id", f"scenario-{number}")
+    data = prepared(_with_own_tools(data, place), place)
+    scenario = _validated(data, place)
+    for key in ("id", "prompt"):
+        text: str = getattr(scenario, key)
+        if not text.strip():
+            raise place.at(key).error("found nothing but white space, wanted some text")
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise place.at(key).error("found a lone surrogate, which no model can be sent")
+    _check_messages(scenario.messages, place.at("messages"))
+    if wanted(scenario):
+        own = tools if scenario.tools is None else scenario.tools
+        if scenario.task is None or scenario.expect != Expectation():
+            _check_expectation(scenario.expect, place.at("expect"), own)
+        check_task(scenario, own, place)
+    return scenario
+
+
+def _with_own_tools(data: JsonObject, place: Place) -> JsonObject:
+    if data.get("tools") is None:
+        return data
+    try:
+        return {**data, "tools": to_tools(data["tools"])}
+    except ToolsError as error:
+        raise place.error(error) from error
+
+
+def _check_messages(messages: Sequence[JsonObject], place: Place) -> None:
+    for index, message in enumerate(messages):
+        if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            raise place.at(index).error(
+                f"found {shown(message)}, wanted an object with the strings role and content"
+            )
+
+
+def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
+    known_keys(row, _ONE_CALL_KEYS, "scenario field", place)
+    tool, arguments = row.pop("expected_tool"), row.pop("expected_args", None) or {}
+    if tool is None and arguments:
+        raise place.at("expected_args").error("found arguments, but expected_tool is null: no call")
+    row["expect"] = one_call(tool, arguments)
+    return row, replace(place, spelling=_ONE_CALL_SPELLING)
+
+
+def _from_sequence(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
+    """What the row says besides goes into the metadata, untouched."""
+    data: JsonObject = {"expect": {"tools": row.pop("expected_tool_sequence")}}
+    spelling: tuple[tuple[str, str], ...] = _SEQUENCE_SPELLING
+    for ours, theirs in (("id", "task_id"), ("prompt", "query")):
+        if ours in row and theirs in row:
+            raise place.error(f"found both {ours} and {theirs}; keep one")
+        if theirs in row:
+            spelling = (*spelling, (ours, theirs))
+        if ours in row or theirs in row:
+            data[ours] = row.pop(ours, None) if ours in row else row.pop(theirs)
+    if isinstance(data.get("id"), int):
+        data["id"] = str(data["id"])
+    data["tags"] = row.pop("tags", [])
+    return {**data, "metadata": row}, replace(place, spelling=spelling)
+
+
+def _validated(data: JsonObject, place: Place) -> Scenario:
+    known_keys(data, Scenario.model_fields, "scenario field", place)
+    expect = data.get("expect")
+    if isinstance(expect, Mapping):
+        known_keys(expect, Expectation.model_fields, "field of expect", place.at("expect"))
+        calls = expect.get("calls")
+        for index, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, Mapping):
+                at = place.at("expect", "calls", index)
+                known_keys(call, ExpectedCall.model_fields, "field of a call", at)
+    try:
+        return Scenario.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = place.at(*first["loc"])
+        if first["type"] == "missing":
+            raise at.error("is missing; every scenario needs it") from error
+        raise at.error(f"found {shown(first['input'])}: {first['msg']}") from error
+
+
+def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
+    try:
+        check_expectation(expect)
+    except ValueError as error:
+        raise place.error(error) from error
+    for key in ("tools", "forbid"):
+        for index, name in enumerate(getattr(expect, key) or ()):
+            if name not in tools:
+                raise place.at(key, index).error(UnknownNameError("tool", name, tools))
+    for index, call in enumerate(expect.calls or ()):
+        _check_call(call, place.at("calls", index), tools)
+
+
+def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
+    spec = tools.get(call.name)
+    if spec is None:
+        raise place.at("name").error(UnknownNameError("tool", call.name, tools))
+    properties = spec.parameters.get("properties", {})
+    others = spec.parameters.get("additionalProperties", False)
+    for name, value in call.arguments.items():
+        at = place.at("arguments", name)
+        schema = properties.get(name, others)
+        if schema is False:
+            raise at.error(UnknownNameError(f"argument of {call.name}", name, properties))
+        for plain in _plain_values(value):
+            fitted = fit(plain, schema, root=spec.parameters)
+            if fitted.faults or fitted.repairs:
+                raise at.error(f"found {shown(plain)}, wanted {_wanted(schema)}")
+
+
+def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
+    """The values that an expected value may turn out to be, as far as they are written out."""
+    if isinstance(value, dict) and "$any_of" in value:
+        for one in value["$any_of"]:
+            yield from _plain_values(one)
+    elif isinstance(value, dict) and _SPELLED & value.keys():
+        yield from (value[key] for key in _SPELLED & value.keys())
+    elif not _holds_matcher(value):
+        yield value
+
+
+_SPELLED = frozenset({"$approx", "$path"})
+"""Matchers whose operand is itself a value that may be given."""
+
+
+def _holds_matcher(value: JsonValue) -> bool:
+    match value:
+        case dict():
+            return bool(MATCHERS.keys() & value.keys()) or any(map(_holds_matcher, value.values()))
+        case list():
+            return any(map(_holds_matcher, value))
+    return False
+
+
+def _wanted(schema: Mapping[str, JsonValue]) -> str:
+    if "enum" in schema:
+        return f"one of {', '.join(map(shown, schema['enum']))}"
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if branches:
+        return " or ".join(_wanted(branch) for branch in branches if isinstance(branch, Mapping))
+    kinds = schema.get("type", "another value")
+    inner = schema.get("items") if kinds == "array" else None
+    of = f" of {_wanted(inner)} each" if isinstance(inner, Mapping) else ""
+    return (kinds if isinstance(kinds, str) else " or ".join(kinds)) + of

@@ -1,0 +1,104 @@
+"""A suite of tasks with what goes wrong as an axis: each task once for each way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import TypeAdapter, ValidationError
+
+from tunaeval.errors import SuiteError, UnknownNameError, UsageError
+from tunaeval.files.plain_files import is_there
+from tunaeval.types.runs import Scenario, Suite
+from tunaeval.types.tasks import StatedFault
+from tunaeval.types.wanted import refusal
+
+from . import FAULTS
+from .files import Place, read_json, read_text
+from .loading import suite_digest
+from .tasks import check_fault_stated
+from .tools import packaged
+
+FaultAxis: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Lists of faults, as a task states them, by the name of what goes wrong; an empty one is good."""
+
+_AXIS: TypeAdapter[dict[str, tuple[StatedFault, ...]]] = TypeAdapter(
+    dict[str, tuple[StatedFault, ...]]
+)
+_WANTED = '{"late": [{"fault": "delay", "of": "result", "seconds": 2}], "none": []}'
+
+
+def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
+    """The suite with each of its tasks once for each way in which things go wrong.
+
+        suite = tunaeval.with_faults(tunaeval.load_suite("repair-tasks"), "model")
+
+    `faults` are lists of faults by name, a JSON file of them, or the name of built-in ones: "model"
+    for models whose tools are run here, "agent" for whole agents at an endpoint. Ids are
+    `TASK+NAME`, a tag is `fault:NAME`, and what was one task is one group. Raises SuiteError for a
+    suite that contains questions, UsageError for what is no fault, with its place.
+    """
+    axis, place = _read(faults)
+    plain = [one.id for one in suite.scenarios if one.task is None]
+    if plain:
+        raise SuiteError(
+            f"{suite.name}: {plain[0]!r} is one question, where no fault is met; leave it out "
+            "(--exclude), or ask a suite of tasks"
+        )
+    for one in suite.scenarios:
+        tools = suite.tools if one.tools is None else one.tools
+        for name, faults_of in axis.items():
+            for index, stated in enumerate(faults_of):
+                check_fault_stated(stated, tools, place.at(name, index))
+    scenarios = tuple(made for one in suite.scenarios for made in _each(one, axis))
+    digest = suite_digest(scenarios, suite.tools, suite.system_prompt)
+    changed = {"name": f"{suite.name}+faults", "scenarios": scenarios, "digest": digest}
+    return suite.model_copy(update=changed)
+
+
+def _each(scenario: Scenario, axis: Mapping[str, tuple[StatedFault, ...]]) -> Iterator[Scenario]:
+    assert scenario.task is not None  # noqa: S101 - `with_faults` has looked
+    for name, faults in axis.items():
+        task = scenario.task.model_copy(update={"faults": (*scenario.task.faults, *faults)})
+        yield scenario.model_copy(
+            update={
+                "id": f"{scenario.id}+{name}",
+                "task": task,
+                "tags": (*scenario.tags, f"fault:{name}"),
+                "group": scenario.group or scenario.id,
+            }
+        )
+
+
+def _read(
+    faults: FaultAxis | str | PathLike[str],
+) -> tuple[dict[str, tuple[StatedFault, ...]], Place]:
+    written, place = _written(faults)
+    try:
+        axis = _AXIS.validate_python(written)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = place.at(*first["loc"])
+        raise at.error(f"found {first['input']!r:.80}: {first['msg']}; wanted {_WANTED}") from error
+    if not axis:
+        raise refusal("faults", written, f"lists of faults by name, as {_WANTED}")
+    return axis, place
+
+
+def _written(faults: FaultAxis | str | PathLike[str]) -> tuple[object, Place]:
+    if isinstance(faults, Mapping):
+        return faults, Place("faults")
+    if not isinstance(faults, str | PathLike):
+        raise refusal("faults", faults, f"a name ({', '.join(FAULTS)}), a file, or {_WANTED}")
+    if isinstance(faults, str) and faults in FAULTS:
+        file = FAULTS[faults].file
+        place = Place(file)
+        return read_json(read_text(packaged(file), place), place), place
+    path = Path(faults)
+    if not path.suffix and not is_there(path):
+        unknown = UnknownNameError("built-in list of faults", str(faults), FAULTS)
+        raise UsageError(f"{unknown}; a file of one's own ends in .json")
+    place = Place(str(path))
+    return read_json(read_text(path, place), place), place

@@ -1,0 +1,151 @@
+"""One scenario of a run on a terminal: the conversation, with what was found marked in the text.
+
+Marks are colours where the terminal has them, and numbers everywhere: [2] ends what note 2 is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, TextIO
+
+from tunaeval.reports.console import console_like
+from tunaeval.reports.results_as_rows import verdict_of
+from tunaeval.showing import counted, visible
+
+from .beside import MISSING, SAME, UNASKED, Argument, Pair
+from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece
+from .scenario import WENT_WRONG, AttemptView, ScenarioView
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_STYLES = {CALL: "green", REPAIR: "yellow", DIAGNOSIS: "red"}
+_VERDICTS = {"PASS": "bold green", "FAIL": "bold red", "ERROR": "bold yellow"}
+_SIGNS = {SAME: "=", UNASKED: " ", MISSING: "-"}
+"""Before an argument; "!" is a fault."""
+
+
+def show_scenario(view: ScenarioView, stream: TextIO) -> None:
+    """Print a result in full."""
+    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    page = StringIO()
+    console = console_like(stream, page)
+    _head(console, view)
+    _said(console, "user", visible_lines(view.prompt))
+    for number, attempt in enumerate(view.attempts, 1):
+        _attempt(console, number, attempt)
+    _checks(console, view.checks)
+    _pairs(console, view.pairs)
+    stream.write(page.getvalue())
+
+
+def _head(console: Console, view: ScenarioView) -> None:
+    from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
+
+    result, verdict = view.result, verdict_of(view.result)
+    again = f" #{result.repeat}" if result.repeat > 1 else ""
+    head = Text.assemble((verdict, _VERDICTS[verdict]), f"  {visible(result.scenario)}{again}  ")
+    head.append(result.outcome, style="dim")
+    console.print(head, soft_wrap=True)
+    console.print(visible(view.reason), soft_wrap=True)
+    levels = (f"{level} {'pass' if at.ok else 'fail'}" for level, at in result.levels.items())
+    about = [*levels, *([f"tags {', '.join(map(visible, result.tags))}"] if result.tags else [])]
+    console.print("; ".join(about), style="dim", soft_wrap=True)
+
+
+def _said(console: Console, who: str, words: str | Text) -> None:
+    console.print(f"\n{who}", style="bold")
+    console.print(words, soft_wrap=True)
+
+
+def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    if attempt.user:
+        _said(console, "user", visible_lines(attempt.user))
+    text = Text()
+    for piece in attempt.pieces:
+        _append(text, piece)
+    _said(console, f"reply {number} ({', '.join(_about(attempt))})", text or "(no text)")
+    if attempt.reasoning:
+        _said(console, "reasoning", visible_lines(attempt.reasoning))
+    for call in attempt.structured:
+        _said(console, "call that the server parsed", visible(call))
+    if attempt.marks or attempt.note:
+        console.print()
+    for mark in attempt.marks:
+        console.print(_note(mark), soft_wrap=True)
+    if attempt.note:
+        console.print(attempt.note, style="dim", soft_wrap=True)
+    for tool, words in attempt.results:
+        _said(console, f"result of {visible(tool)}", visible_lines(words))
+
+
+def _about(attempt: AttemptView) -> Iterator[str]:
+    record = attempt.record
+    yield record.outcome
+    if record.finish_reason:
+        yield f"ended by {visible(record.finish_reason, 40)}"
+    if record.latency_seconds is not None:
+        yield f"{record.latency_seconds:.2f} s"
+    if record.completion_tokens is not None:
+        yield f"{counted(record.completion_tokens, 'token')}"
+    if attempt.is_wrong:
+        yield WENT_WRONG
+
+
+def _checks(console: Console, checks: Sequence[str]) -> None:
+    if checks:
+        console.print("\nchecks", style="bold")
+    for line in checks:
+        console.print(visible(line), soft_wrap=True)
+
+
+def _append(text: Text, piece: Piece) -> None:
+    style = next((_STYLES[kind] for kind in (DIAGNOSIS, REPAIR, CALL) if kind in piece.kinds), "")
+    text.append(visible_lines(piece.text), style=style)
+    for number in piece.ends:
+        text.append(f"[{number}]", style="dim")
+
+
+def _note(mark: Mark) -> Text:
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    words = ": ".join(filter(None, (mark.code, mark.words)))
+    level = f" ({mark.level})" if mark.level else ""
+    kind = (f"{mark.kind} ", _STYLES[mark.kind])
+    return Text.assemble(f"[{mark.number}] ", kind, visible(words) + level)
+
+
+def _pairs(console: Console, pairs: tuple[Pair, ...]) -> None:
+    console.print("\nexpected, and got", style="bold")
+    for pair in pairs:
+        wanted, got = pair.wanted or "(no call)", pair.got or "(no call)"
+        style = None if pair.state in (SAME, UNASKED) else "red"
+        name = wanted if wanted == got else f"{wanted} -> {got}"
+        console.print(visible(name), style=style, soft_wrap=True)
+        for argument in pair.arguments:
+            for line, faulty in _argument(argument):
+                console.print(f"  {line}", style="red" if faulty else None, soft_wrap=True)
+    if not pairs:
+        console.print("no call, as in the reply")
+
+
+def _argument(one: Argument) -> Iterator[tuple[str, bool]]:
+    sign, name = _SIGNS.get(one.state, "!"), visible(one.name)
+    faulty = one.state not in (SAME, UNASKED)
+    if one.state == SAME or one.wanted is None or one.got is None:
+        shown = one.wanted if one.got is None else one.got
+        yield f"{sign} {name} = {visible(shown or '')}", faulty
+    else:
+        yield f"{sign} {name}: expected {visible(one.wanted)}", faulty
+        yield f"  {' ' * len(name)}  got      {visible(one.got)}", faulty
+    if one.words and one.state != MISSING:
+        yield f"    {visible(one.words)}", faulty
+
+
+def visible_lines(text: str) -> str:
+    """The text with its lines as they are, and everything else in it visible."""
+    return "\n".join(visible(line.replace("\t", "    ")) for line in text.split("\n"))

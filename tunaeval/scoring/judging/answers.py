@@ -1,0 +1,201 @@
+r"""A judge's reply, read: one JSON object with exactly the wanted keys and a number on the scale.
+
+    one category     {"reason": "...", "score": 7}
+    several          {"goal-completion": {"reason": "...", "score": 7}, ...}
+
+Around it may be a code fence, and before it reasoning. Everything else is no verdict: prose,
+another key, a score off the scale, two answers that differ. Where the server was given a schema of
+the reply, whole numbers alone are scores, as the schema has it; where it was given none, 7.5 and
+"7/10" are too, and nothing but 7/10 is a reply. Nothing here looks for a number.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tunaeval.types.calls import JsonObject, JsonValue
+
+MAX_CHARACTERS = 100_000
+"""Of a reply; a longer one is no verdict."""
+
+_MAX_OBJECTS = 8
+_KEYS = ("reason", "score")
+_SHOWN = 80
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_FRACTION = re.compile(
+    r"([0-9]{1,6}(?:\.[0-9]{1,6})?)[ ]{0,3}(?:/|of|out of)[ ]{0,3}([0-9]{1,6})\.?"
+)
+
+
+class Answer(NamedTuple):
+    """A category's score from 0 to 1 with the judge's words; or None and what was wrong."""
+
+    value: float | None
+    words: str
+
+
+class _NoVerdictError(ValueError):
+    """Why a reply, or a part of it, is no verdict."""
+
+
+def reply_schema(names: Sequence[str], scale: int) -> JsonObject:
+    """The JSON schema of a reply, for servers that bind their model to one."""
+    one = _object({"reason": {"type": "string"}, "score": {"enum": list(range(scale + 1))}})
+    return one if len(names) == 1 else _object(dict.fromkeys(names, one))
+
+
+def reply_shape(names: Sequence[str], scale: int) -> str:
+    """What a reply looks like, for the prompt."""
+    one = f'{{"reason": "<one or two sentences>", "score": <number from 0 to {scale}>}}'
+    several = ", ".join(f'"{name}": {one}' for name in names)
+    return one if len(names) == 1 else f"{{{several}}}"
+
+
+def read_answers(
+    text: str, names: Sequence[str], scale: int, *, by_schema: bool = False
+) -> dict[str, Answer]:
+    """The answer for each name; never raises on a judge's text. `by_schema`: to `reply_schema`."""
+    try:
+        found = _found(_bare(text), names, scale, by_schema=by_schema)
+    except _NoVerdictError as why:
+        return dict.fromkeys(names, Answer(None, str(why)))
+    return {name: _answer(found[name], scale, by_schema=by_schema) for name in names}
+
+
+def _found(
+    text: str, names: Sequence[str], scale: int, *, by_schema: bool
+) -> Mapping[str, JsonValue]:
+    """What is said for each name, not yet looked at."""
+    if len(names) == 1:
+        fraction = None if by_schema else _FRACTION.fullmatch(text)
+        if fraction:
+            return {names[0]: _of_fraction(fraction, scale)}
+        return {names[0]: _one_object(text)}
+    found = _one_object(text)
+    _check_keys(found, names)
+    return found
+
+
+def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> Answer:
+    try:
+        _check_keys(found, _KEYS)
+        share = _whole_share if by_schema else _share
+        return Answer(share(found["score"], scale), _reason(found["reason"]))
+    except _NoVerdictError as why:
+        return Answer(None, str(why))
+
+
+def _reason(reason: JsonValue) -> str:
+    if not isinstance(reason, str):
+        raise _NoVerdictError(f"the reason is {_short(reason)}; wanted a text")
+    return reason.strip() or "no reason given"
+
+
+def _whole_share(score: JsonValue, scale: int) -> float:
+    """Of a score as the schema lists them; to JSON 8.0 is 8."""
+    known = isinstance(score, int | float) and not isinstance(score, bool)
+    if not known or score not in range(scale + 1):
+        raise _NoVerdictError(
+            f"the score is {_short(score)}; wanted a whole number from 0 to {scale}, as the "
+            "schema says that the server was given"
+        )
+    return float(score) / scale
+
+
+def _share(score: JsonValue, scale: int) -> float:
+    if isinstance(score, str):
+        fraction = _FRACTION.fullmatch(score.strip())
+        score = _of_fraction(fraction, scale)["score"] if fraction else score
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= scale:
+        raise _NoVerdictError(f"the score is {_short(score)}; wanted a number from 0 to {scale}")
+    return score / scale
+
+
+def _of_fraction(fraction: re.Match[str], scale: int) -> JsonObject:
+    """The score in "8/10", which is 8 on a scale of 10 and nothing on any other."""
+    if int(fraction[2]) != scale:
+        raise _NoVerdictError(f"found {fraction[0]!r}; wanted a score of {scale}")
+    return {"reason": "", "score": float(fraction[1])}
+
+
+def _bare(text: str) -> str:
+    """The reply without reasoning before it and a fence around it."""
+    if len(text) > MAX_CHARACTERS:
+        raise _NoVerdictError(f"the reply has {len(text)} characters; read are {MAX_CHARACTERS}")
+    bare = text.strip()
+    if not bare.startswith("{"):
+        bare = bare.rpartition("</think>")[2].strip()
+    if bare.startswith("```") and bare.endswith("```") and len(bare) > 6:
+        bare = bare[3:-3].removeprefix("json").strip()
+    if not bare:
+        raise _NoVerdictError("the reply is empty")
+    return bare
+
+
+def _one_object(text: str) -> JsonObject:
+    """The one object that the text is; the same one said again is no other answer."""
+    try:
+        first, *others = _objects(text)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, _NoVerdictError):
+            raise
+        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object and no more") from None
+    if not isinstance(first, dict):
+        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object")
+    if any(other != first for other in others):
+        raise _NoVerdictError("the reply has several different answers")
+    return first
+
+
+def _objects(text: str) -> Iterator[JsonValue]:
+    at = count = 0
+    while at < len(text):
+        count += 1
+        if count > _MAX_OBJECTS:
+            raise _NoVerdictError(f"the reply has more than {_MAX_OBJECTS} answers")
+        value, at = _DECODER.raw_decode(text, at)
+        space = _SPACE.match(text, at)
+        at = space.end() if space else at
+        yield value
+
+
+def _once(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _NoVerdictError("a key is in the reply twice, so there are several answers")
+    return found
+
+
+def _refused(constant: str) -> float:
+    raise _NoVerdictError(f"found {constant}, which is no number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
+
+
+def _check_keys(found: JsonValue, wanted: Sequence[str]) -> None:
+    if not isinstance(found, dict):
+        raise _NoVerdictError(f"found {_short(found)}; wanted an object")
+    if set(found) != set(wanted):
+        keys = ", ".join(sorted(found)) or "no keys"
+        raise _NoVerdictError(f"found {_short(keys)}; wanted exactly {', '.join(wanted)}")
+
+
+def _object(properties: JsonObject) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _short(value: JsonValue) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        text = "a huge number"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

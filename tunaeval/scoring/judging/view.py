@@ -1,0 +1,245 @@
+"""What a judge is shown of a transcript, within limits; all that is left out is counted and said.
+
+    task       what was asked, always
+    messages   the last of them, in full as far as they go
+    calls      every call in order with how it ended; from very many the first and the last
+    sizes      how long the whole is
+
+System messages are the host's words and no part of the task. Each section is JSON lines.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tunaeval.scoring.history import history_of
+from tunaeval.showing import counted
+from tunaeval.tools.success import Success
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.messages import Message
+from tunaeval.types.roles import Transcript
+from tunaeval.types.wanted import wanted_count
+
+from .frame import json_line, written
+
+SYSTEM_ROLES = frozenset({"system", "developer"})
+
+_MOST_CALLS = 60
+_CALL_SHARE = 4
+"""An argument list may take a quarter of what a message may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How much of a transcript a judge sees, in messages and characters.
+
+    `last_messages` is for the section `messages`, None for all of them; `characters` for each
+    section. `reasoning` shows what the agent thought, `tool_results` what its tools returned.
+    """
+
+    last_messages: int | None = 5
+    message_characters: int = 2_000
+    characters: int = 24_000
+    reasoning: bool = False
+    tool_results: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("last_messages", "message_characters", "characters"):
+            number = getattr(self, name)
+            if number is not None:
+                wanted_count(number, name)
+
+
+@dataclass(slots=True)
+class View:
+    """A transcript as a judge sees it: JSON lines, the messages in them, and what is left out."""
+
+    lines: list[str] = field(default_factory=list)
+    messages: set[int] = field(default_factory=set)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def leave_out(self, what: str, at: int) -> None:
+        """State, among the lines and beside them, what is not shown."""
+        self.left_out.append(what)
+        self.lines.insert(at, json_line({"left_out": what}))
+
+
+def view_of(transcript: Transcript, sections: Iterable[str], shown: Shown) -> View:
+    """The task and the named sections."""
+    view = View()
+    task, cut = _cut(transcript.query, shown.message_characters)
+    view.lines.append(json_line({"task": task, **_left_out(cut)}))
+    if cut:
+        view.left_out.append(f"{cut} characters of the task")
+    for section in dict.fromkeys(sections):
+        _SECTIONS[section](view, transcript, shown)
+    return view
+
+
+def is_idle(transcript: Transcript) -> bool:
+    """Whether the agent neither said nor called anything."""
+    return not any(
+        message.role == "assistant" and (message.content.strip() or message.tool_calls)
+        for message in transcript.messages
+    )
+
+
+class _Line(NamedTuple):
+    text: str
+    message: int
+    left_out: int
+    """Characters."""
+
+
+def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
+    """From the newest back, as far as the limits allow."""
+    reported = [
+        (index, message)
+        for index, message in enumerate(transcript.messages)
+        if message.role not in SYSTEM_ROLES
+    ]
+    room = shown.characters
+    lines: deque[_Line] = deque()
+    for index, message in reversed(
+        reported if shown.last_messages is None else reported[-shown.last_messages :]
+    ):
+        line = _message(index, message, shown)
+        room -= len(line.text)
+        if room < 0 and lines:
+            break
+        lines.appendleft(line)
+    begin = len(view.lines)
+    _add(view, lines)
+    earlier = reported[: len(reported) - len(lines)]
+    if earlier:
+        characters = sum(len(message.content) for _, message in earlier)
+        which = f"messages {earlier[0][0]} to {earlier[-1][0]}"
+        view.leave_out(f"{len(earlier)} earlier ({which}) with {characters} characters", begin)
+
+
+def _message(index: int, message: Message, shown: Shown) -> _Line:
+    limit = shown.message_characters if shown.tool_results or not message.is_result else 0
+    content, cut = _cut(message.content, limit)
+    fields: JsonObject = {"message": index, "role": message.role, "content": content}
+    left_out = cut
+    if shown.reasoning and message.reasoning:
+        fields["reasoning"], cut = _cut(message.reasoning, shown.message_characters)
+        left_out += cut
+    if message.tool_calls:
+        calls = [_call(call.name, call.arguments, shown) for call in message.tool_calls]
+        fields["calls"] = [call for call, _ in calls[:_MOST_CALLS]]
+        left_out += sum(cut for _, cut in calls)
+        if len(calls) > _MOST_CALLS:
+            fields["calls_left_out"] = len(calls) - _MOST_CALLS
+    if message.is_error:
+        fields["is_error"] = True
+    return _Line(json_line({**fields, **_left_out(left_out)}), index, left_out)
+
+
+def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
+    """The first and the last, as far as the limits allow."""
+    history = history_of(transcript)
+    given = (call.arguments for message in transcript.messages for call in message.tool_calls)
+    runs = list(zip(history.runs, given, strict=True))
+
+    def line(number: int) -> _Line:
+        run, arguments = runs[number]
+        call, cut = _call(run.tool, arguments, shown)
+        result = None if run.result is None else transcript.messages[run.result]
+        fields: JsonObject = {"call": number + 1, "message": run.message, **call}
+        fields["ended"] = _ended(run.success)
+        if result is not None:
+            fields["result_characters"] = len(result.content)
+        return _Line(json_line({**fields, **_left_out(cut)}), run.message, cut)
+
+    first, last = _from_both_ends(len(runs), line, shown.characters)
+    begin = len(view.lines)
+    _add(view, [*first, *last])
+    if not runs:
+        view.lines.append(json_line({"calls": "none was made"}))
+    missing = len(runs) - len(first) - len(last)
+    if missing:
+        at = begin + len(first)
+        view.leave_out(f"{counted(missing, 'call')}, from number {len(first) + 1} on", at)
+
+
+def _from_both_ends(
+    count: int, line: Callable[[int], _Line], characters: int
+) -> tuple[list[_Line], list[_Line]]:
+    """Lines from the first on and from the last back, in turn, until there is no more room."""
+    first: list[_Line] = []
+    last: deque[_Line] = deque()
+    while len(first) + len(last) < min(count, _MOST_CALLS):
+        from_front = len(first) <= len(last)
+        one = line(len(first) if from_front else count - 1 - len(last))
+        characters -= len(one.text)
+        if characters < 0 and first:
+            break
+        if from_front:
+            first.append(one)
+        else:
+            last.appendleft(one)
+    return first, list(last)
+
+
+def _sizes(view: View, transcript: Transcript, shown: Shown) -> None:
+    del shown
+    messages = [one for one in transcript.messages if one.role not in SYSTEM_ROLES]
+    sizes = {
+        "messages": len(messages),
+        "characters": sum(len(message.content) for message in messages),
+        "characters_of_tool_results": sum(
+            len(message.content) for message in messages if message.tool_call_id is not None
+        ),
+        "calls": sum(len(message.tool_calls) for message in messages),
+    }
+    view.lines.append(json_line({"sizes": sizes}))
+
+
+_SECTIONS: Mapping[str, Callable[[View, Transcript, Shown], None]] = {
+    "messages": _messages,
+    "calls": _calls,
+    "sizes": _sizes,
+}
+
+
+def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, int]:
+    """A call and how many characters of its arguments are left out: whole, or as cut text."""
+    text, value = written(arguments)
+    kept, cut = _cut(text, max(1, shown.message_characters // _CALL_SHARE))
+    name, name_cut = _cut(tool, shown.message_characters)
+    return {"tool": name, "arguments": kept if cut else value}, cut + name_cut
+
+
+def _ended(success: Success | None) -> str:
+    if success is None:
+        return "without a result"
+    return "well" if success.ok else f"in failure ({success.reason})"
+
+
+def _cut(text: str, limit: int) -> tuple[str, int]:
+    """At most `limit` characters, of the beginning and the end, and how many are left out."""
+    over = len(text) - limit
+    if over <= 0:
+        return text, 0
+    tail = limit // 3
+    return f"{text[: limit - tail]} … {text[len(text) - tail :]}" if limit else "", over
+
+
+def _left_out(characters: int) -> JsonObject:
+    return {"left_out_characters": characters} if characters else {}
+
+
+def _add(view: View, lines: Iterable[_Line]) -> None:
+    for line in lines:
+        view.lines.append(line.text)
+        view.messages.add(line.message)
+        if line.left_out:
+            view.left_out.append(f"{line.left_out} characters of message {line.message}")

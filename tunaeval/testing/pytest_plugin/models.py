@@ -1,0 +1,121 @@
+"""The fixture `tunaeval_model`: which endpoint a test gets, and what is kept of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tunaeval
+from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.models.endpoint.masking import MASKS, checked_masks
+from tunaeval.models.endpoint.serving import ModelEndpoint
+from tunaeval.types.wanted import wanted_path
+
+from .options import option
+from .places import beside
+
+_KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
+_FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
+
+
+def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
+    """The endpoint of this test, until it ends."""
+    node: Any = request.node
+    try:
+        made = _made(node, request.config)
+    except TunaevalError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+    try:
+        with made as model:
+            yield model
+            _keep(node, model)
+    except RecordError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+    if fault := fault_of(model):
+        pytest.fail(fault, pytrace=False)
+
+
+def fault_of(model: ModelEndpoint) -> str | None:
+    """What fails a test though its agent hides it; None where all is well."""
+    missing = [turn.error or "" for turn in model.turns if turn.code in _FAILING]
+    idle = [
+        f"the fault {one} hit no turn; leave it out or correct it" for one in model.unused_faults
+    ]
+    return next(iter((*missing, *model.unanswered, *idle)), None)
+
+
+def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
+    said = _said(node)
+    script, faults = said.get("script"), said.get("faults", ())
+    if script is not None and said.get("cassette") is not None:
+        raise UsageError("the marker tunaeval has a script and a cassette; keep one of them")
+    if script is not None:
+        return tunaeval.model_endpoint(script, faults=faults, format=said.get("format", "auto"))
+    named = said.get("cassette")
+    own = None if named is None else node.path.parent / wanted_path(named, "cassette")
+    path = beside(node, "cassettes", ".jsonl") if own is None else own
+    masks = {**_own_directory(config), **checked_masks(said.get("masks"))}
+    if not option(config, "record"):
+        return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks)
+    upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")
+    if not upstream:
+        pytest.fail(
+            "--tunaeval-record asks a server: name it with --tunaeval-base-url "
+            "(http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL",
+            pytrace=False,
+        )
+    return tunaeval.model_endpoint(
+        cassette=path,
+        upstream=upstream,
+        record=True,
+        faults=faults,
+        masks=masks,
+        model=option(config, "model"),
+    )
+
+
+def _said(node: pytest.Item) -> dict[str, Any]:
+    """What the markers say, the closest to the test first."""
+    said: dict[str, Any] = {}
+    for marker in node.iter_markers("tunaeval"):
+        unknown = sorted(marker.kwargs.keys() - _KEYS)
+        if unknown or marker.args:
+            what = ", ".join(unknown) or "an argument without a name"
+            known = ", ".join(sorted(_KEYS))
+            pytest.fail(f"the marker tunaeval has {what}; it takes {known}", pytrace=False)
+        said = {**marker.kwargs, **said}
+    return said
+
+
+def _own_directory(config: pytest.Config) -> dict[str, str]:
+    """The mask of temporary files as of today, whatever version wrote the cassette; with that of
+    `--basetemp`, where that is not among the others.
+    """
+    usual = {"<tmp>": MASKS["<tmp>"]}
+    given = config.getoption("basetemp", None)
+    if not given:
+        return usual
+    base = Path(given).resolve()
+    if base.is_relative_to(tempfile.gettempdir()):
+        return usual
+    own = re.escape(str(base)) + r"(?:/popen-gw\d+)?/[^/\s\"']+"
+    return {"<tmp>": f"{own}|{MASKS['<tmp>']}"}
+
+
+def _keep(node: pytest.Item, model: ModelEndpoint) -> None:
+    """Properties for JUnit, and what was refused, beside a failure."""
+    usage = model.usage
+    node.user_properties += [
+        ("tunaeval.files.turns", len(model.turns)),
+        ("tunaeval.calls", " ".join(call.name for call in model.calls)),
+        ("tunaeval.prompt_tokens", usage.prompt_tokens),
+        ("tunaeval.completion_tokens", usage.completion_tokens),
+    ]
+    if model.errors:
+        node.add_report_section("call", "tunaeval_model", "\n".join(model.errors))

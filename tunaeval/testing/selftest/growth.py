@@ -1,0 +1,249 @@
+"""Law 5 measured: twice the text takes about twice the time, whole or streamed, whatever the text.
+
+Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
+most memory are then taken to the largest size, where the last two doublings count; a growth beyond
+the bar has to show again in every repetition, for a busy machine alone can double a time. The
+set with most formats is also read in combinations of pieces, and its slowest families in texts
+of 1 and 4 MiB: how long that takes is measured in units, each a busy loop of three million steps.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import log2
+from operator import attrgetter
+from time import process_time
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.types.calls import JsonObject
+
+from .floods import Flood, combinations_of, floods_of
+from .measured import USUAL, Extent, Fault, Measured
+from .subjects import Subject
+from .texts import TOOLS
+
+GROWTH, SECONDS, MEMORY, UNITS = 2.3, 10.0, 12.0, 20.0
+"""The bars: times a doubling, seconds at the largest size, bytes for each byte of the text, and
+units for each MiB of a long text.
+
+The memory is that beside the result's own.
+"""
+
+_CHUNK = 4
+_FIRST_LOOK = (64, 8)
+"""The sizes of the first look, as parts of the largest."""
+_LEAST_HELD = 65536
+"""Memory is measured on no shorter text: what is capped is much for a short one."""
+_FIRST_READ = 2048
+"""Of so many characters a text is read before memory is measured."""
+_FIRST_LONG, _TAKEN_LONG = 8192, 8
+"""Characters of the first look at families for long texts, and how many of them are taken on."""
+_TAKEN_ON = 4
+"""How many of the fastest growing, of the slowest and of the hungriest go to the largest size."""
+_REPEATS = 4
+_STEPS = 3_000_000
+"""Of the busy loop that is a unit."""
+_MIB = 2**20
+_LONG = (_MIB, 4 * _MIB)
+"""Characters of the long texts."""
+_PIECE = 64
+"""Characters of the pieces that long texts arrive in."""
+_FLOOR_SECONDS = 0.0005
+"""Less than this is noise, and no danger."""
+
+Read: TypeAlias = Callable[[str], object]
+
+
+class Case(NamedTuple):
+    """One flood in one reader, read in one way."""
+
+    subject: Subject
+    flood: Flood
+    way: str
+    read: Read
+
+    def row(self, **figures: float) -> JsonObject:
+        head = {"format": self.subject.name, "reading": self.way, "family": self.flood.name}
+        return {**head, **{key: round(value, 3) for key, value in figures.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a case costs: times a doubling, and seconds at the larger of the sizes."""
+
+    case: Case
+    growth: float
+    seconds: float
+
+
+def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
+    """Measure the growth of every flood in every subject, and the memory of the hungriest."""
+    largest = extent.largest
+    finals: list[Growth] = []
+    memory: list[tuple[float, Case]] = []
+    families = 0
+    most = max(subjects, key=lambda subject: len(subject.forms), default=None)
+    long = most is not None and len(most.forms) > 1 and largest >= USUAL.largest
+    units = _long_texts(most, extent.seed) if most and long else []
+    for subject in subjects:
+        cases = list(_cases(subject))
+        families += len(cases)
+        finals += _taken_on(cases, largest)
+        memory += _hungriest([case for case in cases if case.way == "whole"], largest)
+    figures = {
+        "formats": len(subjects),
+        "families": families,
+        "largest": largest,
+        "bars": {"growth": GROWTH, "seconds": SECONDS, "memory": MEMORY, "units": UNITS},
+        "worst_growth": _rows(nlargest(5, finals, key=attrgetter("growth"))),
+        "slowest": _rows(nlargest(3, finals, key=attrgetter("seconds"))),
+        "hungriest": [
+            case.row(memory=times) for times, case in nlargest(3, memory, key=lambda pair: pair[0])
+        ],
+        "slowest_long_texts": [
+            case.row(units=found, mib=size // _MIB)
+            for found, size, case in nlargest(3, units, key=lambda row: row[0])
+        ],
+    }
+    faults = (*_slow_faults(finals), *_memory_faults(memory), *_unit_faults(units))
+    return Measured("linear", figures, faults)
+
+
+def _long_texts(subject: Subject, seed: int) -> list[tuple[float, int, Case]]:
+    """Units for each MiB, size and case of the slowest floods and combinations of a subject."""
+    floods = (*floods_of(subject.forms), *combinations_of(subject.forms, seed))
+    cases = list(_cases(subject, floods, chunk=_PIECE))
+    first = [(_seconds(case.read, case.flood.text(_FIRST_LONG), 1), case) for case in cases]
+    slowest = [case for _, case in nlargest(_TAKEN_LONG, first, key=lambda pair: pair[0])]
+    unit = min(_seconds(_busy, "", 1) for _ in range(3))
+    return [
+        (_seconds(case.read, case.flood.text(size), 1) / unit / (size / _MIB), size, case)
+        for case in slowest
+        for size in _LONG
+    ]
+
+
+def _busy(_: str) -> None:
+    step = 0
+    while step < _STEPS:
+        step += 1
+
+
+def _cases(
+    subject: Subject, floods: Iterable[Flood] = (), *, chunk: int = _CHUNK
+) -> Iterator[Case]:
+    """Every flood, or these, in every way of reading that the subject has."""
+    parser, reader = subject.parser, subject.reader
+
+    def whole(text: str) -> object:
+        return parser.parse(text, tools=TOOLS, level="lenient")
+
+    def streamed(text: str) -> object:
+        if reader is None:
+            return None
+        stream = reader.stream(tools=TOOLS, level="lenient")
+        for start in range(0, len(text), chunk):
+            stream.feed(text[start : start + chunk])
+        return stream.finish()
+
+    for flood in floods or floods_of(subject.forms):
+        yield Case(subject, flood, "whole", whole)
+        if reader is not None:
+            yield Case(subject, flood, "streamed", streamed)
+
+
+def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
+    """The last doublings of the cases that looked worst at small sizes."""
+    first = [_growth(case, *(max(64, largest // part) for part in _FIRST_LOOK)) for case in cases]
+    worst = {id(look.case): look.case for look in nlargest(_TAKEN_ON, first, attrgetter("growth"))}
+    slowest = nlargest(_TAKEN_ON, first, attrgetter("seconds"))
+    worst |= {id(look.case): look.case for look in slowest}
+    return [_confirmed(case, largest) for case in worst.values()]
+
+
+def _confirmed(case: Case, largest: int) -> Growth:
+    """The last doublings; a growth beyond the bar is measured again, and the least is reported."""
+    found = _growth(case, largest // 4, largest)
+    for _ in range(_REPEATS):
+        if found.growth > GROWTH:
+            again = _growth(case, largest // 4, largest, runs=2)
+            found = min(found, again, key=attrgetter("growth"))
+    return found
+
+
+def _growth(case: Case, small: int, large: int, *, runs: int = 1) -> Growth:
+    less = _seconds(case.read, case.flood.text(small), runs)
+    more = _seconds(case.read, case.flood.text(large), runs)
+    ratio = max(more, _FLOOR_SECONDS) / max(less, _FLOOR_SECONDS)
+    return Growth(case, ratio ** (1 / log2(large / small)), more)
+
+
+def _seconds(read: Read, text: str, runs: int) -> float:
+    best = float("inf")
+    for _ in range(runs):
+        start = process_time()
+        read(text)
+        best = min(best, process_time() - start)
+    return best
+
+
+def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
+    """The memory at the largest size of the cases that need most at a sixteenth of it."""
+    largest = max(largest, _LEAST_HELD)
+    small = largest // 16
+    first = [(_memory(case, small), case) for case in cases]
+    taken = nlargest(_TAKEN_ON, first, key=lambda pair: pair[0])
+    return [(_memory(case, largest), case) for _, case in taken]
+
+
+def _memory(case: Case, size: int) -> float:
+    return memory_beside_result(case.read, case.flood.text(size), case.flood.text(_FIRST_READ))
+
+
+def memory_beside_result(read: Read, text: str, first: str) -> float:
+    """How many times the bytes of the text its reading needs at the peak, beside its result.
+
+    A result may be large for its text: a call of thirty characters takes 800 bytes. `first` is read
+    before, as what a reader keeps for all texts is no part of it.
+    """
+    read(first)
+    tracemalloc.start()
+    try:
+        result = read(text)
+        left, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    del result
+    return (peak - left) / sys.getsizeof(text)
+
+
+def _rows(found: Iterable[Growth]) -> list[JsonObject]:
+    return [each.case.row(growth=each.growth, seconds=each.seconds) for each in found]
+
+
+def _slow_faults(finals: Iterable[Growth]) -> Iterator[Fault]:
+    for case, growth, seconds in ((each.case, each.growth, each.seconds) for each in finals):
+        name, where = case.subject.name, f"{case.way}, {case.flood.name}"
+        if growth > GROWTH:
+            yield Fault(name, "growth", where, f"{growth:.2f} a doubling, {seconds:.3f} s")
+        if seconds > SECONDS:
+            yield Fault(name, "seconds", where, f"{seconds:.1f} s")
+
+
+def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[Fault]:
+    for times, case in memory:
+        if times > MEMORY:
+            yield Fault(case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text")
+
+
+def _unit_faults(found: Iterable[tuple[float, int, Case]]) -> Iterator[Fault]:
+    for units, size, case in found:
+        if units > UNITS:
+            where = f"{case.way}, {case.flood.name}"
+            yield Fault(
+                case.subject.name, "units", where, f"{units:.1f} a MiB at {size // _MIB} MiB"
+            )

@@ -1,0 +1,89 @@
+"""Texts that contain no call, however much they look like it.
+
+`negatives.toml` has templates by kind and words for their slots; a text is some of them, one after
+the other. Made by chance from a seed. What a format alone can be mistaken in (its own markers
+mentioned, its calls considered while thinking) is made from the format.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from random import Random
+from typing import NamedTuple
+
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import render
+from tunaeval.types.calls import ToolCall
+
+from .texts import TextMaker
+
+_SLOT = re.compile(r"§(\w+)§")
+_JOINTS = ("\n\n", "\n\n", "\n", "\n\n---\n\n")
+
+
+class _Templates(NamedTuple):
+    """`slots`: what may be at §slot§; `kinds`: the templates of each kind."""
+
+    slots: dict[str, list[str]]
+    kinds: dict[str, list[str]]
+
+
+def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
+    """So many texts, each with its kind: every kind in turn, mixed with prose or with others."""
+    random, templates = Random(f"{seed} negatives"), _templates()
+    kinds = list(templates.kinds)
+    # Reasoning comes first or not at all: a text that has thought aloud is done with thinking.
+    besides = ["prose", *(kind for kind in kinds if kind != "reasoning")]
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        others = random.choices(besides, k=random.choice((0, 0, 1, 2)))
+        # What only thinks of calls, or is code all through, says so from its first line on.
+        parts = [kind, *others] if kind in ("reasoning", "file") else [*others[:1], kind]
+        pieces = [_filled(random, templates, part) for part in parts]
+        yield "+".join(parts), random.choice(_JOINTS).join(pieces)
+
+
+def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
+    """What can be mistaken in one format alone: thoughts, mentions, strangers."""
+    form = maker.form
+    made = maker.calls(2)
+    written = render(made, form)
+    for markers in form.reasoning:
+        thought = f"I could say {written}\nbut no."
+        yield "own reasoning", f"{markers.open}\n{thought}\n{markers.close}\n{maker.prose()}"
+        yield "own reasoning", f"{thought}\n{markers.close}\n{maker.prose()}"
+    strangers = [ToolCall(f"no_{call.name}", call.arguments) for call in made]
+    yield "unknown tools", f"{maker.prose()}\n{render(strangers, form)}"
+    yield from _mentions(form, written)
+
+
+def _mentions(form: Format, written: str) -> Iterator[tuple[str, str]]:
+    """The format's markers named in prose, and one call quoted as code."""
+    opener, closer = form.opener, form.closer
+    if opener is not None:
+        yield "mentions", f"Each call begins with `{opener.text}`, whatever the tool."
+        yield "mentions", f"The text {opener.text} announces a call. None follows."
+    if opener is not None and closer is not None:
+        yield "mentions", f"Put it between {opener.text} and {closer.text}, please."
+        yield "mentions", f"It looks like {opener.text}...{closer.text} in their logs."
+    if "\n" not in written and "`" not in written:
+        yield "quoted call", f"One would write `{written}` for that."
+
+
+def _filled(random: Random, templates: _Templates, kind: str) -> str:
+    """A template of that kind with its slots filled, slots inside slots too."""
+    text = random.choice(templates.kinds[kind])
+    while _SLOT.search(text):
+        text = _SLOT.sub(lambda slot: random.choice(templates.slots[slot[1]]), text)
+    return text
+
+
+@cache
+def _templates() -> _Templates:
+    data = tomllib.loads(files(__package__).joinpath("negatives.toml").read_text("utf-8"))
+    kinds = {kind: [text.strip("\n") for text in texts] for kind, texts in data["texts"].items()}
+    return _Templates(data["slots"], kinds)

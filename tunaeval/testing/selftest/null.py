@@ -1,0 +1,195 @@
+"""Null models measured: what calls nothing, or never rightly, earns next to nothing.
+
+A suite, a parser or a verdict that lets one of them pass credits luck or failure as skill. They
+answer every scenario of every built-in suite, and each level is compared with the floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tunaeval.grammar.format import Format
+from tunaeval.matching.calls import match
+from tunaeval.parsing.api import parse_message, render
+from tunaeval.runs.episode import Episode, Read, episode
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.prompts import asking
+from tunaeval.runs.suites.loading import load_suite, suite_names
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
+from tunaeval.types.exchange import Reply
+from tunaeval.types.parsing import LEVELS
+from tunaeval.types.roles import Parser
+from tunaeval.types.runs import Scenario, ScenarioResult, Suite
+
+from .measured import USUAL, Extent, Fault, Measured
+from .subjects import Subject
+
+ABSTENTIONS_AT_MOST = 0.2
+"""The share of a built-in suite's scenarios that may want no call: more would reward silence."""
+
+_LUCK = 0.05
+"""What calling one tool all the time may earn: the suites ask for more than a tool's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NullModel:
+    """Answers every question the same way. `abstains`: it may pass where no call is wanted.
+
+    `floor` is the share of the other scenarios that it may pass. `marked`: what it writes is an
+    attempt only in formats that mark their calls; in others a call is known by a tool's name.
+    """
+
+    name: str
+    says: Callable[[Suite, Format | None], str]
+    abstains: bool = False
+    floor: float = 0.0
+    marked: bool = False
+
+
+def _nothing(suite: Suite, form: Format | None) -> str:
+    del suite, form
+    return ""
+
+
+def _abc(suite: Suite, form: Format | None) -> str:
+    del suite, form
+    return "abc"
+
+
+def _first_call(suite: Suite, form: Format | None) -> str:
+    """A call of the first tool, its required arguments filled with something of their type."""
+    spec = next(iter(suite.tools.values()))
+    return _written(ToolCall(spec.name, _anything_for(spec)), form)
+
+
+def _broken(suite: Suite, form: Format | None) -> str:
+    """The first call without its last third."""
+    whole = _first_call(suite, form)
+    return whole[: len(whole) * 2 // 3]
+
+
+def _unknown(suite: Suite, form: Format | None) -> str:
+    del suite
+    return _written(ToolCall("no_such_tool", {"value": "x"}), form)
+
+
+NULL_MODELS = (
+    NullModel("says nothing", _nothing, abstains=True),
+    NullModel("says abc", _abc, abstains=True),
+    NullModel("breaks every call", _broken),
+    NullModel("calls a tool that is none", _unknown, marked=True),
+    NullModel("calls the first tool", _first_call, floor=_LUCK),
+)
+
+
+def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
+    """Let each null model answer each built-in suite, in each format, with one retry as usual.
+
+    The bar: none passes more scenarios that want a call than its floor; none that tries a call
+    passes where none is wanted; and no suite has more scenarios of that kind than is declared.
+    """
+    del extent  # there is nothing to draw
+    faults: list[Fault] = []
+    shares: dict[str, float] = {}
+    scores: dict[str, float] = {}
+    for name in suite_names():
+        suite = load_suite(name)
+        if any(one.task for one in suite.scenarios):
+            continue  # is graded by what it leaves; its own tests do nothing in each of its tasks
+        share = sum(not _wants_call(one, suite) for one in suite.scenarios) / len(suite.scenarios)
+        shares[name] = round(share, 4)
+        if share > ABSTENTIONS_AT_MOST:
+            faults.append(Fault("", "silence is rewarded", name, f"{share:.3f} want no call"))
+        for subject in subjects:
+            for model in NULL_MODELS:
+                results = list(_answers(model, suite, subject))
+                if not results:
+                    continue  # the subject's formats mark no call, so nothing decides this model
+                passed = sum(result.ok for result in results) / len(results)
+                scores[model.name] = round(max(passed, scores.get(model.name, 0.0)), 4)
+                faults += _above(model, suite, subject, results)
+    figures: JsonObject = {
+        "formats": len(subjects),
+        "want_no_call": shares,
+        "want_no_call_at_most": ABSTENTIONS_AT_MOST,
+        "highest_scores": scores,
+        "floors": {model.name: model.floor for model in NULL_MODELS},
+    }
+    return Measured("null", figures, tuple(faults))
+
+
+def _above(
+    model: NullModel, suite: Suite, subject: Subject, results: Sequence[ScenarioResult]
+) -> Iterator[Fault]:
+    """Where a model earned more than its floor, at any level."""
+    wanting = {one.id for one in suite.scenarios if _wants_call(one, suite)}
+    for level in LEVELS:
+        passed = [result for result in results if result.levels[level].ok]
+        lucky = [result for result in passed if result.scenario in wanting]
+        if len(lucky) > model.floor * len(wanting):
+            detail = f"{level}: {len(lucky)} of {len(wanting)}, as {lucky[0].scenario}"
+            yield Fault(subject.name, f"{model.name}, and passes", suite.name, detail)
+        for result in passed:
+            if not model.abstains and result.scenario not in wanting:
+                detail = f"{level}: {result.scenario}"
+                yield Fault(subject.name, f"{model.name}, and that is no call", suite.name, detail)
+
+
+def _wants_call(scenario: Scenario, suite: Suite) -> bool:
+    return not match(scenario.expect, (), profile=suite.profile, tools=suite.tools).ok
+
+
+def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
+    wording, rules = asking(suite), RunOptions().for_suite(suite).rules()
+    for form in subject.forms or (None,):
+        if model.marked and form is not None and (form.whole or form.by_tool):
+            continue
+        reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
+        read = _reader(subject.parser, suite, reply)
+        for scenario in suite.scenarios:
+            talk = episode(scenario, asking=wording, tools=suite.tools, read=read, rules=rules)
+            yield _ended(talk, reply)
+
+
+def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
+    """Knows the one reply already: it is read once for all scenarios."""
+    known = {
+        level: parse_message(reply.message, format=parser, tools=suite.tools, level=level)
+        for level in LEVELS
+    }
+    return lambda _reply, level: known[level]
+
+
+def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
+    """The result of a scenario in which every question gets the same reply."""
+    next(talk)
+    while True:
+        try:
+            talk.send(reply)
+        except StopIteration as end:
+            result: ScenarioResult = end.value
+            return result
+
+
+def _written(call: ToolCall, form: Format | None) -> str:
+    """The call as the format writes it; for a parser in code, as most models do."""
+    return render([call], form or "hermes")
+
+
+def _anything_for(spec: ToolSpec) -> JsonObject:
+    properties = spec.parameters.get("properties", {})
+    return {
+        name: _ANYTHING.get(properties.get(name, {}).get("type"), "x")
+        for name in spec.parameters.get("required", ())
+    }
+
+
+_ANYTHING: dict[str, JsonValue] = {
+    "string": "x",
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+}

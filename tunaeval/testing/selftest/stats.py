@@ -1,0 +1,57 @@
+"""Statistics measured: how often intervals cover the truth, and tests raise false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import sqrt
+from random import Random
+
+from tunaeval.types.calls import JsonObject
+
+from .cells import PROMISED, Cell, cells
+from .measured import USUAL, Extent, Fault, Measured
+from .subjects import Subject
+
+SIMULATIONS = 10_000
+"""Made-up evaluations in each cell, where none is given."""
+
+_NOISE = 4
+"""Standard errors of a share that are taken for the simulation's own noise."""
+
+
+def stats(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
+    """Make up evaluations whose truth is known, and see what intervals and tests say of them.
+
+    The bar: a 95 % interval covers the truth in 93 to 97 of 100, or as near to 95 as counts allow;
+    the exact interval in 95 at least; a test at 5 % raises a false alarm in 5 at most. Below
+    10,000 simulations the noise of the simulation itself is allowed for.
+    """
+    del subjects  # this is not about parsers
+    count = extent.simulations or SIMULATIONS
+    rows: list[JsonObject] = []
+    faults: list[Fault] = []
+    for number, cell in enumerate(cells()):
+        share = _share(cell, count, Random(f"{extent.seed}/{number}"))
+        low, high = _bar(cell, count)
+        wanted = [round(low, 4), round(high, 4)]
+        rows.append(
+            {"method": cell.method, "setting": cell.setting, "share": share, "wanted": wanted}
+        )
+        if not low <= share <= high:
+            detail = f"{share:.4f} of {count}, wanted {low:.4f} to {high:.4f}"
+            faults.append(Fault("", cell.method, cell.setting, detail))
+    figures = {"simulations": count, "seed": extent.seed, "cells": rows}
+    return Measured("stats", figures, tuple(faults))
+
+
+def _share(cell: Cell, count: int, chance: Random) -> float:
+    """How often the method hits in the cell."""
+    hit = cache(cell.hit)
+    return sum(hit(*cell.draw(chance)) for _ in range(count)) / count
+
+
+def _bar(cell: Cell, count: int) -> tuple[float, float]:
+    noisy = cell.exact or count < SIMULATIONS
+    slack = _NOISE * sqrt(PROMISED * (1 - PROMISED) / count) if noisy else 0.0
+    return cell.low - slack, cell.high + slack

@@ -1,0 +1,177 @@
+"""Texts that have calls, made by chance from a seed: rendered, with prose around, damaged, cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
+from random import Random
+
+from tunaeval.grammar import Literal, Value, Word
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import render
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_SHAPES: dict[str, dict[str, JsonValue]] = {
+    "bash": {"command": "string", "timeout": "integer", "background": "boolean"},
+    "read_file": {"filepath": "string", "offset": "integer", "limit": "integer"},
+    "write_file": {"filepath": "string", "content": "string"},
+    "update_file": {"filepath": "string", "target": "string", "patch": "string"},
+    "grep": {"pattern": "string", "directory": "string", "include": _STRINGS},
+    "list_dir": {"directory": "string", "hidden": "boolean"},
+    "glob": {"pattern": "string", "depth": "integer"},
+    "web_fetch": {"url": "string", "seconds": "number", "headers": "object"},
+}
+
+TOOLS = Tools(
+    ToolSpec(
+        name,
+        f"The tool {name}.",
+        {
+            "type": "object",
+            "properties": {
+                key: {"type": kind} if isinstance(kind, str) else kind
+                for key, kind in shape.items()
+            },
+        },
+    )
+    for name, shape in _SHAPES.items()
+)
+"""The tools that texts call: those of a coding agent, with arguments of every type."""
+
+WORDS = (
+    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
+    "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
+    "next:", "a/b.py", "and", "then", "we", "look", "again.",
+)  # fmt: skip
+
+_PIECES = (
+    *WORDS, "src/main.rs", "/etc/hosts", "~/notes.md", "C:\\temp\\x", "ls -la | wc -l", "\n",
+    "def f(x):\n    return {'a': [x, \"b\"]}\n", 'print("hi\\n")', "</div>", "<br/>", "&amp;",
+    '{"a": {"b": [1, 2]}}', "}", "{", "]", '"', "'", "\\", "`", "```\ncode\n```", "\t", "# note",
+    "// no", "/* yes */", "a < b && c > d", "$HOME/${x:-y}", "%s %(name)s", "[^}]*", "\\d+\\.\\d*",
+    '<p class="x">', "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
+    "name", "arguments",
+)  # fmt: skip
+"""What arguments are made of: paths, commands, code, and all that has to be escaped."""
+
+FRAGMENTS = (
+    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "\n", " ", "`",
+    "```", "```json\n", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tools>", "/*",
+    "*/", "//", "#", "True", "None", "NaN", "-", "1.5e", "...", "…", "“", "”", "<", "</", "(",
+    ")", "=", "\x00", "\ud800", "\u2028", "é", "中", ";", "\t", "\r\n", "name", "bash", "bash(",
+    '{"name": "bash", "arguments": {"command": "ls"}}', "command", '"a": "say "hi"',
+)  # fmt: skip
+"""What damage is made of."""
+
+
+def fixed_texts(form: Format) -> tuple[str, ...]:
+    """Every spelling of every literal in a format, and of all its other markers, each once."""
+    markers = [text for each in form.reasoning for text in (each.open, each.close)]
+    routes = form.envelope.routes if form.envelope else ()
+    bodies = [route.body for route in routes]
+    found = (*_literals(form), *form.dropped, *bodies, *markers)
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def _literals(value: object) -> Iterator[str]:
+    """The spellings of each literal in a word, and in all that is inside it."""
+    if isinstance(value, Literal):
+        yield from value.spellings
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _literals(inner)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _literals(getattr(value, field.name))
+
+
+def holds_bare_text(words: Sequence[Word]) -> bool:
+    """Whether values are there unescaped, so that they cannot contain what ends them."""
+    return any(
+        isinstance(word, Value) or holds_bare_text(getattr(word, "words", ())) for word in words
+    )
+
+
+class TextMaker:
+    """Makes texts in one format; two of the same seed make the same ones."""
+
+    def __init__(self, form: Format, seed: int) -> None:
+        self.form = form
+        self.random = Random(f"{seed} {form.name}")
+        self._fixed = fixed_texts(form)
+        self._plain = holds_bare_text(form.words)
+
+    def calls(self, most: int = 3) -> list[ToolCall]:
+        """One to `most` calls of `TOOLS`, all of them such as the format can say."""
+        count = self.random.randint(1, most)
+        return [self._call(name) for name in self.random.sample(sorted(TOOLS), count)]
+
+    def prose(self) -> str:
+        return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
+
+    def rendering(self) -> tuple[list[ToolCall], str]:
+        """Calls, and a text that makes them: sometimes with prose before it, behind it, or both.
+
+        Where nothing marks a call, calls are all of a reply.
+        """
+        made = self.calls()
+        if self.form.whole:
+            return made, render(made, self.form)
+        before = f"{self.prose()}\n" if self.random.random() < 0.5 else ""
+        after = f"\n{self.prose()}" if self.random.random() < 0.5 else ""
+        return made, before + render(made, self.form) + after
+
+    def damaged(self) -> str:
+        """A rendering with a few places deleted, replaced or inserted into; one in four is cut."""
+        text, random = self.rendering()[1], self.random
+        for _ in range(random.randint(0, 5)):
+            start = random.randint(0, len(text))
+            end = min(len(text), start + random.choice((0, 0, 1, 2, 6)))
+            piece = random.choice(("", random.choice(FRAGMENTS), random.choice(self._fixed)))
+            text = text[:start] + piece + text[end:]
+        return text[: random.randint(0, len(text))] if random.random() < 0.25 else text
+
+    def hostile(self) -> str:
+        """Pieces of markup and damage in any row."""
+        pieces = (*FRAGMENTS, *self._fixed)
+        return "".join(self.random.choices(pieces, k=self.random.randint(0, 20)))
+
+    def cutting(self, text: str) -> list[str]:
+        """The text in pieces, cut at up to eight places."""
+        places = sorted(self.random.randint(0, len(text)) for _ in range(self.random.randint(1, 8)))
+        return [text[start:end] for start, end in pairwise((0, *places, len(text)))]
+
+    def _call(self, name: str) -> ToolCall:
+        shape = _SHAPES[name]
+        kept = [key for key in shape if self.random.random() < 0.8]
+        return ToolCall(name, {key: self._value(shape[key]) for key in kept})
+
+    def _value(self, kind: JsonValue) -> JsonValue:
+        random = self.random
+        match kind:
+            case "string":
+                return self._text()
+            case "integer":
+                return random.choice((0, 1, -7, 120, 4096, 2**53 + 1, random.randint(0, 10**6)))
+            case "number":
+                return random.choice((0.5, -2.25, 1e-7, 3, 10.0))
+            case "boolean":
+                return random.random() < 0.5
+            case "object":
+                return self._object()
+        return [self._text() for _ in range(random.randint(0, 3))]
+
+    def _object(self) -> JsonObject:
+        keys = self.random.sample(("accept", "x-id", "depth", "name"), self.random.randint(0, 3))
+        return {key: self._text() for key in keys}
+
+    def _text(self) -> str:
+        """A string; where nothing is escaped, one without the format's own markup at its ends."""
+        joint = self.random.choice((" ", ""))
+        text = joint.join(self.random.choices(_PIECES, k=self.random.randint(0, 6)))
+        if not self._plain:
+            return text
+        text = text.strip()
+        return "" if any(mark in text for mark in self._fixed) else text

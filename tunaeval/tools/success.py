@@ -1,0 +1,330 @@
+"""Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
+
+A classifier looks at a `Result` and says `Success`, or None when it cannot say. The built-in ones
+look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an object, or of JSON
+text that has an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
+has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
+have succeeded ("assumed"). Also: "awaitable" (a promise that nobody watched), "closed" (a generator
+that its consumer ended), "unreadable" (a classifier misbehaved).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import orjson
+
+from tunaeval.registry import shown, warn_once, words_of
+from tunaeval.types.calls import JsonValue
+
+Fields: TypeAlias = Mapping[str, JsonValue]
+
+ERROR_CHARACTERS = 500
+"""What is kept of an error's words."""
+
+_EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
+_WANTED = "a Success(ok=True or False, reason='why'), or None"
+_FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
+_PREFIXES = ("Error:", "ERROR:", "error:")
+
+SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
+"""Types whose values say nothing to the built-in classifiers."""
+
+
+class Success(NamedTuple):
+    """Did it succeed, which classifier says so, and in a failure the words that show it."""
+
+    ok: bool
+    reason: str
+    error: str | None = None
+
+
+ASSUMED = Success(ok=True, reason="assumed")
+AWAITABLE = Success(ok=True, reason="awaitable")
+CLOSED = Success(ok=True, reason="closed")
+"""Of a generator whose consumer needed no more."""
+INTERRUPTED = Success(ok=True, reason="interrupted")
+"""Of a run that its host ended to wait for a human: no failure, and no answer yet."""
+
+
+class Result:
+    """How a run ended, as classifiers see it: the `value` it gave back, or the `error` it raised.
+
+    `fields` and `text` are what can be read of the value, each made when it is first asked for:
+    the fields of a dict, of an object or of JSON text; a text itself, or an object's content.
+    """
+
+    __slots__ = ("_fields", "_text", "error", "value")
+
+    def __init__(self, value: object = None, error: BaseException | None = None) -> None:
+        self.value = value
+        self.error = error
+        self._fields: Fields | None = None
+        self._text: str | None = None
+
+    @property
+    def fields(self) -> Fields:
+        if self._fields is None:
+            self._fields = self._read_fields()
+        return self._fields
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            value = self.value
+            self._text = value if isinstance(value, str) else _content_of(value)
+        return self._text
+
+    def _read_fields(self) -> Fields:
+        value = self.value
+        if isinstance(value, (dict, Mapping)):  # dict first: the abstract class is slow to ask
+            return value
+        read = _json_fields(self.text)
+        if type(value) in SILENT or isinstance(value, str):
+            return read
+        found = {name: getattr(value, name, None) for name in (*_DECLARING, *_WORDS)}
+        return {**read, **{name: said for name, said in found.items() if said is not None}}
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """Says whether a run succeeded, or None (group `tunaeval.classifiers`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    def classify(self, result: Result) -> Success | None: ...
+
+
+class ByFields(NamedTuple):
+    """A classifier of what a result declares: in these fields, a value that means failure."""
+
+    name: str
+    fields: tuple[str, ...]
+    fails: Callable[[JsonValue], bool]
+
+    def classify(self, result: Result) -> Success | None:
+        for field in self.fields:
+            value = result.fields.get(field)
+            if value is not None and self.fails(value):
+                return _failure(self.name, _said(result) or f"{field} is {_shown(value)}")
+        return None
+
+
+class ByWhole(NamedTuple):
+    """A classifier of all the fields of a dict, or of JSON text: `shows` says what shows a failure,
+    or None. Of an object nobody knows which of its attributes are all.
+    """
+
+    name: str
+    shows: Callable[[Fields], str | None]
+
+    def classify(self, result: Result) -> Success | None:
+        is_whole = isinstance(result.value, str | Mapping)
+        error = self.shows(result.fields if is_whole else _json_fields(result.text))
+        return None if error is None else _failure(self.name, error)
+
+
+class ByText(NamedTuple):
+    """A classifier of how a result reads: `shows` says what shows a failure, or None."""
+
+    name: str
+    shows: Callable[[str], str | None]
+
+    def classify(self, result: Result) -> Success | None:
+        text = result.text
+        error = self.shows(text) if text else None
+        return None if error is None else _failure(self.name, error)
+
+
+def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> Success:
+    """Judge what a tool gave back, by the built-in classifiers where none are given."""
+    if classifiers is None and type(value) in SILENT:
+        return ASSUMED
+    if classifiers is None and type(value) is str and _is_silent_text(value):
+        return ASSUMED
+    if hasattr(type(value), "__await__"):
+        return AWAITABLE
+    said, fault = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
+    if said is not None:
+        return said
+    return ASSUMED if fault is None else Success(ok=True, reason="unreadable", error=fault)
+
+
+def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
+    """Judge what a tool raised. What is no `Exception` ended the run from outside: cancelled."""
+    said, _ = _asked(Result(error=error), classifiers)
+    if said is not None:
+        return said
+    reason = "exception" if isinstance(error, Exception | SystemExit) else "cancelled"
+    try:
+        words = str(error)
+    except Exception:  # noqa: BLE001 - an exception's own __str__ may raise anything
+        words = "its message cannot be read"
+    return _failure(reason, f"{type(error).__name__}: {words}")
+
+
+def declares_nothing(fields: dict[str, JsonValue]) -> bool:
+    """Whether the built-in classifiers are silent about a dict; the quick way to know."""
+    few = fields if len(fields) <= len(_DECLARING) else fields.keys() & _DECLARING.keys()
+    for field in few:
+        if field in _DECLARING and _DECLARING[field](fields[field]):
+            return False
+    return "error" not in fields or _lone_error(fields) is None
+
+
+def _is_silent_text(text: str) -> bool:
+    """Whether the built-in classifiers are silent about a text; the quick way to know."""
+    return "{" not in text[:_EDGE] and not any(one.shows(text) for one in BY_TEXT)
+
+
+def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
+    """What the first one that speaks says; and what went wrong with one on the way. A plug-in's
+    mistake is logged once, not raised; under one of ours it is the result that breaks.
+    """
+    did = None
+    for classifier in classifiers:
+        try:
+            said: object = classifier.classify(result)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+            did = f"raised {words_of(error)}"
+        else:
+            if said is None:
+                continue
+            if isinstance(said, Success) and type(said.ok) is bool:
+                return said, None
+            did = f"returned {shown(said)}"
+        if not any(classifier is one for one in CLASSIFIERS):
+            warn_once(classifier, "success classifier", f"{did}; wanted {_WANTED}")
+    return None, did
+
+
+def _failure(reason: str, error: str) -> Success:
+    return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
+
+
+def _shown(value: JsonValue) -> str:
+    return repr(value) if isinstance(value, str) else str(value).lower()
+
+
+def _said(result: Result) -> str:
+    """What a result that declares itself failed says of it."""
+    said = result.fields.get("error") or result.fields.get("message") or result.text
+    return said if isinstance(said, str) else ""
+
+
+def _content_of(value: object) -> str:
+    """The text of an object that has a content: a text, or parts of which some have a text."""
+    if type(value) in SILENT or isinstance(value, Mapping):
+        return ""
+    content = getattr(value, "content", "")
+    if isinstance(content, list):
+        parts = (
+            one.get("text") if isinstance(one, dict) else getattr(one, "text", "")
+            for one in content
+        )
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _json_fields(text: str) -> Fields:
+    """The object that a text contains, when the whole of it is JSON; {} when it contains none."""
+    if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
+        return {}
+    try:
+        fields: Fields = orjson.loads(text)
+    except ValueError:
+        return {}
+    return fields
+
+
+def _is_true(value: JsonValue) -> bool:
+    return value is True
+
+
+def _is_false(value: JsonValue) -> bool:
+    return value is False
+
+
+def _is_failed_word(value: JsonValue) -> bool:
+    return isinstance(value, str) and value.lower() in _FAILED_WORDS
+
+
+def _exit_code(text: str) -> str | None:
+    """A line "Exit Code: 3" near the beginning or the end, where tools write it."""
+    if len(text) > 2 * _EDGE:
+        text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
+    if "xit " not in text:
+        return None
+    for line in text.splitlines():
+        before, colon, code = line.partition(":")
+        if colon and before.strip().lower() == "exit code" and _is_failure_code(code.strip()):
+            return line.strip()
+    return None
+
+
+def _is_failure_code(code: str) -> bool:
+    digits = code.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and digits.strip("0") != ""
+
+
+def _error_prefix(text: str) -> str | None:
+    head = text[:_EDGE].lstrip()
+    return head.partition("\n")[0] if head.startswith(_PREFIXES) else None
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+_LONGEST_TRACEBACK = 20_000
+
+
+def _traceback(text: str) -> str | None:
+    """The last line of a traceback that a text ends in, or is; a log that contains one is none."""
+    if _TRACEBACK not in text[:_EDGE] and _TRACEBACK not in text[-_LONGEST_TRACEBACK:]:
+        return None
+    begins = text.lstrip().startswith(_TRACEBACK)
+    lines = text[-_LONGEST_TRACEBACK:].rstrip().splitlines()
+    last = max((at for at, line in enumerate(lines) if line.startswith(_TRACEBACK)), default=None)
+    if last is None:
+        return _TRACEBACK if begins else None
+    words = [line for line in lines[last + 1 :] if line and not line[0].isspace()]
+    return words[0] if words and (begins or len(words) == 1) else None
+
+
+_BESIDE_AN_ERROR = frozenset({
+    "code", "details", "error", "error_code", "error_type", "hint", "message", "status_code",
+    "traceback", "type",
+})  # fmt: skip
+
+
+def _lone_error(fields: Fields) -> str | None:
+    """An `error` with nothing beside it but what says more of it."""
+    said = fields.get("error")
+    if not said or fields.keys() - _BESIDE_AN_ERROR:
+        return None
+    return said if isinstance(said, str) else repr(said)
+
+
+IS_ERROR = ByFields("is-error", ("is_error", "isError"), _is_true)
+STATUS = ByFields("status", ("status",), _is_failed_word)
+OUTCOME = ByFields("outcome", ("outcome",), _is_failed_word)
+OK_FALSE = ByFields("ok-false", ("ok",), _is_false)
+SUCCESS_FALSE = ByFields("success-false", ("success",), _is_false)
+LONE_ERROR = ByWhole("lone-error", _lone_error)
+EXIT_CODE = ByText("exit-code", _exit_code)
+ERROR_PREFIX = ByText("error-prefix", _error_prefix)
+TRACEBACK = ByText("traceback", _traceback)
+
+BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
+"""What a result declares, in order."""
+
+LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
+"""What it declares, too; the preset `evals2` is older than these."""
+
+BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
+"""How a result reads; asked after what it declares."""
+
+CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
+"""The built-in classifiers, in the order in which they are asked."""
+
+_DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}

@@ -1,0 +1,1 @@
+"""Workspaces: real directories, confined and compared, and tools that work in them."""

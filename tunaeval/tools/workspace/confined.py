@@ -1,0 +1,285 @@
+"""A directory whose files are read and written without any path or link leading out of it.
+
+A path is taken apart first: what is absolute and not below the directory, or climbs above it, is
+refused. Then each part is opened by itself, from the directory's own descriptor on, and no link is
+followed, so nothing can be put in the way in between. A file that has a second name (a hard link)
+is not read, and a file that is written takes the place of what was there instead of going into it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+from tunaeval.errors import WorkspaceError
+from tunaeval.files.plain_files import kind_of
+
+MAX_BYTES = 8 * 1024 * 1024
+"""The longest file that is read whole or written."""
+MAX_PARTS = 64
+MAX_WALKED = 5_000
+_MAX_NAME = 255
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+
+Parts = tuple[str, ...]
+
+
+class Confined:
+    """The directory `root`, which has to be there. Every method raises `WorkspaceError` for a path
+    that leaves it, and for what cannot be done, with the reason.
+    """
+
+    def __init__(self, root: Path) -> None:
+        if os.open not in os.supports_dir_fd:
+            raise WorkspaceError(
+                "this system cannot open files from a directory's descriptor, so paths could not "
+                "be confined; workspaces need Linux or macOS"
+            )
+        self.root = root
+        self._fd = os.open(root, _DIRECTORY)
+
+    def close(self) -> None:
+        """Let go of the directory; it stays where it is."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def loss(self) -> str | None:
+        """What became of the directory, where it cannot be used any more; None where it can.
+
+        A new directory in its place is taken for it: whoever works there may make it afresh.
+        """
+        try:
+            now = self.root.lstat()
+        except FileNotFoundError:
+            return "was removed"
+        except OSError as error:
+            return f"cannot be reached any more ({error.strerror})"
+        if not stat.S_ISDIR(now.st_mode):
+            return f"was replaced by a {'link' if stat.S_ISLNK(now.st_mode) else 'file'}"
+        try:
+            new = os.open(self.root, _DIRECTORY)
+        except OSError as error:
+            return f"cannot be opened any more ({error.strerror})"
+        if os.path.sameopenfile(new, self._fd):
+            os.close(new)
+        else:
+            self.close()
+            self._fd = new
+        return None if os.access(self.root, os.R_OK | os.X_OK) else "cannot be read any more"
+
+    def parts(self, path: str) -> Parts:
+        """The path from the root, as names: "./src//a.py" is ("src", "a.py"), "." is ()."""
+        return parts_of(path, str(self.root))
+
+    @contextmanager
+    def directory(self, parts: Parts, *, make: bool = False) -> Iterator[int]:
+        """A descriptor of the directory; with `make`, what is missing of it is made."""
+        fd = os.dup(self._fd)
+        try:
+            for index, name in enumerate(parts):
+                inner = _opened(fd, name, parts[: index + 1], make=make)
+                os.close(fd)
+                fd = inner
+            yield fd
+        finally:
+            os.close(fd)
+
+    def read(self, path: str, *, limit: int = MAX_BYTES) -> bytes:
+        """All bytes of a file of at most `limit` bytes."""
+        *above, name = self._file_parts(path)
+        with self.directory(tuple(above)) as folder, _os_errors(path):
+            file = os.open(name, _FILE, dir_fd=folder)
+            try:
+                return _read(file, path, limit)
+            finally:
+                os.close(file)
+
+    def opened(self, parts: Parts) -> int | None:
+        """A descriptor of a file, for a program to read; None where there is a directory, or
+        nothing.
+        """
+        path = "/".join(parts) or "."
+        found = self.status(path)
+        if found is None or stat.S_ISDIR(found.st_mode):
+            return None
+        with self.directory(parts[:-1]) as folder, _os_errors(path):
+            file = os.open(parts[-1], _FILE, dir_fd=folder)
+        try:
+            check_kind(os.fstat(file), path)
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+    def write(self, path: str, data: bytes, *, new: bool = False) -> None:
+        """Write a file, with the directories above it; with `new` none may be there yet."""
+        if len(data) > MAX_BYTES:
+            raise WorkspaceError(f"{path!r:.80}: {len(data)} bytes are more than {MAX_BYTES}")
+        *above, name = self._file_parts(path)
+        with self.directory(tuple(above), make=True) as folder, _os_errors(path):
+            there = _status(folder, name)
+            if there is not None and (new or not stat.S_ISREG(there.st_mode)):
+                kind = kind_of(there.st_mode) or "a file"
+                raise WorkspaceError(f"{path!r:.80} is there already, and is {kind}")
+            mode = 0o644 if there is None else stat.S_IMODE(there.st_mode) & 0o777
+            draft = f".{token_hex(8)}.draft"
+            _write_new(draft, data, mode, folder)
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def names(self, parts: Parts = ()) -> list[tuple[str, os.stat_result]]:
+        """What is in a directory, by name; links are reported as links."""
+        with self.directory(parts) as folder, _os_errors("/".join(parts) or "."):
+            found = ((name, _status(folder, name)) for name in sorted(os.listdir(folder)))  # noqa: PTH208 - of a descriptor, which Path knows not
+            return [(name, status) for name, status in found if status is not None]
+
+    def status(self, path: str) -> os.stat_result | None:
+        """What is there, links not followed; None where nothing is."""
+        parts = self.parts(path)
+        if not parts:
+            return os.fstat(self._fd)
+        try:
+            with self.directory(parts[:-1]) as folder:
+                return _status(folder, parts[-1])
+        except WorkspaceError:
+            return None
+
+    def _file_parts(self, path: str) -> Parts:
+        parts = self.parts(path)
+        if not parts or path.endswith("/"):
+            raise WorkspaceError(f"the path {path!r:.80} is a directory; wanted a file")
+        return parts
+
+
+def parts_of(path: str, root: str = "") -> Parts:
+    """The names that a path within `root` is made of. Raises `WorkspaceError` for any other."""
+    if not isinstance(path, str):
+        raise WorkspaceError(f"the path {path!r:.60} is no text")
+    fault = _fault(path)
+    if fault:
+        raise WorkspaceError(f"the path {path!r:.80} {fault}")
+    if root and (path == root or path.startswith(root + "/")):
+        path = path[len(root) :].lstrip("/")
+    elif path.startswith(("/", "~")):
+        raise _outside(path)
+    found: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            if not found:
+                raise _outside(path)
+            found.pop()
+        elif name not in {"", "."}:
+            found.append(name)
+    if len(found) > MAX_PARTS:
+        raise WorkspaceError(f"the path {path!r:.80} is deeper than {MAX_PARTS} directories")
+    return tuple(found)
+
+
+def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> None:
+    """Raise `WorkspaceError` for what is no file of one name, nor a directory where those count."""
+    kind = kind_of(status.st_mode)
+    if folders and stat.S_ISDIR(status.st_mode):
+        return
+    if kind is not None:
+        raise WorkspaceError(f"{path!r:.80} is {kind}, and no file")
+    if status.st_nlink > 1:
+        raise WorkspaceError(f"{path!r:.80} has a second name, which may be outside; not read")
+
+
+def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
+    """All that is below a directory; links are not gone into. Raises `WorkspaceError` for a
+    directory that cannot be looked into, and for more than `MAX_WALKED` entries.
+    """
+    found = confined.status("/".join(top) or ".")
+    waiting = [top] if found is not None and stat.S_ISDIR(found.st_mode) else []
+    count = 0
+    while waiting:
+        folder = waiting.pop()
+        for name, status in confined.names(folder):
+            count += 1
+            if count > MAX_WALKED:
+                raise WorkspaceError(f"there are over {MAX_WALKED} files in {'/'.join(top)!r:.80}")
+            yield (*folder, name)
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append((*folder, name))
+
+
+def _fault(path: str) -> str | None:
+    if not path:
+        return "is empty"
+    if "\0" in path:
+        return "contains a NUL"
+    try:
+        longest = max(len(os.fsencode(name)) for name in path.split("/"))
+    except UnicodeEncodeError:
+        return "contains a lone surrogate"
+    return f"has a name of more than {_MAX_NAME} bytes" if longest > _MAX_NAME else None
+
+
+def _outside(path: str) -> WorkspaceError:
+    return WorkspaceError(f"the path {path!r:.80} leads out of the workspace; give one inside it")
+
+
+def _opened(fd: int, name: str, parts: Parts, *, make: bool) -> int:
+    with _os_errors("/".join(parts)):
+        try:
+            return os.open(name, _DIRECTORY, dir_fd=fd)
+        except FileNotFoundError:
+            if not make:
+                raise
+        os.mkdir(name, 0o755, dir_fd=fd)
+        return os.open(name, _DIRECTORY, dir_fd=fd)
+
+
+def _read(file: int, path: str, limit: int) -> bytes:
+    status = os.fstat(file)
+    check_kind(status, path)
+    if status.st_size > limit:
+        raise WorkspaceError(f"{path!r:.80} has {status.st_size} bytes, more than {limit}")
+    pieces: list[bytes] = []
+    left = limit
+    while left > 0 and (piece := os.read(file, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _write_new(name: str, data: bytes, mode: int, folder: int) -> None:
+    file = os.open(name, _NEW, mode, dir_fd=folder)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise
+
+
+def _status(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+_REASONS = {
+    errno.ELOOP: "is a link, and links are not followed",
+    errno.ENOTDIR: "goes through a link or a file, which is no directory",
+    errno.ENOENT: "is not there",
+    errno.EISDIR: "is a directory",
+}
+
+
+@contextmanager
+def _os_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
+        raise WorkspaceError(f"{path!r:.80}: {reason}") from error

@@ -1,0 +1,214 @@
+"""A workspace: a real directory made afresh from files, compared before and after, and removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tunaeval.errors import UsageError, WorkspaceError
+from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
+
+from .commands import allowed
+from .confined import MAX_BYTES, Confined
+from .running import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, run_command
+from .snapshots import Changes, Snapshot, snapshot
+
+
+class Workspace:
+    """A directory of its own, somewhere among the system's temporary files.
+
+        with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
+            (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
+            print(workspace.changes())            # 1 changed (calc.py)
+
+    `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
+    `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
+    what was in it when it was made. `at` is a directory that is there already, and that stays when
+    the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
+
+    Examples:
+        >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
+        ...     _ = (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
+        ...     str(workspace.changes())
+        ...
+        '1 changed (calc.py)'
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        at: str | os.PathLike[str] | None = None,
+        commands: Sequence[Sequence[str]] = (),
+        pages: Mapping[str, str] | None = None,
+        seconds: float = COMMAND_SECONDS,
+        output_bytes: int = OUTPUT_BYTES,
+    ) -> None:
+        if files is not None and not isinstance(files, Mapping):
+            raise refusal("files", files, "texts or bytes by path, in a dictionary")
+        if pages is not None and not isinstance(pages, Mapping):
+            raise refusal("pages", pages, "texts by address, in a dictionary")
+        listed = wanted_items(commands, "commands", list | tuple, "lists of words")
+        self.commands = tuple(
+            wanted_items(one, f"commands[{index}]", str, "words")
+            for index, one in enumerate(listed)
+        )
+        self.pages = dict(pages or {})
+        self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
+        self._is_ours = at is None
+        folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
+        self.path = Path(os.path.realpath(folder))
+        try:
+            self.confined = Confined(self.path)
+        except OSError as error:
+            raise WorkspaceError(f"{folder!r:.80} cannot be used: {error.strerror}") from error
+        try:
+            for path, content in (files or {}).items():
+                self.confined.write(path, file_bytes(path, content), new=True)
+        except BaseException:
+            self.close()
+            raise
+        self.before: Snapshot = snapshot(self.confined)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"Workspace({str(self.path)!r})"
+
+    def __getitem__(self, path: str) -> WorkspaceFile:
+        """A file of it, which may not be there."""
+        return WorkspaceFile(self.confined, "/".join(self.confined.parts(path)))
+
+    def loss(self) -> str | None:
+        """What became of the directory, where somebody took it away: "was removed", say."""
+        return self.confined.loss()
+
+    def snapshot(self, earlier: Snapshot | None = None) -> Snapshot:
+        """What is in it now; files untouched since `earlier` are not read again.
+
+        Nothing is in a directory that was taken away.
+        """
+        if self.loss() is not None:
+            return Snapshot()
+        return snapshot(self.confined, earlier or self.before)
+
+    def changes(self, since: Snapshot | None = None) -> Changes:
+        """What is different since it was made, or since then."""
+        earlier = since or self.before
+        return earlier.changes(self.snapshot(earlier))
+
+    def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
+        """Run a command line that `commands` allows, or words that the caller answers for."""
+        if why := self.loss():
+            raise WorkspaceError(f"no command can run: the workspace {why}")
+        asked = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
+        limit = min(asked, self._seconds)
+        run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
+        if not isinstance(command, str):
+            return run(command, self.path)
+        with allowed(command, self.commands, self.confined) as line:
+            return run(line.words, line.folder, files=line.files)
+
+    def close(self) -> None:
+        """Remove it with all that is in it, unless it was there before."""
+        self.confined.close()
+        if self._is_ours:
+            _remove(self.path)
+
+
+def file_bytes(name: str, content: object) -> bytes:
+    """What a file is written with. Raises UsageError for what is neither text nor bytes, and for
+    a text that UTF-8 cannot write.
+    """
+    if isinstance(content, bytes):
+        return content
+    if not isinstance(content, str):
+        raise refusal(f"the file {name!r}", content, "its text, or bytes")
+    try:
+        return content.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the file {name!r} contains a lone surrogate, which UTF-8 cannot write; give bytes"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A file of a workspace by its path, read whenever it is asked."""
+
+    confined: Confined
+    path: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything is there, a directory or a link too."""
+        return self.confined.status(self.path) is not None
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes. Raises `WorkspaceError` where it cannot be read."""
+        return self.confined.read(self.path, limit=MAX_BYTES)
+
+    @property
+    def text(self) -> str:
+        """Its text. Raises `WorkspaceError` for a file that is not UTF-8."""
+        data = self.data
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise WorkspaceError(f"{self.path!r:.80} is no text: {error.reason}") from error
+
+    def contains(self, text: str) -> bool:
+        """Whether it is a text file that contains the text."""
+        try:
+            return text in self.text
+        except WorkspaceError:
+            return False
+
+
+def _remove(path: Path) -> None:
+    """Remove a tree, whatever rights its directories have and however deep it is; nothing above it
+    is touched, whatever is in its place.
+    """
+    if path.is_symlink() or path.is_file():
+        with suppress(OSError):
+            path.unlink()
+        return
+    top = str(path)
+
+    def again(function: Callable[..., object], name: str, _error: object) -> None:
+        inside = (name,) if name == top else (os.path.dirname(name), name)  # noqa: PTH120 - rmtree gives strings
+        with suppress(OSError):
+            for folder in inside:
+                if os.path.isdir(folder) and not os.path.islink(folder):  # noqa: PTH112, PTH114 - as above
+                    os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 - as above
+            function(name)
+
+    with suppress(RecursionError):
+        shutil.rmtree(top, onerror=again)
+    if path.exists():  # deeper than Python goes by itself
+        subprocess.run(  # noqa: S603 - a fixed command on a directory of our own
+            ["/bin/rm", "-rf", "--", top], check=False, capture_output=True
+        )
