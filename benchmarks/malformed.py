@@ -1,4 +1,4 @@
-"""Six kinds of damage to one call's JSON: `tunaeval.parsing.repair.read_json` beside two other repairers.
+"""Six kinds of damage to the JSON of one call: our `read_json` beside two other repairers.
 
     python benchmarks/malformed.py [--rounds 25] [--json] [--check]
 

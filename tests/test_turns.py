@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import RecordError
 from tunaeval.files.turns import turn
 

@@ -49,7 +49,7 @@ ALLOWED = (
 """Where such a word is the usual one."""
 
 MODELS_READ = frozenset({"prompts.py", "payloads.py", "rubrics.py"})
-"""In `tunaeval/scoring/judging`: what a judge is asked. Judges were calibrated with these very words."""
+"""In `tunaeval/scoring/judging`: what a judge is asked; it was calibrated with these very words."""
 
 _WORDS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): words for word, words in WORDS.items()}
 _ALLOWED = re.compile("|".join(ALLOWED), re.IGNORECASE)

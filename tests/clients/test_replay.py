@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.models.clients.recording import read_recording, write_recording
 from tunaeval.models.clients.replay import ReplayClient

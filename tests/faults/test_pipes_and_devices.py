@@ -16,7 +16,7 @@ import tunaeval
 from tests.cli.conftest import Tuna, here
 from tests.cli.test_broken_pipes import bash
 from tests.faults.runs import within
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.data.shapes import read_rows
 from tunaeval.errors import TunaevalError
 from tunaeval.files.locks import DirectoryLock

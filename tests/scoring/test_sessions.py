@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.adapters.writers import WRITERS, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages, read_file
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.api.keywords import ScoreKeywords
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import tunaeval
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.types.exchange import Reply, Request
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.api.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
 from tunaeval.types.runs import ScoreResult
 
@@ -77,8 +77,9 @@ with switches.scoring_session("q") as session:
     assert session.wrap(print) is switches.wrap_tool(print, recorder) is print
     session.messages = [{"role": "user", "content": "q"}]
 assert switches.score(session.messages, "q") is None
-heavy = ("pydantic", "httpx2", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
-         "tunaeval.scoring", "tunaeval.api.scores", "tunaeval.scoring.judging", "tunaeval.clients")
+heavy = ("pydantic", "httpx", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
+         "tunaeval.scoring", "tunaeval.api.scores", "tunaeval.scoring.judging",
+         "tunaeval.models.clients")
 print([name for name in heavy if name in sys.modules])
 """
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from tunaeval import matching
 from tunaeval.errors import ExpectationError
-from tunaeval.matching.assignment import Wish
-from tunaeval.matching.calls import Verdict
-from tunaeval.matching.near_misses import Nearest
+from tunaeval.matching.assignment import NO_OTHERS, Wish
+from tunaeval.matching.calls import Verdict, check_wishes, match_wishes, without_calls
+from tunaeval.matching.near_misses import Nearest, nearest
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ToolCall, Tools
@@ -50,7 +49,7 @@ def expect(
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
     known = to_tools(tools)
-    matching.check_wishes(wishes, match, forbid, profile, known)
+    check_wishes(wishes, match, forbid, profile, known)
     return Expected(wishes, match, tuple(forbid), profile, known)
 
 
@@ -76,7 +75,7 @@ class Expected:
     @property
     def is_whole(self) -> bool:
         """Whether no other calls may be made."""
-        return self.match in matching.NO_OTHERS if self.wishes else not self.forbid
+        return self.match in NO_OTHERS if self.wishes else not self.forbid
 
     def __repr__(self) -> str:
         parts = [_shown_wish(wish) for wish in self.wishes]
@@ -87,9 +86,9 @@ class Expected:
     def verdict(self, calls: object) -> Verdict:
         """Whether these calls are wanted, and why not."""
         read = self.read(calls)
-        judged = partial(matching.match_wishes, profile=self._profile, tools=self._tools)
+        judged = partial(match_wishes, profile=self._profile, tools=self._tools)
         verdict = judged(self.wishes, read.calls, mode=self.match, forbid=self.forbid)
-        return verdict if read.calls else matching.without_calls(verdict, read.outcome)
+        return verdict if read.calls else without_calls(verdict, read.outcome)
 
     def read(self, calls: object) -> ParseResult:
         """What it is compared with, as calls. Raises UsageError for what is none."""
@@ -97,7 +96,7 @@ class Expected:
 
     def nearest(self, made: Sequence[ToolCall], verdict: Verdict) -> dict[int, Nearest]:
         """The call that comes nearest to each wish that was not met."""
-        return matching.nearest(
+        return nearest(
             self.wishes, made, verdict.pairs, profile=self._profile, tools=self._tools
         )
 

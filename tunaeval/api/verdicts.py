@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from tunaeval import matching
 from tunaeval.errors import UsageError
-from tunaeval.matching.calls import Verdict
+from tunaeval.matching.calls import Verdict, without_calls
+from tunaeval.matching.calls import match as match_calls
 from tunaeval.parsing.api import parse_message
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
@@ -60,9 +60,9 @@ def match(
     """
     known = to_tools(tools)
     read = read_calls(calls, known)
-    verdict = matching.match(expect, read.calls, profile=profile, tools=known)
+    verdict = match_calls(expect, read.calls, profile=profile, tools=known)
     if not read.calls:
-        verdict = matching.without_calls(verdict, read.outcome)
+        verdict = without_calls(verdict, read.outcome)
     return verdict if verdict.ok else _explained(verdict, read.diagnoses)
 
 

@@ -110,8 +110,12 @@ def _failures(run: RunFigures) -> dict[str, int]:
 
 
 def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
-    from tunaeval.reports.json import json_text
+    from tunaeval.reports.compared import (  # noqa: PLC0415 - rich is loaded to draw
+        comparison_markdown,
+        comparison_object,
+        show_comparison,
+    )
+    from tunaeval.reports.json import json_text  # noqa: PLC0415 - likewise
 
     margin, shown = arguments.fail_if_worse, arguments.flips
     if arguments.json:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
-from itertools import chain
-from operator import attrgetter
-from types import ModuleType
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterable, Sequence
 
 from tunaeval.errors import UsageError
+from tunaeval.grammar import formats as builtin_formats
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.registry import Registry, guarded, instance_of
@@ -381,18 +377,19 @@ def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
 _IS_PARSER = instance_of(Parser)
 
 
-class _Formats(ModuleType, Registry[Parser]):
-    """The package `tunaeval.formats`, whose constants are formats, as the registry of all formats.
+class _Formats(Registry[Parser]):
+    """The registry of formats, which has the built-in ones as attributes, too."""
 
-    `import tunaeval.formats as F` gives what `tunaeval.formats` is, so they are one object.
-    """
+    def __getattr__(self, name: str) -> Format:
+        """Return a constant of `tunaeval.grammar.formats`, as in `tunaeval.formats.HERMES`."""
+        if name.startswith("_") or not hasattr(builtin_formats, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found: Format = getattr(builtin_formats, name)
+        return found
 
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *filter(str.isalpha, dir(Registry))})
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        """Pickle as a name: another process imports the package."""
-        return import_module, (self.__name__,)
+    def __reduce__(self) -> str:
+        """Pickle as a name: another process imports it."""
+        return "formats"
 
 
 def _constant(name: str) -> str:
@@ -400,9 +397,7 @@ def _constant(name: str) -> str:
     return name.upper().replace("-", "_").replace(".", "")
 
 
-_package: Any = import_module("tunaeval.formats")
-Registry.__init__(
-    _package,
+formats: Registry[Parser] = _Formats(
     "tunaeval.parsers",
     "format or parser",
     builtins={
@@ -417,6 +412,4 @@ Registry.__init__(
     check=_IS_PARSER,
     command="tunaeval formats",
 )
-_package.__class__ = _Formats  # last: what another thread finds is a registry, or makes it one
-formats: Registry[Parser] = _package
 """Formats and parsers by name."""

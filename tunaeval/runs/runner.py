@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from importlib import import_module
+from pkgutil import walk_packages
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
-from tunaeval.later import import_all
-from tunaeval.types.calls import Tools
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Agent, Client, Parser
@@ -285,7 +285,7 @@ class SuiteRun:
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
-    """Refuse what cannot be run, and import all that reads (see `import_all`)."""
+    """Refuse what cannot be run, and import all that reads."""
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     if not suite.scenarios:
@@ -294,7 +294,17 @@ def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -
         raise UsageError(
             "retry_failures asks again what failed in a run that was kept; name it with resume"
         )
-    import_all("tunaeval.matching", "tunaeval.parsing", "tunaeval.parsing.repair", "tunaeval.tools")
+    for package in ("matching", "parsing", "tools"):
+        _import_all(f"tunaeval.{package}")
+
+
+def _import_all(package: str) -> None:
+    """Import every module of a package now.
+
+    When a reply needs a module, there may be no file descriptor left to read the module with.
+    """
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
 
 
 async def run_suite(

@@ -179,7 +179,7 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
 
 
 def _from_function(function: Callable[..., object], where: str, name: str | None) -> ToolSpec:
-    from .signatures import read_signature, schema_of
+    from .signatures import read_signature, schema_of  # noqa: PLC0415 - pydantic comes with it
 
     try:
         signature = read_signature(function, name)

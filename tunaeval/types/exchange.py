@@ -87,7 +87,8 @@ class AgentTask:
     """A task for a whole agent: what is asked, and the directory that it works in.
 
     `within_seconds` is how long it is waited for. `scenario` and `repeat` say what it is for;
-    `faults` are what its model's endpoint is to do wrong, as `tunaeval.types.faults.read_fault` takes it.
+    `faults` are what its model's endpoint is to do wrong, as `tunaeval.types.faults.read_fault`
+    takes it.
     """
 
     prompt: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import httpx2
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.parsing.sse import OTHER_CHOICES, first_choice
 from tunaeval.types.calls import JsonObject, JsonValue, Source
 from tunaeval.types.exchange import Reply

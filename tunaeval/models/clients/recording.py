@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tunaeval import files as records
+from tunaeval.files import records
+from tunaeval.files.results import counted_results
 from tunaeval.errors import RecordError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.types.calls import JsonObject, Source
@@ -126,7 +127,7 @@ def _read_run(directory: Path) -> Recording:
     document = directory / "run.json"
     run = _checked(RunInfo, records.read_document(document), str(document))
     _check_first_hand(run, str(directory))
-    found = records.counted_results(directory, retried=bool(run.retried_at))
+    found = counted_results(directory, retried=bool(run.retried_at))
     replies = {}
     for number, row in enumerate(found.rows(), start=1):
         result = _checked(ScenarioResult, row, f"{found.path}, result {number}")

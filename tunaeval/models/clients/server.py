@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar
 import httpx2
 import orjson
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import ClientSetupError
 from tunaeval.files.keys import Secret, of_environment, without
 from tunaeval.types.calls import JsonObject

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import httpx2
 import orjson
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import of_headers
 from tunaeval.models.clients.broken import LOOPBACK

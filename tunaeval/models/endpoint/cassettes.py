@@ -18,7 +18,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.showing import brief, counted

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import orjson
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import UsageError
 from tunaeval.files.keys import COVER, without
 from tunaeval.matching.patterns import Pattern

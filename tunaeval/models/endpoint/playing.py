@@ -40,7 +40,8 @@ class Faults:
             if not isinstance(fault, _FAULTS):
                 names = ", ".join(kind.__name__ for kind in _FAULTS)
                 raise UsageError(
-                    f"faults[{index}] is {brief(fault)}; wanted one of {names}, of tunaeval.types.faults"
+                    f"faults[{index}] is {brief(fault)}; wanted one of {names}, of "
+                    "tunaeval.types.faults"
                 )
         self.every = tuple(faults)
         self._of_results = [one for one in faults if is_of_result(one)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.faults import Fault
@@ -56,8 +56,8 @@ def model_endpoint(
     Else it plays the `cassette`, or passes on to the `upstream` (a base URL); with `record=True`
     what that answers replaces the cassette, unless the block raises.
 
-    `faults` are of `tunaeval.types.faults`, `format` is that of a script's texts; `model` is listed, and
-    asked of an upstream; `masks` are patterns of what differs, by what replaces it.
+    `faults` are of `tunaeval.types.faults`, `format` is that of a script's texts; `model` is
+    listed, and asked of an upstream; `masks` are patterns of what differs, by what replaces it.
 
     Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import RecordError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.types.calls import JsonObject

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from pydantic import ValidationError
 
-from tunaeval import files as records
+from tunaeval.files import records
 from tunaeval.errors import RecordError
 from tunaeval.reports.statistics.agreement import Corrected, Kappa
 from tunaeval.showing import counted

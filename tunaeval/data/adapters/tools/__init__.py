@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Protocol, TypeVar
 
-from tunaeval import tools
 from tunaeval.errors import UsageError
+from tunaeval.tools import wrapper
 from tunaeval.types import roles
 
 from . import functions, langchain, openai_agents, pydantic_ai, smolagents, tinyagent
@@ -54,9 +54,9 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
         >>> size("abc"), recorder.executions[0].tool
         (3, 'len')
     """
-    tools.check_recorder(recorder)
+    wrapper.check_recorder(recorder)
     adapter = _adapter_of(tool)
-    if any(tools.is_recorded(run, recorder) for run in adapter.runs(tool)):
+    if any(wrapper.is_recorded(run, recorder) for run in adapter.runs(tool)):
         return tool
     if adapter is functions and (refusal := refusal_of(tool)) is not None:
         raise UsageError(refusal)
@@ -67,7 +67,7 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
     """The recorders that hear of a tool's runs."""
     for run in _adapter_of(tool).runs(tool):
-        yield from tools.recorders_of(run)
+        yield from wrapper.recorders_of(run)
 
 
 def _adapter_of(tool: object) -> Adapter:

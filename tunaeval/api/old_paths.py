@@ -1,0 +1,94 @@
+"""Import paths of version 0.1 that moved: they work, and warn with the path that replaces them.
+
+`import tunaeval.clients` gives a module that looks every name up where it is now. The finder is
+asked last, so a path that exists costs nothing. To be removed with the release after the next.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pkgutil import iter_modules
+from types import ModuleType
+
+MOVED = {
+    "tunaeval.adapters": "tunaeval.data.adapters",
+    "tunaeval.busy": "tunaeval.tools.busy",
+    "tunaeval.clients": "tunaeval.models.clients",
+    "tunaeval.columns": "tunaeval.data.columns",
+    "tunaeval.convert": "tunaeval.data.convert",
+    "tunaeval.endpoint": "tunaeval.models.endpoint",
+    "tunaeval.faults": "tunaeval.types.faults",
+    "tunaeval.formats": "tunaeval.grammar.formats",
+    "tunaeval.grading": "tunaeval.runs.grading",
+    "tunaeval.harness": "tunaeval.runs",
+    "tunaeval.judging": "tunaeval.scoring.judging",
+    "tunaeval.pytest_plugin": "tunaeval.testing.pytest_plugin",
+    "tunaeval.records": "tunaeval.files",
+    "tunaeval.repair": "tunaeval.parsing.repair",
+    "tunaeval.selftest": "tunaeval.testing.selftest",
+    "tunaeval.sse": "tunaeval.parsing.sse",
+    "tunaeval.success": "tunaeval.tools.success",
+    "tunaeval.viewer": "tunaeval.reports.viewer",
+    "tunaeval.workspace": "tunaeval.tools.workspace",
+}
+"""Each public module that moved, and where it is now."""
+
+
+class OldPaths(MetaPathFinder, Loader):
+    """Finds modules under the names that they had."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        old = next((old for old in MOVED if f"{fullname}.".startswith(f"{old}.")), None)
+        if old is None:
+            return None
+        spec = ModuleSpec(fullname, self, is_package=True)
+        spec.loader_state = MOVED[old] + fullname.removeprefix(old)
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        new = str(spec.loader_state)
+        warnings.warn(
+            f"{spec.name} has moved; import it from {new}",
+            DeprecationWarning,
+            stacklevel=2 + _frames_of_the_import_system(),
+        )
+        return _Moved(spec.name, import_module(new))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give `tunaeval.formats`, which is also the registry, to whoever imports it."""
+        if module.__name__ == "tunaeval.formats":
+            sys.modules["tunaeval.formats"] = import_module("tunaeval").formats
+
+
+def _frames_of_the_import_system() -> int:
+    """Count the frames between the finder and the statement that imports."""
+    frame, count = sys._getframe(2), 0  # noqa: SLF001 - the one way to the importer
+    while str(frame.f_globals.get("__name__")).startswith("importlib.") and frame.f_back:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+class _Moved(ModuleType):
+    """A module under its old name."""
+
+    def __init__(self, name: str, new: ModuleType) -> None:
+        super().__init__(name, new.__doc__)
+        self._new = new
+
+    def __getattr__(self, name: str) -> object:
+        """The name, from the module that has it now, or from one of that package's modules."""
+        if hasattr(self._new, name):
+            return getattr(self._new, name)
+        if not name.startswith("_"):
+            for found in iter_modules(getattr(self._new, "__path__", ())):
+                module = import_module(f"{self._new.__name__}.{found.name}")
+                if name in vars(module):
+                    return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
