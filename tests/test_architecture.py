@@ -25,63 +25,54 @@ FACE = frozenset({"__init__", "_version"})
 """The modules that are imported as `tunaeval` itself."""
 
 LAYERS = (
-    ("limits", "later", "showing"),
-    ("errors", "types", "turns", "plain_files"),
-    ("window", "wanted", "plugins"),
-    ("grammar", "registry", "records", "locks", "sse", "success", "busy", "workers",
-     "repair", "matching", "faults", "keys"),
-    ("formats", "tools", "clients", "scoring", "reports", "suites", "workspace"),
-    ("parsing", "judging", "grading"),
-    ("convert", "adapters", "harness", "rewards", "doctor"),
-    ("viewer", "columns", "data", "endpoint"),
+    ("limits", "showing"),
+    ("errors",),
+    ("types", "workers"),
+    ("registry", "files", "grammar", "matching"),
+    ("tools",),
+    ("parsing",),
+    ("models", "reports"),
+    ("scoring", "rewards", "runs", "doctor"),
+    ("data",),
     ("api",),
     ("tunaeval",),
-    ("selftest",),
-    ("testing", "cli", "pytest_plugin"),
-)  # fmt: skip
+    ("testing",),
+    ("cli",),
+)
 LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
 
-OPEN_MODULES = frozenset({
-    "tunaeval.types.roles", "tunaeval.types.runs", "tunaeval.types.tasks",
-    "tunaeval.reports.statistics",
-})  # fmt: skip
-"""Modules that other packages import by themselves: three, so that a parse never loads pydantic;
-the statistics, because they are public."""
-
 HOMES = {
-    "httpx2": ("clients", "endpoint"),
-    "h11": ("clients", "endpoint"),
-    "pytest": ("pytest_plugin",),
-    "tenacity": ("clients", "tools"),
+    "httpx": ("models",),
+    "h11": ("models",),
+    "pytest": ("testing",),
+    "tenacity": ("models", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("viewer",),
-    "pyarrow": ("reports", "columns", "data"),
-    "rich": ("reports", "viewer"),
+    "jinja2": ("runs",),
+    "pyarrow": ("reports", "data"),
+    "rich": ("reports", "runs"),
     "argparse": ("cli",),
-    "xllamacpp": ("clients",),
-    "socket": ("clients",),
-    "urllib": ("clients",),
-    "subprocess": ("clients", "api", "workspace"),
+    "xllamacpp": ("models",),
+    "socket": ("models",),
+    "urllib": ("models",),
+    "subprocess": ("models", "api", "tools"),
     "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""
 
 NEVER = (
-    ("harness", "clients"),  # it is handed its client
-    ("harness", "scoring"),  # and its scorers
-    ("scoring", "clients"),
-    ("judging", "clients"),
-    ("reports", "clients"),
-    ("reports", "scoring"),
-    ("reports", "harness"),
-    ("doctor", "harness"),
+    ("runs", "models"),  # it is handed its client
+    ("runs", "scoring"),  # and its scorers
+    ("scoring", "models"),
+    ("reports", "models"),
+    ("doctor", "runs"),
 )
 """Who never imports whom, whatever the layers say."""
 
 UPWARD = {
-    ("tunaeval/grammar/format.py", "tunaeval.parsing"),
-    ("tunaeval/grammar/check.py", "tunaeval.parsing"),  # which `format.py` imports in a method
-    ("tunaeval/types/calls.py", "tunaeval.tools"),
+    ("tunaeval/grammar/format.py", "tunaeval.parsing.reader"),
+    ("tunaeval/grammar/format.py", "tunaeval.parsing.write"),
+    ("tunaeval/types/calls.py", "tunaeval.tools.specs"),
+    ("tunaeval/__init__.py", "tunaeval.api.old_paths"),
 }
 """Values that know by whom they are read or made: `Format.parse` and `ToolSpec.of`.
 
@@ -89,7 +80,7 @@ The import is in the method, so importing the value loads nothing above it; the 
 whatever else was imported, and needs no global that somebody else has to fill.
 """
 
-PURE = {"limits", "window", "grammar", "formats", "parsing", "repair", "matching", "rewards"}
+PURE = {"limits", "grammar", "parsing", "matching", "rewards"}
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx2", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",
@@ -196,7 +187,7 @@ def test_a_value_alone_can_be_read_and_made() -> None:
 
 
 def test_a_value_alone_loads_nothing_that_reads_it() -> None:
-    program = "import sys, tunaeval.formats, tunaeval.types; print(*sys.modules)"
+    program = "import sys, tunaeval.grammar.formats, tunaeval.types; print(*sys.modules)"
     assert not {"tunaeval.parsing", "tunaeval.tools"} & set(python(program).split())
 
 
@@ -208,25 +199,47 @@ def test_some_packages_never_meet(importer: str, package: str) -> None:
     assert not faults, listed(faults)
 
 
-def test_packages_import_each_other_by_their_init() -> None:
+def test_nobody_imports_a_private_module_of_another_package() -> None:
+    faults = [str(found) for found, _ in between_packages() if "._" in found.module]
+    assert not faults, listed(faults)
+
+
+def test_an_init_only_names_what_is_public() -> None:
+    """Within `tunaeval`, a name is imported from the module that makes it."""
     faults = [
-        f"{found}; wanted tunaeval.{package}"
-        for found, package in between_packages()
-        if found.module.count(".") > 1 and found.module not in OPEN_MODULES
+        f"{path.relative_to(ROOT)}:{node.lineno} imports {name.name} from {node.module}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.name != "__init__.py"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module
+        for name in node.names
+        if name.name in _reexported(node.module)
     ]
     assert not faults, listed(faults)
 
 
-def test_within_a_package_imports_are_relative() -> None:
+@cache
+def _reexported(module: str) -> frozenset[str]:
+    """The names that a package has from its own modules."""
+    path = ROOT.joinpath(*module.split(".")) / "__init__.py"
+    if not module.startswith("tunaeval.") or not path.is_file():
+        return frozenset()
+    return frozenset(
+        name.name
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+        for name in node.names
+    )
+
+
+def test_within_a_folder_imports_are_relative() -> None:
     faults = [
-        str(found)
+        f"{path.relative_to(ROOT)}:{node.lineno} imports {node.module}"
         for path in sorted(PACKAGE.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level == 0
-        for found in [Import(str(path.relative_to(ROOT)), node.lineno, "", node.module or "")]
-        if found.package not in {None, "tunaeval"}
-        and found.package == package_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        and path.name not in {"__main__.py", "verl.py"}  # which are loaded by their paths
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and path.parent != PACKAGE
+        if f"{node.module}.".startswith(".".join(path.parent.relative_to(ROOT).parts) + ".")
+        and path.name != "verl.py"  # which is loaded by its path
     ]
     assert not faults, listed(faults)
 
@@ -260,7 +273,7 @@ def test_the_parser_touches_nothing_but_text() -> None:
 def test_formats_are_values() -> None:
     faults = [
         f"{path.relative_to(ROOT)}:{node.lineno} has code"
-        for path in (PACKAGE / "formats").rglob("*.py")
+        for path in (PACKAGE / "grammar").glob("*_formats.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
     ]

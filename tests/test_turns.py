@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval.files import records
 from tunaeval.errors import RecordError
+from tunaeval.files import records
 from tunaeval.files.turns import turn
 
 HOLDER = """\

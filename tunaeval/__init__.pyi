@@ -32,7 +32,11 @@ from .parsing.api import render as render
 from .parsing.api import stream as stream
 from .parsing.live import Event as Event
 from .parsing.reader import Stream as Stream
+from .reports.drift import Drift as Drift
+from .reports.drift import compare_tools as compare_tools
+from .reports.drift import find_drift as find_drift
 from .reports.executions import print_execution as print_execution
+from .reports.tool_changes import Change as Change
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks
 from .runs.grading.state import FinalState as FinalState
@@ -50,10 +54,6 @@ from .tools.answering import call_id as call_id
 from .tools.backoff import Backoff as Backoff
 from .tools.busy import busy_seconds as busy_seconds
 from .tools.classifying import classifiers as classifiers
-from .tools.differences import Change as Change
-from .tools.drift import Drift as Drift
-from .tools.drift import compare_tools as compare_tools
-from .tools.drift import find_drift as find_drift
 from .tools.executor import Executor as Executor
 from .tools.executor import ToolResult as ToolResult
 from .tools.executor import execute as execute

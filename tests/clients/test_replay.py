@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tunaeval.files import records
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
+from tunaeval.files import records
 from tunaeval.models.clients.recording import read_recording, write_recording
 from tunaeval.models.clients.replay import ReplayClient
 from tunaeval.types.exchange import Reply, Request

@@ -16,9 +16,9 @@ import tunaeval
 from tests.cli.conftest import Tuna, here
 from tests.cli.test_broken_pipes import bash
 from tests.faults.runs import within
-from tunaeval.files import records
 from tunaeval.data.shapes import read_rows
 from tunaeval.errors import TunaevalError
+from tunaeval.files import records
 from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_output
 from tunaeval.models.clients.recording import read_recording

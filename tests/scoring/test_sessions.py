@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.adapters.writers import WRITERS, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages, read_file
-from tunaeval.files import records
 from tunaeval.api.keywords import ScoreKeywords
+from tunaeval.files import records
 
 
 def test_what_ran_in_a_session_is_scored_at_its_end() -> None:

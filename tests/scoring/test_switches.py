@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
-from tunaeval.files import records
 from tunaeval.api.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
+from tunaeval.files import records
 from tunaeval.types.runs import ScoreResult
 
 

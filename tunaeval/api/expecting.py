@@ -96,9 +96,7 @@ class Expected:
 
     def nearest(self, made: Sequence[ToolCall], verdict: Verdict) -> dict[int, Nearest]:
         """The call that comes nearest to each wish that was not met."""
-        return nearest(
-            self.wishes, made, verdict.pairs, profile=self._profile, tools=self._tools
-        )
+        return nearest(self.wishes, made, verdict.pairs, profile=self._profile, tools=self._tools)
 
     def explain(self, calls: object) -> list[str]:
         """What is wrong, a line each: each wish, and beside it the call that comes nearest, at its

@@ -33,7 +33,7 @@ MOVED = {
     "tunaeval.selftest": "tunaeval.testing.selftest",
     "tunaeval.sse": "tunaeval.parsing.sse",
     "tunaeval.success": "tunaeval.tools.success",
-    "tunaeval.viewer": "tunaeval.reports.viewer",
+    "tunaeval.viewer": "tunaeval.runs.viewer",
     "tunaeval.workspace": "tunaeval.tools.workspace",
 }
 """Each public module that moved, and where it is now."""
@@ -42,9 +42,7 @@ MOVED = {
 class OldPaths(MetaPathFinder, Loader):
     """Finds modules under the names that they had."""
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None  # noqa: ARG002
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, *_: Sequence[str] | ModuleType | None) -> ModuleSpec | None:
         old = next((old for old in MOVED if f"{fullname}.".startswith(f"{old}.")), None)
         if old is None:
             return None

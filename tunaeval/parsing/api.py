@@ -402,7 +402,7 @@ formats: Registry[Parser] = _Formats(
     "format or parser",
     builtins={
         **{name: f"{__name__}:{name.replace('-', '_')}" for name in ("auto", "qwen25", *SETS)},
-        **{name: f"tunaeval.formats:{_constant(name)}" for name in FORMATS},
+        **{name: f"tunaeval.grammar.formats:{_constant(name)}" for name in FORMATS},
     },
     aliases={
         **SET_ALIASES,

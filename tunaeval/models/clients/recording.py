@@ -15,10 +15,10 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tunaeval.files import records
-from tunaeval.files.results import counted_results
 from tunaeval.errors import RecordError
+from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
+from tunaeval.files.results import counted_results
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage

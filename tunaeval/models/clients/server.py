@@ -12,9 +12,9 @@ from typing import NoReturn, TypeVar
 import httpx2
 import orjson
 
-from tunaeval.files import records
 from tunaeval.errors import ClientSetupError
-from tunaeval.files.keys import Secret, of_environment, without
+from tunaeval.files import records
+from tunaeval.files.keys import Secret, SecretBytes, of_environment, without
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.deadlines import Deadline
 

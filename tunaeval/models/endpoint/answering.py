@@ -10,8 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 import httpx2
 import orjson
 
-from tunaeval.files import records
 from tunaeval.errors import TunaevalError
+from tunaeval.files import records
 from tunaeval.files.keys import of_headers
 from tunaeval.models.clients.broken import LOOPBACK
 from tunaeval.parsing.api import parse_message

@@ -18,8 +18,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tunaeval.files import records
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject

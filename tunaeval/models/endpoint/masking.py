@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import orjson
 
-from tunaeval.files import records
 from tunaeval.errors import UsageError
+from tunaeval.files import records
 from tunaeval.files.keys import COVER, without
 from tunaeval.matching.patterns import Pattern
 from tunaeval.types.calls import JsonObject, JsonValue

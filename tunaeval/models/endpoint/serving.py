@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tunaeval.files import records
 from tunaeval.errors import UsageError
+from tunaeval.files import records
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tunaeval.files import records
 from tunaeval.errors import RecordError
+from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply

@@ -7,8 +7,8 @@ from typing import NamedTuple, Self
 
 from pydantic import ValidationError
 
-from tunaeval.files import records
 from tunaeval.errors import RecordError
+from tunaeval.files import records
 from tunaeval.reports.statistics.agreement import Corrected, Kappa
 from tunaeval.showing import counted
 from tunaeval.types.runs import Data, JudgeOrder, Rate

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from tunaeval.files import records
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.files import records
 from tunaeval.files.plain_files import read_plain
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Message
