@@ -4,9 +4,9 @@
 
 The samples are those of `tunaeval.testing.selftest.mutations`. tunaeval reads them between hermes
 tags; json_repair and fast_json_repair, where installed, read the bare text, and arguments that
-come out as a string once more. A wrong result is flagged when a repair of level "lenient" is listed: those
-lose or guess, and say so. Repairs of level "standard" claim to change no value, so a wrong result
-with none but those is wrong without a flag. The peers have no flags; they are also
+come out as a string once more. A wrong result is flagged when a repair of level "lenient" is
+listed: those lose or guess, and say so. Repairs of level "standard" claim to change no value, so a
+wrong result with none but those is wrong without a flag. The peers have no flags; they are also
 compared without the white space at the ends of strings, which json_repair drops.
 """
 

@@ -7,7 +7,7 @@ FAIL  glob-python-files  no_call
 """
 
 import tunaeval
-from tunaeval.models.clients import ScriptedClient
+from tunaeval import ScriptedClient
 
 REPLIES = [
     "```json\n{'name': 'bash', 'arguments': {'command': 'pytest -q'}}\n```",

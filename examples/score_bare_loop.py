@@ -16,7 +16,7 @@ score: 0.94
 import asyncio
 
 import tunaeval
-from tunaeval.models.clients import ScriptedClient
+from tunaeval import ScriptedClient
 from tunaeval.types import JsonObject, Request
 from tunaeval.types.roles import AnyTool
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import tunaeval
+from tunaeval import check_suite
 from tunaeval.data import Checker, Row, as_openai, read_rows
-from tunaeval.runs import check_suite
 
 TOOL = {"name": "weather", "parameters": {"type": "object", "required": ["city"],
         "properties": {"city": {"type": "string"}}}}  # fmt: skip

@@ -338,6 +338,18 @@ print(missing, list(tunaeval.__all__) == sorted(tunaeval.__all__))
     assert python(program) == "[] True\n"
 
 
+def test_type_checkers_read_the_same_names() -> None:
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+    written = {
+        name.name: f"tunaeval.{node.module}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    program = "import tunaeval; print({n: f'tunaeval.{m}' for n, m in tunaeval._HOMES.items()})"
+    assert written == ast.literal_eval(python(program))
+
+
 def test_contributing_shows_the_same_layers() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, re.MULTILINE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
@@ -46,10 +45,6 @@ IN_THREADS = """\
 with ThreadPoolExecutor(8) as pool:
     print(list(pool.map(at_once, range(8))))
 """
-
-
-def test_the_package_is_pickled_as_a_module_is() -> None:
-    assert ForkingPickler.loads(ForkingPickler.dumps(tunaeval)) is tunaeval
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ from .data.adapters.documents import read_conversations as read_conversations
 from .data.adapters.tools import wrap_tool as wrap_tool
 from .grammar.format import Format as Format
 from .matching.calls import Verdict as Verdict
+from .models.clients.llamacpp import LlamaCppClient as LlamaCppClient
+from .models.clients.openai import OpenAIClient as OpenAIClient
+from .models.clients.replay import ReplayClient as ReplayClient
+from .models.clients.scripted import ScriptedClient as ScriptedClient
 from .models.endpoint.exchange import ModelRequest as ModelRequest
 from .models.endpoint.serving import ModelEndpoint as ModelEndpoint
 from .models.endpoint.serving import model_endpoint as model_endpoint
@@ -37,6 +41,7 @@ from .reports.drift import compare_tools as compare_tools
 from .reports.drift import find_drift as find_drift
 from .reports.executions import print_execution as print_execution
 from .reports.tool_changes import Change as Change
+from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks
 from .runs.grading.state import FinalState as FinalState
@@ -46,6 +51,7 @@ from .runs.rescore import rescore as rescore
 from .runs.rescore_bfcl import BfclModel as BfclModel
 from .runs.rescore_bfcl import rescore_bfcl as rescore_bfcl
 from .runs.runner import AsyncHarness as AsyncHarness
+from .runs.suites.check import check_suite as check_suite
 from .runs.suites.loading import load_suite as load_suite
 from .runs.suites.loading import suite_names as suite_names
 from .scoring.judging.judge import Judge as Judge

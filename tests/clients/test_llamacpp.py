@@ -91,7 +91,7 @@ class TestTheRealModel:
     def test_the_server_ends_with_a_parent_that_is_killed(self) -> None:
         code = (
             "import asyncio\n"
-            "from tunaeval.models.clients import LlamaCppClient\n"
+            "from tunaeval import LlamaCppClient\n"
             "from tunaeval.types import Request\n"
             "client = LlamaCppClient(context=256)\n"
             f"asyncio.run(client.complete(Request({QUESTION!r}, max_tokens=1)))\n"

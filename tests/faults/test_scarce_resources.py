@@ -55,7 +55,7 @@ SHORTAGE = """
 import asyncio, os, resource, sys
 from pathlib import Path
 from tests.faults.runs import suite_file
-from tunaeval.models.clients import OpenAIClient
+from tunaeval import OpenAIClient
 from tunaeval.runs import RunOptions, SuiteRun, load_suite
 from tunaeval.parsing import parser_for
 

@@ -33,7 +33,7 @@ def calibrate(
     Examples:
         >>> import json
         >>> from pathlib import Path
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> seen = [{"role": "assistant", "content": "Hello."}]
         >>> label = {"id": "1", "query": "Hi", "messages": seen, "label": {"goal-completion": 1}}
         >>> _ = Path("labels.jsonl").write_text(json.dumps(label))

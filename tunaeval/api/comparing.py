@@ -28,7 +28,7 @@ def compare(
     the scenarios that both were asked alike.
 
     Examples:
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
         >>> tunaeval.compare(report, report).overall.value

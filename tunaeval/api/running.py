@@ -81,7 +81,7 @@ async def arun(
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
     Examples:
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
         >>> report.passed, report.total

@@ -1,7 +1,7 @@
 """The wire formats, as values.
 
-To add one is to add a constant to `object_formats` or to `parameter_formats`, which registers its name, and to
-decide whether `auto` reads it (`_BY_NAME_ONLY`).
+To add one is to add a constant to `object_formats` or to `parameter_formats`, which registers its
+name, and to decide whether `auto` reads it (`_BY_NAME_ONLY`).
 """
 
 from . import object_formats as objects

@@ -123,6 +123,14 @@ def load_report(directory: Path | str) -> Report:
     """The report of a run from its directory, whole or as far as it came.
 
     Its results stay on disk, and are read when they are looked at.
+
+    Examples:
+        >>> asked = tunaeval.run(
+        ...     tunaeval.load_suite("smoke"), client=tunaeval.ScriptedClient([""] * 48), out="runs"
+        ... )
+        >>> report = tunaeval.load_report(asked.directory)
+        >>> report.passed, report.total
+        (2, 12)
     """
     path = wanted_path(directory, "directory")
     info = read_info(path)

@@ -55,7 +55,7 @@ class Rescored:
     whose model would be asked once more by the new rules: their last reply is used.
 
     Examples:
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
         >>> tunaeval.rescore(report.directory, level="lenient").gained
@@ -91,7 +91,7 @@ def rescore(
     for a suite that is not the run's, `UnknownNameError`.
 
     Examples:
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> replies = ScriptedClient(["I cannot."] * 12)
         >>> report = tunaeval.run("smoke", client=replies, out="runs", attempts=1)
         >>> tunaeval.rescore(report.directory, level="strict").lost

@@ -48,7 +48,7 @@ class AsyncHarness:
 
     Examples:
         >>> import asyncio
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> from tunaeval.parsing import formats
         >>> harness = tunaeval.AsyncHarness(tunaeval.RunOptions(attempts=1))
         >>> silent = ScriptedClient(["I cannot."] * 12)

@@ -42,6 +42,10 @@ class LlamaCppClient:
     The server ends with `close`, and with this process however that ends.
 
     Raises ClientSetupError, with the command that helps, when a part is missing.
+
+    Examples:
+        >>> why = tunaeval.LlamaCppClient.available()  # None, or what is missing
+        >>> client = None if why else tunaeval.LlamaCppClient()
     """
 
     name: str = "llamacpp"

@@ -46,6 +46,11 @@ class OpenAIClient:
 
     Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
     what `Client` says.
+
+    Examples:
+        >>> client = tunaeval.OpenAIClient(base_url="http://127.0.0.1:8000/v1", model="qwen3")
+        >>> client.name
+        'openai'
     """
 
     name: str = "openai"

@@ -18,6 +18,13 @@ class ReplayClient:
     `path` is a run directory or a file of `write_recording`. A question that nobody asked then
     is a TransportFailure of the kind "replay". What headed the scores of the recorded run heads
     those of the replay too.
+
+    Examples:
+        >>> report = tunaeval.run(
+        ...     tunaeval.load_suite("smoke"), client=tunaeval.ScriptedClient([""] * 48), out="runs"
+        ... )
+        >>> tunaeval.ReplayClient(path=report.directory).name
+        'replay'
     """
 
     name: str = "replay"

@@ -17,6 +17,11 @@ class ScriptedClient:
     A string is the content of an assistant's message, a dictionary a whole message, a Reply
     itself; an exception is raised. Calls may be in the text, unless a Reply's `source` says that
     they were to be structured. The requests that came are kept in `requests`.
+
+    Examples:
+        >>> client = tunaeval.ScriptedClient(['<tool_call>{"name": "ls"}</tool_call>'])
+        >>> client.name
+        'scripted'
     """
 
     name: str = "scripted"

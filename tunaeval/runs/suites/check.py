@@ -37,6 +37,10 @@ class Doubt:
 def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...]:
     """The scenarios that nobody can pass under the profile (the suite's own, where none is named),
     and those of which that cannot be tried, in order; none if all is well.
+
+    Examples:
+        >>> tunaeval.check_suite(tunaeval.load_suite("smoke"))
+        ()
     """
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")

@@ -53,7 +53,7 @@ class Judge:
     calibration that cannot be read.
 
     Examples:
-        >>> from tunaeval.models.clients import ScriptedClient
+        >>> from tunaeval import ScriptedClient
         >>> judge = tunaeval.Judge(ScriptedClient(), votes=3)
         >>> judge.categories
         ('goal-completion', 'plan-correctness')
