@@ -20,7 +20,6 @@ from importlib import import_module
 
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.reports.drift import compare_tools
-from tunaeval.runs.suites.choosing import chosen
 from tunaeval.runs.suites.loading import load_suite, own_tools
 from tunaeval.runs.suites.with_faults import with_faults
 from tunaeval.showing import counted
@@ -52,7 +51,7 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
         )
     if apart:
         output.note(f"tunaeval: {apart} of the scenarios have tools of their own, and keep them")
-    return suite.model_copy(update={"tools_from": tuple(places)})
+    return suite.with_(tools_from=tuple(places))
 
 
 def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Suite:
@@ -64,7 +63,7 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
                     f"{option} {name!r} and --exclude {name!r} contradict each other; leave one out"
                 )
     suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
-    left = chosen(suite, ids=arguments.ids, tags=arguments.tags, patterns=arguments.patterns)
+    left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
     return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 

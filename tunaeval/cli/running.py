@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -179,11 +178,10 @@ def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
 
 
 def _shortened(suite: Suite, limit: int | None) -> Suite:
-    """The first scenarios: another suite, and by its digest to be told from the whole."""
+    """Return the first scenarios: another suite, which its digest tells from the whole."""
     if limit is None or limit >= len(suite.scenarios):
         return suite
-    digest = hashlib.sha256(f"the first {limit} of {suite.digest}".encode()).hexdigest()
-    return suite.model_copy(update={"scenarios": suite.scenarios[:limit], "digest": digest})
+    return suite.where(limit=limit)
 
 
 def _refuse_second_hand(arguments: argparse.Namespace) -> None:

@@ -224,7 +224,7 @@ class SuiteRun:
             told, tools = self.asking, self._suite.tools
             if scenario.tools is not None:
                 tools = scenario.tools
-                told = told.remade(self._suite.model_copy(update={"tools": tools}))
+                told = told.remade(self._suite.with_(tools=tools))
             self.in_flight += 1
             try:
                 result = await self._result(scenario, told, tools, repeat)

@@ -12,14 +12,11 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidatorFunctionWrapHandler,
-    field_validator,
 )
 
-from tunaeval.showing import counted, shows
+from tunaeval.showing import shows
 
 from .calls import Source as CallSource
-from .calls import Tools
 from .expected import Expectation, ExpectedCall, MatchMode
 from .judged import JudgeOrder, JudgeRecord, JudgeVote
 from .parsing import Level
@@ -34,6 +31,7 @@ from .scored import (
     ScoreResult,
     WeightedScore,
 )
+from .suites import Suite
 from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
 
 __all__ = [
@@ -59,39 +57,6 @@ RunOutcome: TypeAlias = Literal[
 ]
 CountedCalls: TypeAlias = Literal["any", "structured"]
 """Which calls of a message count: all that are read, or those alone that a server had parsed."""
-
-
-@shows
-class Suite(BaseModel):
-    """Scenarios with the tools they may call and the system prompt they are asked under."""
-
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
-
-    name: str
-    scenarios: Sequence[Scenario]
-    """A tuple, or `PackedScenarios`, as which a suite file is kept."""
-    tools: Tools
-    system_prompt: str
-    digest: str
-    """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree."""
-    profile: str | None = None
-    """By which rules its calls are compared where a run names none; None: the default ones."""
-    abstain: tuple[str, ...] = ()
-    """Names whose calls mean no call, as the prompt asks for; see `parse`."""
-    tools_from: tuple[str, ...] = ()
-    """Where tools that stand in for the suite's own were taken from."""
-
-    @field_validator("scenarios", mode="wrap")
-    @classmethod
-    def _whole(cls, value: object, check: ValidatorFunctionWrapHandler) -> Sequence[Scenario]:
-        return value if isinstance(value, PackedScenarios) else tuple(check(value))
-
-    def _in_short(self) -> str:
-        sizes = counted(len(self.scenarios), "scenario"), counted(len(self.tools), "tool")
-        return f"Suite {self.name!r}: {', '.join(sizes)}"
-
-    def _in_rows(self) -> Iterator[tuple[str, ...]]:
-        return ((one.id, one.prompt) for one in self.scenarios)
 
 
 class CallRecord(Data):

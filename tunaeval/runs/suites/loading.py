@@ -112,8 +112,7 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
     left = PackedScenarios(one for one in suite.scenarios if not unwanted & {one.id, *one.tags})
     if not left:
         raise SuiteError(f"{suite.name}: nothing is left of it without {sorted(unwanted)}")
-    digest = suite_digest(left, suite.tools, suite.system_prompt)
-    return suite.model_copy(update={"scenarios": left, "digest": digest})
+    return suite.with_(scenarios=left)
 
 
 def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
@@ -127,7 +126,6 @@ def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
         scenarios=scenarios,
         tools=Tools(),
         system_prompt="",
-        digest=suite_digest(scenarios, Tools(), ""),
         profile="bfcl",
     )
 
@@ -170,7 +168,6 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         scenarios=scenarios,
         tools=tools,
         system_prompt=prompt,
-        digest=suite_digest(scenarios, tools, prompt),
         profile=_profile(header, place),
         abstain=_abstain(header, place),
     )
@@ -233,12 +230,11 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
         if one in ids[:index]:
             raise at.error(f"{one!r} is at {ids.index(one)} already; keep one")
     scenarios = tuple(by_id[one] for one in ids)
-    digest = suite_digest(scenarios, whole.tools, whole.system_prompt)
-    changed: dict[str, object] = {"name": name, "scenarios": scenarios, "digest": digest}
+    changed: dict[str, object] = {"name": name, "scenarios": scenarios}
     changed["abstain"] = (*whole.abstain, *_abstain(header, place))
     if "profile" in header:
         changed["profile"] = _profile(header, place)
-    return whole.model_copy(update=changed)
+    return whole.with_(**changed)
 
 
 def _source(file: SuiteFile) -> str:
@@ -265,42 +261,3 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
     if not isinstance(value, str):
         raise place.at(key).error(f"found {shown(value)}, wanted a string")
     return value
-
-
-def suite_digest(scenarios: Sequence[Scenario], tools: Tools, system_prompt: str) -> str:
-    """SHA-256 of canonical JSON: sorted keys, no white space, ASCII.
-
-    It is that of {"scenarios": [...], "system_prompt": ..., "tools": [...]}, a scenario at a time.
-    """
-    digest = hashlib.sha256(b'{"scenarios":[')
-    for index, scenario in enumerate(scenarios):
-        digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
-    digest.update(b'],"system_prompt":' + _canonical(system_prompt))
-    digest.update(b',"tools":' + _canonical(_tools_digested(tools)) + b"}")
-    return digest.hexdigest()
-
-
-def _canonical(value: JsonValue) -> bytes:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("ascii")
-
-
-def _digested(scenario: Scenario) -> JsonObject:
-    """The fields that came later count where they are used: older digests stay as they are."""
-    data = scenario.model_dump(exclude={"tools", "messages"})
-    for later in ("group", "weight", "difficulty", "sources", "task", "abstain"):
-        if data[later] == Scenario.model_fields[later].default:
-            del data[later]
-    if scenario.tools is not None:
-        data["tools"] = _tools_digested(scenario.tools)
-    if scenario.messages:
-        data["messages"] = list(scenario.messages)
-    if scenario.task is not None and not scenario.task.faults:
-        del data["task"]["faults"]
-    if scenario.expect.min_calls is None:
-        del data["expect"]["min_calls"]
-    return data
-
-
-def _tools_digested(tools: Tools) -> list[JsonObject]:
-    return [{**spec.as_openai(), "paths": sorted(spec.paths)} for spec in tools.values()]

@@ -16,7 +16,6 @@ from tunaeval.errors import SuiteError
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Suite
 
-from .loading import suite_digest
 from .words import AFFIXES, REQUESTS, SYNONYMS
 
 
@@ -32,14 +31,8 @@ def renamed(suite: Suite, *, seed: int) -> Suite:
     scenarios = tuple(_scenario(one, names, seed) for one in suite.scenarios)
     tools = names.tools(suite.tools)
     prompt = names.text(suite.system_prompt)
-    return suite.model_copy(
-        update={
-            "name": f"{suite.name}-renamed-{seed}",
-            "scenarios": scenarios,
-            "tools": tools,
-            "system_prompt": prompt,
-            "digest": suite_digest(scenarios, tools, prompt),
-        }
+    return suite.with_(
+        name=f"{suite.name}-renamed-{seed}", scenarios=scenarios, tools=tools, system_prompt=prompt
     )
 
 

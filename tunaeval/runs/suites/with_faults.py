@@ -53,9 +53,7 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
             for index, stated in enumerate(faults_of):
                 check_fault_stated(stated, tools, place.at(name, index))
     scenarios = tuple(made for one in suite.scenarios for made in _each(one, axis))
-    digest = suite_digest(scenarios, suite.tools, suite.system_prompt)
-    changed = {"name": f"{suite.name}+faults", "scenarios": scenarios, "digest": digest}
-    return suite.model_copy(update=changed)
+    return suite.with_(name=f"{suite.name}+faults", scenarios=scenarios)
 
 
 def _each(scenario: Scenario, axis: Mapping[str, tuple[StatedFault, ...]]) -> Iterator[Scenario]:

@@ -1,0 +1,183 @@
+"""A suite: scenarios, the tools that they may call, and the prompt that they are asked under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+
+from tunaeval.errors import SuiteError, UnknownNameError, UsageError
+from tunaeval.showing import counted, shows
+
+from .calls import JsonObject, JsonValue, Tools
+from .scenarios import PackedScenarios, Scenario
+
+
+@shows
+class Suite(BaseModel):
+    """Scenarios with the tools they may call and the system prompt they are asked under.
+
+    Examples:
+        >>> suite = tunaeval.load_suite("smoke")
+        >>> len(suite.where(tags=["no-call"], limit=1).scenarios)
+        1
+        >>> suite.with_(system_prompt="Be brief.").digest == suite.digest
+        False
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    name: str
+    scenarios: Sequence[Scenario]
+    """A tuple, or `PackedScenarios`, as which a suite file is kept."""
+    tools: Tools
+    system_prompt: str
+    profile: str | None = None
+    """By which rules its calls are compared where a run names none; None: the default ones."""
+    abstain: tuple[str, ...] = ()
+    """Names whose calls mean no call, as the prompt asks for; see `parse`."""
+    tools_from: tuple[str, ...] = ()
+    """Where tools that stand in for the suite's own were taken from."""
+
+    @field_validator("scenarios", mode="wrap")
+    @classmethod
+    def _whole(cls, value: object, check: ValidatorFunctionWrapHandler) -> Sequence[Scenario]:
+        return value if isinstance(value, PackedScenarios) else tuple(check(value))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree.
+
+        It is that of the canonical JSON (sorted keys, no white space, ASCII) of
+        {"scenarios": [...], "system_prompt": ..., "tools": [...]}.
+        """
+        digest = hashlib.sha256(b'{"scenarios":[')
+        for index, scenario in enumerate(self.scenarios):  # one at a time: a suite may be large
+            digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
+        digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
+        digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)) + b"}")
+        return digest.hexdigest()
+
+    def where(
+        self,
+        *,
+        ids: Collection[str] = (),
+        tags: Collection[str] = (),
+        like: str | Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Suite:
+        """Return the suite of the scenarios that have one of `ids`, one of `tags`, and fit `like`.
+
+        What is left out asks for nothing. `like` is one pattern or several: a part of an id or of
+        the prompt, in upper or lower case; with `*`, `?` or `[` it is all of an id. Of what fits,
+        the first `limit` scenarios are taken.
+
+        Raises:
+            SuiteError: For an id or a tag that there is not, and where no scenario is left.
+        """
+        patterns = [like] if isinstance(like, str) else [*(like or ())]
+        _refuse_unknown("scenario", ids, [one.id for one in self.scenarios], self.name)
+        known = {tag for one in self.scenarios for tag in one.tags}
+        _refuse_unknown("tag", tags, known, self.name)
+        if limit is not None and (isinstance(limit, bool) or limit < 1):
+            raise UsageError(f"limit is {limit!r}; wanted a number of scenarios, 1 or more")
+        conditions: list[Callable[[Scenario], bool]] = []
+        if ids:
+            conditions.append(lambda one: one.id in ids)
+        if tags:
+            conditions.append(lambda one: not set(tags).isdisjoint(one.tags))
+        if patterns:
+            conditions.append(_fitting(patterns))
+        left = [one for one in self.scenarios if all(fits(one) for fits in conditions)][:limit]
+        if not left:
+            words = ", ".join(map(repr, (*ids, *tags, *patterns)))
+            raise SuiteError(
+                f"{self.name}: none of {counted(len(self.scenarios), 'scenario')} fits all that "
+                f"was asked for ({words}); `tunaeval suites {self.name}` lists them with their tags"
+            )
+        return self.with_(scenarios=PackedScenarios(left))
+
+    def with_(self, **fields: Any) -> Suite:
+        """Return the suite with other values for some of its fields.
+
+        Raises:
+            UsageError: For a name that is no field, and a value that is not of the field's type.
+        """
+        if unknown := sorted(fields.keys() - Suite.model_fields.keys()):
+            raise UsageError(
+                f"a suite has no field {unknown[0]!r}; it has {', '.join(Suite.model_fields)}"
+            )
+        try:
+            return Suite.model_validate({**dict(self), **fields})
+        except ValidationError as error:
+            fault = error.errors()[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise UsageError(f"a suite cannot have that {place}: {fault['msg']}") from None
+
+    def _in_short(self) -> str:
+        sizes = counted(len(self.scenarios), "scenario"), counted(len(self.tools), "tool")
+        return f"Suite {self.name!r}: {', '.join(sizes)}"
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return ((one.id, one.prompt) for one in self.scenarios)
+
+
+def _refuse_unknown(kind: str, names: Collection[str], known: Collection[str], suite: str) -> None:
+    if isinstance(names, str):
+        raise UsageError(f"{kind}s are {names!r}; wanted a list of names")
+    for name in names:
+        if name not in known:
+            raise SuiteError(f"{suite}: {UnknownNameError(kind, name, known)}")
+
+
+def _fitting(patterns: Sequence[str]) -> Callable[[Scenario], bool]:
+    lowered = [pattern.lower() for pattern in patterns]
+
+    def fits(scenario: Scenario) -> bool:
+        name, prompt = scenario.id.lower(), scenario.prompt.lower()
+        return any(
+            fnmatchcase(name, one) if set("*?[") & set(one) else one in name or one in prompt
+            for one in lowered
+        )
+
+    return fits
+
+
+def _canonical(value: JsonValue) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii")
+
+
+def _digested(scenario: Scenario) -> JsonObject:
+    """Return a scenario as it counts for a digest.
+
+    A field that came in a later version counts only where it is used, so that the digests of
+    older suites stay as they are.
+    """
+    data = scenario.model_dump(exclude={"tools", "messages"})
+    for later in ("group", "weight", "difficulty", "sources", "task", "abstain"):
+        if data[later] == Scenario.model_fields[later].default:
+            del data[later]
+    if scenario.tools is not None:
+        data["tools"] = _tools_digested(scenario.tools)
+    if scenario.messages:
+        data["messages"] = list(scenario.messages)
+    if scenario.task is not None and not scenario.task.faults:
+        del data["task"]["faults"]
+    if scenario.expect.min_calls is None:
+        del data["expect"]["min_calls"]
+    return data
+
+
+def _tools_digested(tools: Tools) -> list[JsonObject]:
+    return [{**spec.as_openai(), "paths": sorted(spec.paths)} for spec in tools.values()]
