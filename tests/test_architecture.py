@@ -350,7 +350,10 @@ def test_type_checkers_read_the_same_names() -> None:
     assert written == ast.literal_eval(python(program))
 
 
-def test_contributing_shows_the_same_layers() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", text, re.MULTILINE)
-    assert {package: int(layer) for layer, package in rows} == LAYER
+def test_the_map_shows_the_same_layers() -> None:
+    drawing = [sys.executable, "-c", "import map; print(map.drawn(), end='')"]
+    done = subprocess.run(
+        drawing, capture_output=True, text=True, cwd=ROOT / "docs", timeout=60, check=True
+    )
+    again = "draw it again: python docs/map.py"
+    assert done.stdout in (ROOT / "docs/explanation/design.md").read_text("utf-8"), again

@@ -178,7 +178,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from tunaeval.errors import RecordError
-from tunaeval.files import RecordWriter
+from tunaeval.files.records import RecordWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_500, 20_500))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 writer = RecordWriter(Path(sys.argv[1]))
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_no_half_record(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from tunaeval.files import RecordWriter
+from tunaeval.files.records import RecordWriter
 writer = RecordWriter(Path(sys.argv[1]))
 for n in range(10**9):
     writer.append({"n": n, "text": "x" * (n % 40_000)})

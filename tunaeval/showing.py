@@ -1,4 +1,4 @@
-"""How a value is shown to people: in a line at a prompt, as a table in a notebook, in messages.
+"""How a value is shown to people: in a line, in a notebook, in messages.
 
 What a model wrote may be in any of it. So a line is of printable characters alone, and the one
 function that makes markup escapes every text that it is given.

@@ -74,7 +74,7 @@ def use(name):
 
 _REGISTRIES = """
 def use(name):
-    from tunaeval.api import registries
+    from tunaeval import registries
     registry = registries()[name]
     names = registry.names()
     return registry.get(names[0]) if names else registry

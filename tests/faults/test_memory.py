@@ -17,8 +17,9 @@ from tunaeval.types.runs import Expectation, PackedScenarios, Scenario
 PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
-from tunaeval.runs import RunOptions, SuiteRun, load_report, load_suite
-from tunaeval.parsing import parser_for
+from tunaeval import RunOptions, load_report, load_suite
+from tunaeval.runs.runner import SuiteRun
+from tunaeval.parsing.api import parser_for
 from tunaeval.types import Reply
 
 REPLY = '{"name": "read_file", "arguments": {"filepath": "a.py"}}' + "So it is. " * 2000

@@ -56,8 +56,9 @@ import asyncio, os, resource, sys
 from pathlib import Path
 from tests.faults.runs import suite_file
 from tunaeval import OpenAIClient
-from tunaeval.runs import RunOptions, SuiteRun, load_suite
-from tunaeval.parsing import parser_for
+from tunaeval import RunOptions, load_suite
+from tunaeval.runs.runner import SuiteRun
+from tunaeval.parsing.api import parser_for
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
 client = OpenAIClient(base_url=sys.argv[1], model="m", connections=100)

@@ -143,7 +143,8 @@ def test_cancelling_keeps_what_is_finished(
 PROGRAM = """
 import asyncio, sys, time
 from conftest import OneObject, scenario, TOOLS
-from tunaeval.runs import RunOptions, SuiteRun
+from tunaeval import RunOptions
+from tunaeval.runs.runner import SuiteRun
 from tunaeval.types import Reply
 from tunaeval.types.runs import Suite
 

@@ -25,7 +25,8 @@ OLD_CONSTANT = "from tunaeval.formats import HERMES"
 CONSTANT = "from tunaeval.grammar.formats import HERMES"
 ATTRIBUTE = "from tunaeval import formats"
 PARSE = "import tunaeval; tunaeval.parse('x', 'hermes')"
-REGISTRY = "from tunaeval.parsing import formats as R; R.names()"
+INNER = "import tunaeval.grammar.object_formats as B; B.GEMMA4"
+REGISTRY = "from tunaeval.parsing.api import formats as R; R.names()"
 
 SAME = """
 import tunaeval

@@ -229,7 +229,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_dictionaries_need_no_pydantic_and_functions_do() -> None:
-    read = "from tunaeval.tools import to_tools\n"
+    read = "from tunaeval.tools.specs import to_tools\n"
     from_dict = read + "to_tools([{'name': 'a', 'parameters': {'type': 'object'}}])"
     from_function = read + "def a(): ...\nto_tools([a])"
     assert not loaded_by(from_dict) & {"pydantic", "httpx2", "asyncio"}

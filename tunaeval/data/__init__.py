@@ -1,4 +1,4 @@
-"""Rows of public data sets in and out: read in every usual shape, checked, written as messages.
+"""Messages, rows and tables of others, read and written.
 
     from tunaeval.data import as_openai, check_rows, read_rows
 

@@ -1,1 +1,5 @@
-"""JSON lines that survive a crash, and which lines of a run's results count."""
+"""Files that survive a crash: JSON lines, locks, and what is kept out of them.
+
+Records are lines of JSON that are appended; a line that a crash cut off is found and left out.
+`keys` knows the secrets of this process, and values without them.
+"""

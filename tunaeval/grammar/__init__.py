@@ -1,4 +1,4 @@
-r"""The words that a wire format is written in, and the notation of patterns that means them.
+r"""The wire formats as values, the words and patterns they are written in, and `Format`.
 
 A format is a value: a row of words, in the order in which a model writes them. The engine in
 `parsing` reads them forwards, `parsing.write` writes them. A format that could never be read is

@@ -1,1 +1,4 @@
-"""All that speaks to models: clients, and an endpoint on loopback that plays one."""
+"""All that speaks to models: clients, and an endpoint on loopback that plays a model.
+
+It is the only package with a network.
+"""

@@ -1,8 +1,4 @@
-"""Text to calls and back.
+"""Text to calls and back, whole or as a stream, with every repair named.
 
 `format` is a name, a `Format` value, or any `Parser`; `tools` are what `tools.to_tools` takes.
 """
-
-from .api import formats as formats
-from .reader import Reader as Reader
-from .reader import Stream as Stream

@@ -1,4 +1,7 @@
-"""What a run comes to and how it is told. rich is loaded only when something is drawn."""
+"""What a run comes to: summary, statistics, comparisons, and the files they are written to.
+
+rich is loaded only when something is drawn.
+"""
 
 WRITERS = {
     "csv": "tunaeval.reports.csv:csv_writer",

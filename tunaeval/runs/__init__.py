@@ -1,6 +1,3 @@
-"""Suites asked of a model: what is asked, one scenario as an episode, and whole runs."""
+"""Suites, one scenario as an episode, its grades, whole runs, and the page of a run."""
 
-from .directory import load_report as load_report
-from .suites.check import check_suite as check_suite
-from .suites.loading import load_suite as load_suite
 from .suites.with_faults import with_faults as with_faults

@@ -49,7 +49,7 @@ class AsyncHarness:
     Examples:
         >>> import asyncio
         >>> from tunaeval import ScriptedClient
-        >>> from tunaeval.parsing import formats
+        >>> from tunaeval import formats
         >>> harness = tunaeval.AsyncHarness(tunaeval.RunOptions(attempts=1))
         >>> silent = ScriptedClient(["I cannot."] * 12)
         >>> suite = tunaeval.load_suite("smoke")

@@ -1,4 +1,4 @@
-"""Scores from transcripts."""
+"""Scores of transcripts, by rules and by a model that judges."""
 
 SCORERS: dict[str, str] = {
     "argument-validity": "tunaeval.scoring.trajectory:argument_validity",

@@ -1,4 +1,4 @@
-"""For authors of formats and parsers: hypothesis strategies, and the parser's laws as checks.
+"""For authors of formats and parsers: hypothesis strategies, and the laws of a parser as checks.
 
     from tunaeval.testing import check_format, check_parser
 

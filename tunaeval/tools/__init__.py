@@ -1,4 +1,4 @@
-"""Tools: how each way of describing one becomes a `ToolSpec`, how they are run, and recorded.
+"""Tools: how they are described, run and recorded, and the workspaces that they work in.
 
-Every parse comes by here to read its tools, so whatever else there is waits until it is named.
+A parse comes by here only to read its tools (`specs`).
 """

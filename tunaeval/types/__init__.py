@@ -1,4 +1,4 @@
-"""What two packages exchange: calls, messages, results, and the roles that plug-ins fill.
+"""What packages exchange: calls, messages, results, and the roles that plug-ins fill.
 
 Everything here is light. `types.runs` and `types.roles` need pydantic and are imported by
 themselves, so that a parse never loads it.
