@@ -33,7 +33,7 @@ _WANTED = '{"late": [{"fault": "delay", "of": "result", "seconds": 2}], "none": 
 def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
     """The suite with each of its tasks once for each way in which things go wrong.
 
-        suite = tunaeval.with_faults(tunaeval.load_suite("repair-tasks"), "model")
+        suite = tunaeval.runs.with_faults(tunaeval.load_suite("repair-tasks"), "model")
 
     `faults` are lists of faults by name, a JSON file of them, or the name of built-in ones: "model"
     for models whose tools are run here, "agent" for whole agents at an endpoint. Ids are
