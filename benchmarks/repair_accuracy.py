@@ -2,7 +2,7 @@
 
     python benchmarks/repair_accuracy.py [--count 14469] [--cuts 2000] [--seed 0] [--json] [--check]
 
-The samples are those of `tunaeval.testing.selftest.mutations`. tunaeval reads them between hermes
+The samples are those of `selftests.mutations`. tunaeval reads them between hermes
 tags; json_repair and fast_json_repair, where installed, read the bare text, and arguments that
 come out as a string once more. A wrong result is flagged when a repair of level "lenient" is
 listed: those lose or guess, and say so. Repairs of level "standard" claim to change no value, so a
@@ -20,9 +20,9 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 from measuring import Aim, options, print_results
+from selftests.mutations import Damaged, cut_calls, damaged_calls
 
 import tunaeval
-from tunaeval.testing.selftest.mutations import Damaged, cut_calls, damaged_calls
 from tunaeval.types.parsing import Level
 
 Outcome: TypeAlias = Literal["exact", "refused", "flagged", "unflagged"]

@@ -178,7 +178,6 @@ def generated(scenarios: int) -> Suite:
         ),
         tools=tunaeval.to_tools(TOOLS) or tunaeval.Tools(),
         system_prompt=SYSTEM,
-        digest="generated",
     )
 
 

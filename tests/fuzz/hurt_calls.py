@@ -26,12 +26,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
+from selftests.sample_calls import sample_call
+
 from tunaeval.errors import UsageError
 from tunaeval.grammar import Literal, Many, Maybe, Word
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, render
-from tunaeval.testing.selftest.sample_calls import sample_call
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.parsing import ParseResult
 

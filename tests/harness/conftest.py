@@ -101,7 +101,6 @@ def make_suite() -> Callable[..., Suite]:
             scenarios=tuple(scenario(expect, number) for number in range(1, count + 1)),
             tools=TOOLS,
             system_prompt="Work.\n",
-            digest="d",
         )
 
     return make

@@ -156,7 +156,7 @@ class Slow:
     async def close(self): ...
 
 suite = Suite(name="s", scenarios=tuple(scenario("call", n) for n in range(500)),
-              tools=TOOLS, system_prompt="", digest="d")
+              tools=TOOLS, system_prompt="")
 run = SuiteRun(suite, Slow(), OneObject(), RunOptions(concurrency=2), out=sys.argv[1], run_id="r",
                on_result=lambda _: print("done", flush=True))
 try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from selftests.mutations import KINDS, Damaged, cut_calls, damaged_calls
 
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.values import Read
-from tunaeval.testing.selftest.mutations import KINDS, Damaged, cut_calls, damaged_calls
 
 LAYERS = {"fence", "encoded"}
 """Kinds that leave what is inside of them sound."""

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from selftests.cells import Cell, cells
+from selftests.scorer import scorer
+from selftests.stats import stats
+from selftests.stats import stats as measuring
 
 from tunaeval.errors import PluginError
 from tunaeval.scoring.presets import PRESETS
-from tunaeval.testing.selftest.cells import Cell, cells
 from tunaeval.testing.selftest.measured import Extent
 from tunaeval.testing.selftest.null import null
-from tunaeval.testing.selftest.scorer import scorer
-from tunaeval.testing.selftest.stats import stats
-from tunaeval.testing.selftest.stats import stats as measuring
 from tunaeval.testing.selftest.subjects import subject_of, subjects
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult

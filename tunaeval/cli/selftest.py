@@ -8,7 +8,7 @@ import json
 from .numbers import any_whole_number, whole_number
 from .output import Output
 
-_MEASURINGS = ("linear", "stream", "accuracy", "repair", "null", "stats", "scorer")
+_MEASURINGS = ("linear", "stream", "accuracy", "null")
 """What can be asked for, listed here so that --help need not load it."""
 
 
@@ -40,11 +40,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=65536,
         help="characters of the largest text that growth is measured on (default: 65536)",
     )
-    parser.add_argument(
-        "--simulations",
-        type=whole_number(1, 10_000_000),
-        help="made-up evaluations for each interval and test (default: 10000)",
-    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -54,7 +49,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     from tunaeval.testing.selftest.subjects import subjects  # noqa: PLC0415 - not for --help
 
     measured = subjects(arguments.format)
-    extent = Extent(arguments.examples, arguments.seed, arguments.largest, arguments.simulations)
+    extent = Extent(arguments.examples, arguments.seed, arguments.largest)
     fine = True
     for name in arguments.measuring or MEASURINGS:
         found = MEASURINGS[name](measured, extent)

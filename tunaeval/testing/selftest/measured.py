@@ -22,7 +22,7 @@ class Extent:
     largest: int = 65536
     """Characters of the largest text that growth is measured on."""
     simulations: int | None = None
-    """Made-up evaluations for each interval and test; None as `examples`."""
+    """Made-up evaluations for each interval and test, of statistics; None as `examples`."""
 
 
 USUAL = Extent()

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import tunaeval
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
+from tunaeval.testing.selftest.subjects import Subject
 from tunaeval.types.calls import JsonObject
 
 from .agent_runs import HARM, RUNS, AgentRun
 from .defects import measured_cases, rounded
-from .measured import USUAL, Extent, Fault, Measured
 from .old_scores import old_default
-from .subjects import Subject
 from .workshop import TASK, play
 
 

@@ -7,11 +7,11 @@ from functools import cache
 from math import sqrt
 from random import Random
 
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
+from tunaeval.testing.selftest.subjects import Subject
 from tunaeval.types.calls import JsonObject
 
 from .cells import PROMISED, Cell, cells
-from .measured import USUAL, Extent, Fault, Measured
-from .subjects import Subject
 
 SIMULATIONS = 10_000
 """Made-up evaluations in each cell, where none is given."""

@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
+from tunaeval.testing.selftest.subjects import Subject
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.parsing import Level, ParseResult
 
-from .measured import USUAL, Extent, Fault, Measured
 from .mutations import Damaged, cut_calls, damaged_calls
-from .subjects import Subject
 
 Outcome: TypeAlias = Literal["exact", "refused", "flagged", "wrong"]
 

@@ -1,0 +1,1 @@
+"""What is measured of the project itself: repair, statistics, and scores of transcripts."""
