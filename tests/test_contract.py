@@ -1,0 +1,55 @@
+"""The contract is as the package has it, and documentation and examples use nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tunaeval
+
+ROOT = Path(__file__).parent.parent
+_IMPORT = re.compile(r"^\s*(?:>>> )?from (tunaeval[\w.]*) import ([\w, ]+)", re.MULTILINE)
+_MODULE = re.compile(r"^\s*(?:>>> )?import (tunaeval\.[\w.]+)", re.MULTILINE)
+PAGES = sorted([
+    *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.py"), ROOT / "README.md",
+])  # fmt: skip
+
+
+def _contract() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("contract", ROOT / "docs" / "contract.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    sys.modules["contract"] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+CONTRACT = _contract()
+
+
+def test_the_page_is_as_the_package_has_it() -> None:
+    page = (ROOT / "docs" / "reference" / "names.md").read_text("utf-8")
+    assert page == CONTRACT.drawn(), "write it again: python docs/contract.py"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_documentation_and_examples_use_public_names_alone(path: Path) -> None:
+    if path.name == "upgrade.md":
+        pytest.skip("it shows the paths of before, too")
+    text = path.read_text("utf-8")
+    for module in _MODULE.findall(text):
+        assert module in CONTRACT.MODULES, f"{module} is not in docs/contract.py"
+    for module, names in _IMPORT.findall(text):
+        if module == "tunaeval":
+            known = {*dir(tunaeval), *(one.rpartition(".")[2] for one in CONTRACT.MODULES)}
+        else:
+            assert module in CONTRACT.MODULES, f"{module} is not in docs/contract.py"
+            known = {*CONTRACT.public_names(module)}
+        used = {name.partition(" as ")[0].strip() for name in names.split(",")} - {""}
+        assert used <= known, f"{module}: {used - known}"
