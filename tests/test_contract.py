@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -53,3 +54,24 @@ def test_documentation_and_examples_use_public_names_alone(path: Path) -> None:
             known = {*CONTRACT.public_names(module)}
         used = {name.partition(" as ")[0].strip() for name in names.split(",")} - {""}
         assert used <= known, f"{module}: {used - known}"
+
+
+@pytest.mark.parametrize("checker", [("mypy", "--strict"), ("pyright",)])
+def test_type_checkers_catch_an_unknown_keyword_of_run(
+    checker: tuple[str, ...], tmp_path: Path
+) -> None:
+    pytest.importorskip(checker[0], reason=f"{checker[0]} is not installed")
+    program = tmp_path / "typed.py"
+    program.write_text(
+        "import tunaeval\n"
+        'tunaeval.run("smoke", client="openai", base_url="http://x/v1", attempts=2)\n'
+        'tunaeval.run("smoke", client="openai", base_ulr="http://x/v1")\n'
+    )
+    where = ("--pythonpath", sys.executable) if checker[0] == "pyright" else ()
+    done = subprocess.run(
+        [sys.executable, "-m", *checker, *where, str(program)],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "base_ulr" in done.stdout
+    assert done.stdout.count("error:") == 1, done.stdout

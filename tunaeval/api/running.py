@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
@@ -27,6 +27,7 @@ from tunaeval.types.runs import CountedCalls, Report, Suite
 
 from .agents import COMMAND, CommandClient
 from .extensions import registries
+from .keywords import ClientSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -68,7 +69,7 @@ async def arun(
     repeats: int = _UNSET,
     deadline_seconds: float = _UNSET,
     concurrency: int = _UNSET,
-    **client_settings: Any,
+    **client_settings: Unpack[ClientSettings],
 ) -> Report:
     """Ask a model every scenario of a suite, score its calls, and report.
 
@@ -91,7 +92,7 @@ async def arun(
     kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     chosen = _options(options, client, given)
-    async with _opened(client, client_settings) as model:
+    async with _opened(client, dict(client_settings)) as model:
         return await SuiteRun(loaded, model, sole_parser_for(format), chosen, **kept).run()
 
 
