@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from importlib import import_module
-from pkgutil import walk_packages
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.types.calls import Tools
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Agent, Client, Parser

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -15,7 +13,7 @@ from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.matching.profiles import profile_of
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, Tools
 from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from . import DEFAULT_PROMPT, SUITES
