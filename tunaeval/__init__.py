@@ -39,7 +39,7 @@ _NAMES = {
     "models.endpoint.serving": "ModelEndpoint model_endpoint",
     "parsing.api": "formats instructions parse parse_levels parse_many parse_message qwen25"
     " render stream",
-    "parsing.live": "Event",
+    "parsing.collect": "Event",
     "parsing.reader": "Stream",
     "reports.drift": "Drift compare_tools find_drift",
     "reports.executions": "print_execution",

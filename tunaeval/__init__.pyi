@@ -34,7 +34,7 @@ from .parsing.api import parse_message as parse_message
 from .parsing.api import qwen25 as qwen25
 from .parsing.api import render as render
 from .parsing.api import stream as stream
-from .parsing.live import Event as Event
+from .parsing.collect import Event as Event
 from .parsing.reader import Stream as Stream
 from .reports.drift import Drift as Drift
 from .reports.drift import compare_tools as compare_tools

@@ -171,7 +171,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         (lambda: scripted(client=42), "client is 42; wanted a name (llamacpp, openai, replay, "),
         (lambda: scripted(repeat=3), "no parameter of run() is called 'repeat'; did you mean 're"),
         (
-            lambda: tunaeval.run("smoke", client="openai", base_ulr="http://x"),
+            lambda: tunaeval.run("smoke", client="openai", base_ulr="http://x"),  # type: ignore[call-arg]  # what is wrong
             "no parameter of run() or of client 'openai' is called 'base_ulr'; did you mean 'base_",
         ),
         (
@@ -181,7 +181,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         (lambda: scripted(timeout=3), "is called 'timeout'; did you mean 'deadline_seconds'?"),
         (lambda: scripted(tools="api"), "is called 'tools'; did you mean 'ask'?"),
         (
-            lambda: tunaeval.run("smoke", client="openai", timeout=3),
+            lambda: tunaeval.run("smoke", client="openai", timeout=3),  # type: ignore[call-arg]  # what is wrong
             "is called 'timeout'; did you mean 'deadline_seconds'?",
         ),
         (

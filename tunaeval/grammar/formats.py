@@ -1,28 +1,18 @@
 """The wire formats, as values.
 
-To add one is to add a constant to `object_formats` or to `parameter_formats`, which registers its
-name, and to decide whether `auto` reads it (`_BY_NAME_ONLY`).
+A format's constant is its name in capitals, without its dots: HERMES is "hermes", TOOLS_TAG is
+"tools-tag", DEEPSEEK_V31 is "deepseek-v3.1". To add one is to add a constant, and to decide whether
+`auto` reads it (`_BY_NAME_ONLY`). The notation is described at `Format.of`.
 """
 
-from . import object_formats as objects
-from . import parameter_formats as parameters
-from .format import Format
-from .object_formats import *  # noqa: F403 - its constants are names of this module, too
-from .parameter_formats import *  # noqa: F403 - likewise
+from __future__ import annotations
 
 from typing import Any
 
-from tunaeval.grammar import (
-    ANY_SPACE,
-    THINKING,
-    Channel,
-    Envelope,
-    Format,
-    Literal,
-    Reasoning,
-    Route,
-)
-from tunaeval.types import ARGUMENTS_KEYS, NAME_KEYS
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS
+
+from .format import Format
+from .words import ANY_SPACE, THINKING, Channel, Envelope, Literal, Reasoning, Route
 
 
 def _format(title: str, pattern: str, *, aliases: str = "", **options: Any) -> Format:

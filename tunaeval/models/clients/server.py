@@ -14,7 +14,7 @@ import orjson
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.files import records
-from tunaeval.files.keys import Secret, SecretBytes, of_environment, without
+from tunaeval.files.keys import Secret, of_environment, without
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.deadlines import Deadline
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
-from tunaeval.parsing.repair.fitting import fit
+from tunaeval.parsing.repair.schema import fit
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario

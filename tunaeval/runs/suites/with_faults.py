@@ -17,7 +17,6 @@ from tunaeval.types.wanted import refusal
 
 from . import FAULTS
 from .files import Place, read_json, read_text
-from .loading import suite_digest
 from .tasks import check_fault_stated
 from .tools import packaged
 
