@@ -42,7 +42,7 @@ LAYERS = (
 LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
 
 HOMES = {
-    "httpx": ("models",),
+    "httpx2": ("models",),
     "h11": ("models",),
     "pytest": ("testing",),
     "tenacity": ("models", "tools"),

