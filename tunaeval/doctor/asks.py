@@ -1,7 +1,6 @@
-"""The requests of the doctor, as values: which tools are offered, what is asked, and how.
+"""The requests of the doctor as values: the tools offered, the calls requested, the options.
 
-What a request wants called it says in lines of one form, one for each call, so that any model that
-can copy can do it, and a scripted one can play along:
+Each call is requested in a line of its own, which any model can copy and a scripted one can parse:
 
     Call the tool NAME with exactly these arguments: {JSON}
 """
@@ -22,14 +21,14 @@ TEXT = (
     "winter the ice keeps them out for weeks, and people walk across the bay to the islands. "
     "A bell is rung when fog comes, and somebody counts the lanterns until the last one is home."
 )
-"""A text of known length: what a part of a request adds to the prompt is compared with it."""
+"""A text of known length: other parts of a request are compared with how it grows a prompt."""
 
 MANY = 32
-"""So many tools have to fit into the prompt together."""
+"""The number of tools that must fit into the prompt together."""
 
 SCHEMA_TOKENS = 1
 CUT_TOKENS = 14
-"""Tokens after which a call that is longer is cut."""
+"""A limit in tokens that cuts off every longer call."""
 
 CODE = "\n".join(
     f'def step_{n}(path: str = "a\\\\b/{n}") -> dict:\n\treturn {{"n": {n}, \'p\': path}}  # <&>'
@@ -44,7 +43,7 @@ CLOSERS = (
 
 
 def tool(name: str, description: str, properties: JsonObject, **more: JsonValue) -> JsonObject:
-    """A tool in the shape of the API; all of its arguments are required unless `more` says."""
+    """Return a tool in the shape of the API; all arguments are required by default."""
     parameters = {
         "type": "object",
         "properties": properties,
@@ -111,11 +110,11 @@ TYPED_VALUES: JsonObject = {
     "empty": "",
 }
 OFFERED = (WEATHER, ADD, WRITE, PING)
-"""What most requests offer: the model has a choice, and a wrong one shows."""
+"""The tools that most requests offer: the model has a choice, so a wrong choice shows."""
 
 
 def line(call: Wanted) -> str:
-    """How a call is asked for."""
+    """Return the prompt line that requests a call."""
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     return f"Call the tool {call.name} with exactly these arguments: {arguments}"
 
@@ -125,14 +124,14 @@ def user(text: JsonValue) -> JsonObject:
 
 
 def echo(name: str, *calls: Wanted, tools: tuple[JsonObject, ...] = OFFERED, **more: Any) -> Ask:
-    """An ask for these calls; it leaves room for twice what they need."""
+    """Return an ask for these calls whose `max_tokens` is about twice what they need."""
     text = "\n".join(line(call) for call in calls)
     size = 96 + sum(len(line(call).encode()) for call in calls)
     return Ask(name, (user(text),), tools, calls, max_tokens=size, **more)
 
 
 def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
-    """The same whole and streamed, in this order: a pair that is asked one after the other."""
+    """Return the ask whole and streamed, a pair that is sent one after the other."""
     return ask, replace(ask, streamed=True, quick=quick_streamed)
 
 
@@ -149,7 +148,7 @@ ONE = both(echo("one call", _WEATHER_CALL, quick=True), quick_streamed=True)
 SUM = both(echo("integers", _ADD_CALL, quick=True))
 NOTE = both(echo("two strings", _NOTE_CALL, quick=True))
 GATE = (ONE, SUM, NOTE)
-"""What a model has to copy before anything else is asked of it."""
+"""The calls that a model has to copy before it is tested further."""
 
 HELLO = both(Ask("no call wanted", (user("Say hello."),), OFFERED, max_tokens=64, quick=True))
 EMPTY = both(echo("no arguments", Wanted("ping", {}), quick=True), quick_streamed=True)
@@ -236,7 +235,7 @@ THINK = both(
 
 
 def _past(content: JsonValue, arguments: str, result: JsonValue) -> tuple[JsonObject, ...]:
-    """A conversation in which a tool was called and gave a result."""
+    """Return a conversation in which a tool was called and gave a result."""
     function = {"name": "ping", "arguments": arguments}
     call = {"id": "call00001", "type": "function", "function": function}
     return (
@@ -255,8 +254,8 @@ def _two_results() -> tuple[JsonObject, ...]:
     results = [
         {"role": "tool", "tool_call_id": call["id"], "content": "up"} for call in reversed(calls)
     ]
-    asked = {"role": "assistant", "content": None, "tool_calls": calls}
-    return user("Are both hosts up?"), asked, *results, user("And now?")
+    calling = {"role": "assistant", "content": None, "tool_calls": calls}
+    return user("Are both hosts up?"), calling, *results, user("And now?")
 
 
 def _short(name: str, messages: tuple[JsonObject, ...], *, quick: bool = False) -> Ask:
@@ -294,13 +293,13 @@ LONG_RESULT = _short("a long result", _past("", "{}", TEXT), quick=True)
 LONG_CONTENT = _short("long content beside a past call", _past(TEXT, "{}", "up"))
 
 CODE_WORD = "quay-7193"
-_CODE_SAID = f"The code of today is {CODE_WORD}."
+_CODE_SENTENCE = f"The code of today is {CODE_WORD}."
 _WHICH = user("Which code is that of today? Say the code, and nothing else.")
-_FROM_RESULT = (*_past("", "{}", _CODE_SAID)[:3], _WHICH)
+_FROM_RESULT = (*_past("", "{}", _CODE_SENTENCE)[:3], _WHICH)
 FROM_RESULT = replace(_short("a code in a result", _FROM_RESULT), max_tokens=64)
-"""The answer can only be had from the tool's result."""
-FROM_MESSAGE = replace(_short("a code in a message", (user(_CODE_SAID), _WHICH)), max_tokens=64)
-"""The same without a tool: whether this model says what it reads."""
+"""An ask whose answer is only in the tool's result."""
+FROM_MESSAGE = replace(_short("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64)
+"""A control without a tool: it shows whether this model repeats what it reads."""
 
 NO_MODEL = "no-such-model-as-this"
 BAD_MODEL = Ask("a model that is not there", _CHOICE, max_tokens=1, more={"model": NO_MODEL})

@@ -1,7 +1,7 @@
-"""Whose fault an answer is, from the text that the model wrote and the calls that the API gave.
+"""Decide whose fault an answer is, from the model's raw text and the calls that the API returned.
 
-With the raw text the verdict is of this one answer: what tunaeval reads in the text is what the
-API should have given. Without it, only shapes that no model can be blamed for are the server's.
+With the raw text, what tunaeval reads in it is what the API should have returned. Without it, only
+malformed calls and leaked markup, which no model can cause, are blamed on the server.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .shapes import misshapen, unanswered
 from .values import Answer, ApiCall, Ask, Judgement, Wanted
 
 UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"})
-"""Formats without a marker of their own: prose may look like them."""
+"""Formats that have no marker of their own, so that prose may look like a call."""
 
 CODE = frozenset({"fence", "loose-json"})
-"""Formats that no server reads: what is shown as code, or is nearly JSON in prose."""
+"""Formats that no server parses: a call shown as code, or near-JSON inside prose."""
 
 _SPECIAL = re.compile(r"<[|\uff5c][^|<>\uff5c]{1,40}[|\uff5c]>|\[/?[A-Z_]{3,20}\]")
 _WORDS = 8
 _LETTERS = 3
-"""So many letters of a sentence are missing for sure, not a mark at its end."""
+"""A sentence that is shorter by this many letters has lost text, not just punctuation."""
 CALL_MARKUP = re.compile(
     r"</?(?:tool_calls?|function|parameter|arg_value|think)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
     r"|\[/?TOOL_CALLS\]"
@@ -38,11 +38,11 @@ CALL_MARKUP = re.compile(
 _OF_CALLS = frozenset(
     {"value-changed", "name-changed", "call-invented", "calls-lost", "arguments-broken"}
 )
-"""Faults in what calls are; that of what is beside them is none of these."""
+"""Faults in the calls themselves, as opposed to faults in the content beside them."""
 
 
 def blame(answer: Answer, native: str | None = None) -> Judgement:
-    """Whose fault one answer is. `native` is the format in which the model was seen to call."""
+    """Return the verdict on one answer; `native` is the format of the model's calls."""
     return replace(_blamed(answer, native), answer=answer)
 
 
@@ -55,14 +55,15 @@ def _blamed(answer: Answer, native: str | None) -> Judgement:
     if raw is None:
         return shape or _without_raw(answer, cut=cut)
     levels = parse_levels(raw, tools=offered(answer.ask))
-    read, written = levels["standard"], _told(levels["standard"], raw)
+    read, written = levels["standard"], _reading(levels["standard"], raw)
     if same_calls(answer.calls, answer.ask.calls) and not read.calls:
-        return shape or _without_raw(answer, cut=cut)  # that text is not what the calls are from
+        # The API's calls cannot come from this text, so it is not the raw one.
+        return shape or _without_raw(answer, cut=cut)
     verdict = _with_raw(answer, levels["strict"], read, native, cut=cut)
     if shape is not None and verdict.verdict != "model":
         verdict = shape
     elif verdict.fault in _OF_CALLS and same_calls(answer.calls, answer.ask.calls):
-        # No server makes of another text the very calls that were asked for.
+        # No server can produce exactly the requested calls from a text that lacks them.
         verdict = Judgement("pass", "the API gave what was asked")
     return replace(verdict, read=written)
 
@@ -72,9 +73,10 @@ def offered(ask: Ask) -> Tools:
 
 
 def trusted_raw(answer: Answer) -> str | None:
-    """The raw text; where nothing was taken out of the content, that is the raw text, too.
+    """Return the raw text, or None if the server did not reveal it.
 
-    A server that gives the tokens of its content alone gives none where it found calls.
+    Content without calls is raw text itself: the parser removed nothing. Some servers report only
+    the tokens of the content once they have found calls; such a text is not the raw one.
     """
     if not answer.calls and answer.text and not answer.raw:
         return answer.text
@@ -85,7 +87,7 @@ def trusted_raw(answer: Answer) -> str | None:
 
 
 def right(answer: Answer) -> bool:
-    """Whether the model wrote the calls that were asked for, by any sign there is."""
+    """Whether the model wrote the requested calls, judged by the API's calls, raw text or error."""
     wanted = answer.ask.calls
     if not answer.ok and answer.error:
         raw = raw_in_error(answer.error)
@@ -100,7 +102,7 @@ def right(answer: Answer) -> bool:
 
 
 def format_of(answer: Answer) -> str | None:
-    """The format that the calls in the raw text are written in."""
+    """Return the format in which the raw text writes its first call, or None if it has no call."""
     raw = trusted_raw(answer)
     if not raw:
         return None
@@ -109,7 +111,7 @@ def format_of(answer: Answer) -> str | None:
 
 
 def leak(answer: Answer) -> ParseResult | None:
-    """What the content has of calls to offered tools, where a marker says that they are calls."""
+    """Return the parse of the content if it has a call inside call markers, else None."""
     if not answer.text:
         return None
     found = parse_levels(answer.text, tools=offered(answer.ask))["standard"]
@@ -125,7 +127,7 @@ def same_calls(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> bool:
 
 
 def same(a: JsonValue, b: JsonValue) -> bool:
-    """Whether two JSON values are equal: 3 is 3.0 and not true, and a key's place is nothing."""
+    """Whether two JSON values are equal: 3 equals 3.0 but not true, and key order is ignored."""
     try:
         return _same(a, b)
     except RecursionError:  # deeper than anything that was asked for
@@ -152,7 +154,7 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
     if leaked is not None and not cut:
-        reported = _told(leaked, answer.text)
+        reported = _reading(leaked, answer.text)
         return Judgement("server", "calls are in the content", "calls-in-content", read=reported)
     if same_calls(answer.calls, wanted):
         return Judgement("pass", "as asked")
@@ -165,7 +167,7 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
 def _with_raw(
     answer: Answer, strict: ParseResult, read: ParseResult, native: str | None, *, cut: bool
 ) -> Judgement:
-    """The verdict by what tunaeval reads in the raw text."""
+    """Return the verdict that follows from comparing the API's calls with those in the raw text."""
     sound = [call for call in read.calls if all(repair.code == "type" for repair in call.repairs)]
     expected = [Wanted(call.name, call.arguments) for call in read.calls]
     exact = [Wanted(call.name, call.arguments) for call in strict.calls]
@@ -190,43 +192,43 @@ def _with_raw(
 
 def _no_call(answer: Answer, read: ParseResult) -> Judgement:
     if not answer.ask.calls:
-        return _said_kept(answer, read) or Judgement(
+        return _prose_kept(answer, read) or Judgement(
             "pass", "no call was wanted, and none was made"
         )
     codes = ", ".join(sorted({diagnosis.code for diagnosis in read.diagnoses}))
     return Judgement("model", f"it wrote no call ({codes or read.outcome})")
 
 
-def _said_kept(answer: Answer, read: ParseResult) -> Judgement | None:
-    """A sentence of the model is whole in the content, but for markup and what it thought."""
-    said, given = ("".join(text.split()) for text in (read.content, answer.text))
+def _prose_kept(answer: Answer, read: ParseResult) -> Judgement | None:
+    """Return a fault if the content lacks prose that the model wrote outside of its reasoning."""
+    content, given = ("".join(text.split()) for text in (read.content, answer.text))
     thought = answer.reasoning or "think" in (answer.raw or "")
-    if answer.finish == "length" or thought or _SPECIAL.search(said) or given not in said:
+    if answer.finish == "length" or thought or _SPECIAL.search(content) or given not in content:
         return None
-    left = re.sub(r"<[^<>]*>", "", said.replace(given, "", 1) if given else said)
+    left = re.sub(r"<[^<>]*>", "", content.replace(given, "", 1) if given else content)
     if sum(map(str.isalnum, left)) < _LETTERS:
         return None
     return _content_lost(read.content)
 
 
-def _content_lost(said: str) -> Judgement:
-    return Judgement("server", f"content of the model is lost: {said!r:.80}", "content-lost")
+def _content_lost(content: str) -> Judgement:
+    return Judgement("server", f"content of the model is lost: {content!r:.80}", "content-lost")
 
 
 def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
-    """The model wrote sound calls, and the API has none."""
-    form = read.calls[0].format
-    if form in CODE or (form in UNMARKED and native != form):
-        return Judgement("model", f"it wrote the call as {form}, which a server need not read")
-    if form in UNMARKED:
-        words = f"it writes calls as bare {form}: its format, if the parser is one for that"
+    """Return the verdict where the model wrote sound calls and the API returned none."""
+    fmt = read.calls[0].format
+    if fmt in CODE or (fmt in UNMARKED and native != fmt):
+        return Judgement("model", f"it wrote the call as {fmt}, which a server need not read")
+    if fmt in UNMARKED:
+        words = f"it writes calls as bare {fmt}: its format, if the parser is one for that"
         return Judgement("note", words, "calls-in-content")
     count = len(read.calls)
     if answer.text.strip():
         return Judgement(
-            "server", f"{count} sound calls ({form}) are left in the content", "calls-in-content"
+            "server", f"{count} sound calls ({fmt}) are left in the content", "calls-in-content"
         )
-    return Judgement("server", f"{count} sound calls ({form}) are lost", "calls-lost")
+    return Judgement("server", f"{count} sound calls ({fmt}) are lost", "calls-lost")
 
 
 def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
@@ -246,7 +248,7 @@ def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
 
 
 def _differ(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> str:
-    """The first difference, in words."""
+    """Describe the first difference between the calls and the wanted ones."""
     if len(calls) != len(wanted):
         were = "was" if len(wanted) == 1 else "were"
         return f"{counted(len(wanted), 'call')} {were} wanted, and the answer has {len(calls)}"
@@ -271,7 +273,7 @@ def _short(text: str) -> str:
 
 
 def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
-    """The API gave what the model wrote; whether that is what was asked is the model's."""
+    """Return the verdict where the API returned what the model wrote: was it what was asked?"""
     wanted = answer.ask.calls
     if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
         return Judgement("pass", "the API gave what the model wrote, which is what was asked")
@@ -281,26 +283,26 @@ def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
 
 
 def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
-    said = _SPECIAL.sub("", read.content).strip()
-    if answer.calls and sum(map(str.isalpha, said)) >= _WORDS and not answer.text.strip():
-        return _content_lost(said)
+    content = _SPECIAL.sub("", read.content).strip()
+    if answer.calls and sum(map(str.isalpha, content)) >= _WORDS and not answer.text.strip():
+        return _content_lost(content)
     if answer.calls and (leaked := leak(answer)) is not None:
         words = f"in the content, too, there is {counted(len(leaked.calls), 'call')}"
         return Judgement("server", words, "calls-in-content")
     return _stray(answer, read.content)
 
 
-def _stray(answer: Answer, said: str) -> Judgement | None:
-    """Markup beside the calls that is no part of what the model said beside them."""
+def _stray(answer: Answer, content: str) -> Judgement | None:
+    """Report call markup left in the content that is not part of the model's own prose."""
     left = CALL_MARKUP.search(answer.text) if answer.calls else None
-    if left is None or left[0] in said:
+    if left is None or left[0] in content:
         return None
     words = f"markup is left in the content beside the call: {left[0]!r}"
     return Judgement("server", words, "calls-in-content")
 
 
 def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:
-    """Whether the API completed a call that the model had not."""
+    """Whether the API completed a call that the model had not finished."""
     whole = [call for call in answer.calls if call.object is not None]
     return len(whole) > len(expected)
 
@@ -310,8 +312,8 @@ def _repairs(read: ParseResult) -> str:
     return ", ".join(sorted(codes - {"type"}))
 
 
-def _told(read: ParseResult, raw: str) -> JsonObject:
-    """What is read in the raw text, with the spans of its calls."""
+def _reading(read: ParseResult, raw: str) -> JsonObject:
+    """Return what tunaeval reads in the raw text, with the spans of its calls, as JSON."""
     calls: list[Mapping[str, JsonValue]] = [
         {
             "name": call.name,

@@ -1,7 +1,7 @@
-"""One cause, one finding: which check answers for an ask, and which findings are the same fault.
+"""Merge findings with one cause: which check reports an ask, and which findings are the same.
 
-Checks share asks. An ask that the server answers with an error is blamed by the check that is about
-it, the one with the fewest asks; the others judge what else they asked.
+Checks share asks. An ask that the server answers with an error is reported by the check that is
+about it, the one with the fewest asks; the others judge the rest of their asks.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .seen import Seen
 from .values import Ask, Finding
 
 SAME = "same_fault_as"
-"""In the evidence of a finding: the first check that found the fault."""
+"""The evidence key of a repeated finding: it names the first check that found the fault."""
 
 
 def answered(
     check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
 ) -> Sequence[Ask]:
-    """The asks that this check answers for, or that got no error."""
+    """Return the asks that this check reports: those without an error, or that are its own."""
     others = [other for other in checks if len(other.asks) < len(check.asks)]
     return [ask for ask in wanted if not (_fails(ask, seen) and _asked_by(others, ask))]
 
@@ -35,7 +35,7 @@ def _asked_by(checks: Iterable[Check], ask: Ask) -> bool:
 
 
 def with_causes(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, each fault of the server after its first time with the check that had it."""
+    """Mark each server fault that an earlier finding already has with the check of that finding."""
     first: dict[tuple[object, ...], str] = {}
     found = []
     for finding in findings:

@@ -1,4 +1,4 @@
-"""Every check of the doctor as a value: what it asks, what rule applies, and what repairs it."""
+"""All checks of the doctor as values: the asks, the rule that judges them, and the remedy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .rules_prompt import reaches, result_reaches
 from .values import Ask
 
 Needs: TypeAlias = Literal["nothing", "copying"]
-"""What a check needs of the model: nothing, or that it can copy a call (the gate)."""
+"""What a check needs of the model: nothing, or the ability to copy a call (the gate)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that is asked of a server.
+    """One property of a server to test.
 
-    `rule` looks at the answers to `asks`, which other checks may share. `remedy` names what
-    repairs it where the judgement names nothing more exact.
+    `rule` judges the answers to `asks`, which other checks may share. `remedy` names what repairs a
+    fault for which the judgement names no remedy of its own.
     """
 
     name: str
@@ -32,18 +32,18 @@ class Check:
 
     @property
     def quick(self) -> bool:
-        """Whether `--quick` makes it: whether it asks the first, which the check is about."""
+        """Whether `--quick` makes this check: its first ask, which it is about, is quick."""
         return self.asks[0].quick
 
 
 TOOLS_ACCEPTED = "tools-accepted"
-"""The check without which no other request with tools shows anything."""
+"""The check whose failure makes every other request with tools meaningless."""
 
 TOOLS_IN_PROMPT = "tools-in-prompt"
-"""The check without which no model can be asked for a call."""
+"""The check whose failure means that no model can be asked for a call."""
 
 STREAM_FRAMES = "stream-frames"
-"""The check that says that a server does not stream; others judge what came whole."""
+"""The check that reports a server that does not stream; other checks judge whole answers."""
 
 _GATE = tuple(ask for pair in asks.GATE for ask in pair)
 _CALLING = (*_GATE, *asks.EMPTY, *asks.TWO)

@@ -1,4 +1,4 @@
-"""What is wrong with the text and the roles of a stream's deltas, whatever the model wrote."""
+"""Faults in the text and roles of a stream's deltas that do not depend on the model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from tunaeval.types.calls import JsonObject
 
 _LONG = 10
-"""Characters from which a text that comes twice is no chance."""
+"""The least length in characters at which a repeated text is not a coincidence."""
 _QUOTED = 60
 
 
 def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
-    """A role other than the assistant's, and a last delta that repeats all text before it."""
+    """Yield a role other than the assistant's, and a last delta that repeats all text before it."""
     roles = [role for delta in deltas if (role := delta.get("role")) not in (None, "", "assistant")]
     if roles:
         yield "role-other", f"a delta's role is {roles[0]!r}, not 'assistant'"

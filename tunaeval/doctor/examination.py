@@ -1,4 +1,4 @@
-"""A server examined: every check judged, each finding with its evidence and what repairs it."""
+"""The examination of a server: each check is judged, each finding has evidence and a remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tunaeval.errors import UnknownNameError
-from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.server import read_key
 from tunaeval.reports.statistics.proportions import wilson
@@ -28,28 +27,29 @@ FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
 _ATTEMPT_SECONDS = 120.0
 _FAILED = 500
 _LONGEST = 4000
-"""Characters of a text that evidence keeps."""
+"""The most characters of a text that evidence keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What came of it all. `findings` are the checks that did not pass, in order of groups.
+    """The result of examining a server.
 
-    `exit` is 0 where nothing is wrong with the server, 1 for a fault of the server, 2 where it
-    could not be tested: nobody answers, or the model cannot copy a call.
+    `findings` are the checks that did not pass, in order of groups. `exit` is 0 if nothing is wrong
+    with the server, 1 for a fault of the server, and 2 if it could not be tested: it does not
+    answer, or the model cannot copy a call.
     """
 
     server: JsonObject
     findings: tuple[Finding, ...]
     passed: tuple[tuple[str, str], ...]
-    """Group and name of the checks that passed."""
+    """The group and name of each check that passed."""
     rates: Mapping[str, Rate]
     exit: int
     stopped: str | None
     requests: int
 
     def as_json(self) -> JsonObject:
-        """The report for machines."""
+        """Return the report as JSON, for machines."""
         return {
             "server": self.server,
             "findings": [finding.as_json() for finding in self.findings],
@@ -67,23 +67,18 @@ async def examine(
     *,
     only: str | None = None,
     environment: Mapping[str, str] | None = None,
-    network: Network | None = None,
     on_answer: Callable[[Answer], None] | None = None,
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks, `network` says how the server is reached. The key is that of the
-    environment, as for other clients; it is in no report. Raises ClientSetupError for an address
-    that cannot be one, UnknownNameError for a group that is none; what a server does raises
-    nothing.
+    `only` is a group of checks. The key comes from the environment, as for other clients, and is in
+    no report. Raises ClientSetupError for an invalid address and UnknownNameError for an unknown
+    group; nothing that the server does raises.
     """
     settings = settings or Settings()
     checks = chosen(only, quick=settings.quick)
     connection = Connection(
-        base_url,
-        key=read_key(environment=environment),
-        attempt_timeout=_ATTEMPT_SECONDS,
-        network=network,
+        base_url, key=read_key(environment=environment), attempt_timeout=_ATTEMPT_SECONDS
     )
     runner = Runner(connection, checks, settings, on_answer)
     try:
@@ -94,7 +89,7 @@ async def examine(
 
 
 def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
-    """The checks of a group, or all; those of `--quick` with the asks that it makes."""
+    """Return the checks of a group, or all; in quick mode, only with their quick asks."""
     if only is not None and only not in GROUPS:
         raise UnknownNameError("group of checks", only, GROUPS)
     checks = [check for check in CHECKS if only in (None, check.group)]
@@ -135,15 +130,15 @@ def _examined(
 
 
 def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
-    """The checks, with the one that says why streams are missing, of a group without it."""
+    """Add `stream-frames`, the check that says why streams are missing, if any are."""
     missing = any(seen.streams_nothing(ask) for check in checks for ask in check.asks)
     if not missing or any(check.name == STREAM_FRAMES for check in checks):
         return checks
     return (*checks, _named(STREAM_FRAMES))
 
 
-def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
-    """What a check is judged by: not what does not stream, nor what another check answers for."""
+def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
+    """Return the asks that a check is judged by, and why there are none if there are none."""
     wanted: Sequence[Ask] = check.asks
     if check.name != STREAM_FRAMES:
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
@@ -155,15 +150,15 @@ def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[
 
 
 def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:
-    """What a check comes to, one of `checks`.
+    """Return the judgement of one check; `checks` are all checks of this examination.
 
-    What needs copying is not asked of a model that cannot copy.
+    A check that needs a call copied is not tested with a model that failed the gate.
     """
     if seen.nobody:
         return Judgement("not tested", seen.stopped or "not asked")
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
-    wanted, why_none = _asked(check, seen, checks)
+    wanted, why_none = _asks_judged(check, seen, checks)
     if not wanted:
         return Judgement("not tested", why_none)
     if check.needs == "nothing" or seen.capable:
@@ -190,7 +185,7 @@ def _named(name: str) -> Check:
 
 
 def _model_free(answer: Answer) -> Judgement | None:
-    """What is wrong with an answer whatever the model can do: a failure, or calls out of shape."""
+    """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
         return misshapen(answer) if answer.finish != "length" else None
     return unanswered(answer) if (answer.status or 0) >= 500 else None
@@ -199,14 +194,14 @@ def _model_free(answer: Answer) -> Judgement | None:
 def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
     fixed = ""
     if reported.verdict in ("server", "note"):
-        # A refusal of a request is repaired as the check says, not as any failure would be.
+        # The check knows better how to repair a refusal than the remedy for errors in general does.
         fault = reported.fault if reported.fault not in ("", "error") else check.remedy
         if (
             check.name == TOOLS_ACCEPTED
             and reported.answer
             and (reported.answer.status or 0) >= _FAILED
         ):
-            fault = "error"  # no flag was asked for
+            fault = "error"  # the server crashed rather than asking for a flag
         if fault == "calls-in-content" and seen.parses:
             fault = "calls-in-content-sometimes"
         fixed = remedy(fault, seen.server, seen.native)
@@ -267,7 +262,7 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 
 def _rates(seen: Seen) -> dict[str, Rate]:
-    """How often repeated answers were as they should be, with Wilson's interval."""
+    """Return how often repeated answers were right, each rate with its Wilson interval."""
     answers = [a for ask in REPEATED for a in seen.answers.get(ask.key, ()) if a.ok]
     if not answers or not seen.capable:
         return {}
@@ -284,7 +279,7 @@ def _rates(seen: Seen) -> dict[str, Rate]:
 
 
 def _without_key(finding: Finding, connection: Connection) -> Finding:
-    """The finding without the key, which a server may have repeated in its answers."""
+    """Remove the key from the evidence: a server may have repeated it in its answers."""
     hidden = _hide(finding.evidence, connection)
     return Finding(finding.check, finding.group, finding.verdict, hidden, finding.remedy)
 

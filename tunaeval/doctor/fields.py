@@ -1,4 +1,4 @@
-"""The fields of a request: what is sent beside an ask, and what one server was seen to refuse."""
+"""The fields of a request: those that an ask adds, and those that the server refused before."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .values import Answer, Ask
 Kind: TypeAlias = Literal["whole", "streamed", "prompt"]
 
 _THOUGHT_TOKENS = 2000
-"""What a model that thinks has to think with, beside what its call needs."""
+"""Additional `max_tokens` for a model that reasons before it calls."""
 _REFUSED = (400, 404, 415, 422, 500, 501)
-"""What a server may answer to a field that it does not know."""
-_ROOM = "max_completion_tokens"
-"""What the newest models of one vendor want in place of max_tokens."""
+"""Status codes with which servers refuse a field that they do not know."""
+_NEW_LIMIT = "max_completion_tokens"
+"""The name that OpenAI's newest models require in place of max_tokens."""
 
 
 class Fields:
-    """The fields for one server. Once an answer came with some, they are no longer in doubt."""
+    """The request fields for one server; a field that was accepted once is kept."""
 
     def __init__(self, kind: str) -> None:
         self._more: dict[Kind, list[JsonObject]] = {
@@ -31,7 +31,7 @@ class Fields:
             "prompt": list(prompt_extras(kind)),
         }
         self._settled: set[Kind] = set()
-        self._room = "max_tokens"
+        self._limit_field = "max_tokens"
         self._temperature: JsonObject = {"temperature": 0}
         self.thinks = False
 
@@ -40,7 +40,7 @@ class Fields:
         return {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
-            self._room: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
+            self._limit_field: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
             **self._temperature,
             **({"tools": list(ask.tools)} if ask.tools else {}),
             **({"stream": True} if ask.streamed else {}),
@@ -49,17 +49,17 @@ class Fields:
         }
 
     def counts(self, ask: Ask) -> bool:
-        """Whether the answer to this ask has to have a usage."""
+        """Whether the answer to this ask must report usage."""
         return not ask.streamed or "stream_options" in self._of(ask)
 
     def learn(self, answer: Answer) -> bool:
-        """Keep what this answer shows; True where the ask is worth another try without a field."""
+        """Learn from an answer; return whether to repeat the ask without a refused field."""
         if answer.ok:
             self._settled.add(_kind(answer.ask))
             return False
         if answer.status not in _REFUSED or names_flags(answer):
             return False
-        return self._other_words(answer) or self._fewer(answer.ask)
+        return self._adapt(answer) or self._fewer(answer.ask)
 
     def _of(self, ask: Ask) -> JsonObject:
         return {} if "model" in ask.more else self._more[_kind(ask)][0]
@@ -71,13 +71,13 @@ class Fields:
         left.pop(0)
         return True
 
-    def _other_words(self, answer: Answer) -> bool:
-        """A refusal that names its field: the limit has another name, or zero is no temperature."""
-        said = answer.error or ""
-        if _ROOM in said and self._room != _ROOM:
-            self._room = _ROOM
+    def _adapt(self, answer: Answer) -> bool:
+        """Adapt to a refusal of one field: rename the token limit, or omit the temperature."""
+        message = answer.error or ""
+        if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:
+            self._limit_field = _NEW_LIMIT
             return True
-        if "temperature" in said and self._temperature:
+        if "temperature" in message and self._temperature:
             self._temperature = {}
             return True
         return False

@@ -1,6 +1,6 @@
-"""Fragments of calls in a stream put together: by index as most clients do, and by id.
+"""Assemble the call fragments of a stream: by index, as most clients do, and by id.
 
-A server is right when both give the same calls, each with one index, one id and one name.
+A server is right if both give the same calls, each with one index, one id and one name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Fault = tuple[str, str]
 
 
 class _Growing:
-    """A call while its fragments come."""
+    """A call under assembly."""
 
     def __init__(self) -> None:
         self.name: JsonValue = None
@@ -44,10 +44,10 @@ class _Growing:
 
 
 def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault, ...]]:
-    """The calls of a stream's deltas, and what is wrong with their fragments.
+    """Return the calls of a stream's deltas, and what is wrong with their fragments.
 
-    Where index and id disagree, the calls are those by id, or by index where two calls have one
-    id: what is wrong is then said once, of the fragments, and not again of each value.
+    Where index and id disagree, the calls are those by id, or by index if two calls share an id:
+    the fault is then reported once, for the fragments, and not again for each value.
     """
     fragments = [fragment for delta in deltas for fragment in fragments_of(delta)]
     by_index, by_id = _by_index(fragments), _by_id(fragments)
@@ -85,7 +85,7 @@ def _by_index(fragments: Sequence[JsonObject]) -> list[ApiCall]:
 
 
 def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
-    """A fragment with an id not seen before and a name begins a call; without ids a name does."""
+    """Assemble calls by id: a new id with a name starts one, or a name alone if no ids are sent."""
     calls: list[_Growing] = []
     known: dict[object, _Growing] = {}
     have_ids = any(fragment.get("id") for fragment in fragments)
@@ -104,7 +104,7 @@ def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
 
 
 def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
-    """Whether a name is said again for the same call, in a stream without ids."""
+    """Whether a name repeats that of the unfinished call before, in a stream without ids."""
     return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
 
 
@@ -120,18 +120,18 @@ def _name(fragment: JsonObject) -> JsonValue:
 
 
 def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
-    """What is wrong with indices, ids and names: each kind once."""
-    said: set[str] = set()
+    """Yield what is wrong with indices, ids and names, each kind once."""
+    reported: set[str] = set()
     names: dict[object, JsonValue] = {}
     ids: dict[object, JsonValue] = {}
     for fragment in fragments:
         for code, words in (*_type_fault(fragment), *_faults_of(fragment, names, ids)):
-            if code not in said:
-                said.add(code)
+            if code not in reported:
+                reported.add(code)
                 yield code, words
     for index in names:
-        if not ids.get(index) and "id-missing" not in said:
-            said.add("id-missing")
+        if not ids.get(index) and "id-missing" not in reported:
+            reported.add("id-missing")
             yield "id-missing", f"call {index} never gets an id"
 
 

@@ -1,8 +1,8 @@
-"""A streamed body as bytes: its events by the rules of server-sent events, and what breaks them.
+"""Read a streamed body by the rules of server-sent events, and report what breaks them.
 
-A client may rely on the standard (https://html.spec.whatwg.org/multipage/server-sent-events.html):
-a byte order mark at the start, CR, LF or CRLF, comments and unknown fields are fine. What is not:
-bytes that are no UTF-8, lines that are no field, data that is no JSON, an end without `[DONE]`.
+The standard (https://html.spec.whatwg.org/multipage/server-sent-events.html) allows a byte order
+mark at the start, CR, LF or CRLF, comments and unknown fields. Faults are bytes that are not UTF-8,
+lines that are not fields, data that is not JSON, and an end without `[DONE]`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _QUOTED = 80
 
 
 class Frames(NamedTuple):
-    """The JSON objects of a stream in order, and what is wrong: (code, words)."""
+    """The JSON objects of a stream in order, and its faults as (code, message)."""
 
     objects: list[JsonObject]
     faults: list[tuple[str, str]]
 
 
 def read_frames(body: bytes) -> Frames:
-    """The frames of a body. Never raises: what cannot be read is a fault in its place."""
+    """Return the frames of a body. Never raises: what cannot be read is reported as a fault."""
     faults: list[tuple[str, str]] = []
     try:
         text = body.decode("utf-8-sig")
@@ -49,7 +49,7 @@ def read_frames(body: bytes) -> Frames:
 
 
 def _events(text: str, faults: list[tuple[str, str]]) -> list[str]:
-    """The data of each event; one at the end that no blank line closes counts, too."""
+    """Return the data of each event, including a last one that no blank line terminates."""
     found: list[str] = []
     data: list[str] = []
     for line in (*_LINE_END.split(text), ""):

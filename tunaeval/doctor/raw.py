@@ -1,9 +1,9 @@
-"""The text that the model wrote before any parser of the server, by what each server gives away.
+"""Find the text that the model wrote before the server parsed it, in what each server reveals.
 
-Log-probabilities carry the tokens of the very answer whose calls are judged: vLLM and SGLang whole
-and streamed, Ollama and others whole. vLLM and SGLang give the ids of the tokens, too, which their
-`/detokenize` makes a text of. llama.cpp has the text in `__verbose` of a whole answer, and refuses
-log-probabilities beside tools in a stream. llama.cpp and vLLM show the rendered prompt as well.
+Log-probabilities list the tokens of the very answer that is judged: vLLM and SGLang give them whole
+and streamed, Ollama and others whole. vLLM and SGLang also give token ids, which their
+`/detokenize` turns into text. llama.cpp has the text in `__verbose` of a whole answer, and refuses
+log-probabilities with tools in a stream. llama.cpp and vLLM also show the rendered prompt.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ SGLANG_STREAM_IDS: JsonObject = {"return_output_ids_in_sglext": True}
 COUNTED: JsonObject = {"stream_options": {"include_usage": True}}
 
 RAW_KEYS = ("failed_generation", "raw")
-"""Where the body of an error has the model's text (Groq: failed_generation)."""
+"""Keys under which an error body may contain the model's text (Groq: failed_generation)."""
 
 _ENDINGS = re.compile(
     r"(?:<\|(?:im_end|eot_id|eom_id|endoftext|end|end_of_text|return|user|observation|eos)\|>"
     r"|</s>|<eos>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>|<turn\|>){1,3}\Z"
 )
-"""Stop tokens, which are no part of what the model said."""
+"""Stop tokens at the end, which are not part of the model's text."""
 
 _IN_ERROR = re.compile(r"""raw=['"](?P<raw>.{1,4000})['"](?:,|\s|\Z)""", re.DOTALL)
 
 
 def extras(kind: str, *, streamed: bool) -> tuple[JsonObject, ...]:
-    """Fields to ask for the raw text and a stream's usage, most useful first, none at last."""
+    """Return fields that ask for raw text and usage, in the order to try; the last is empty."""
     if kind == "llama.cpp":
-        telling: tuple[JsonObject, ...] = () if streamed else (VERBOSE,)
+        options: tuple[JsonObject, ...] = () if streamed else (VERBOSE,)
     elif kind in ("vLLM", "SGLang"):
         ids = SGLANG_STREAM_IDS if streamed and kind == "SGLang" else TOKEN_IDS
-        telling = ({**LOGPROBS, **ids}, LOGPROBS, ids)
+        options = ({**LOGPROBS, **ids}, LOGPROBS, ids)
     else:
-        telling = (LOGPROBS,)
+        options = (LOGPROBS,)
     if not streamed:
-        return (*telling, {})
-    return (*({**fields, **COUNTED} for fields in telling), COUNTED, *telling[:1], {})
+        return (*options, {})
+    return (*({**fields, **COUNTED} for fields in options), COUNTED, *options[:1], {})
 
 
 def prompt_extras(kind: str) -> tuple[JsonObject, ...]:
-    """Fields to ask for the rendered prompt; the last is none."""
+    """Return sets of request fields that ask for the rendered prompt; the last is empty."""
     shown = {"llama.cpp": VERBOSE, "vLLM": {"return_prompt_text": True}}.get(kind)
     return ({},) if shown is None else (shown, {})
 
 
 def prompt_of(body: JsonObject) -> str | None:
-    """The rendered prompt beside a whole answer; None where there is none."""
+    """Return the rendered prompt in the body of a whole answer, or None if it has none."""
     verbose = body.get("__verbose")
     found = verbose.get("prompt") if isinstance(verbose, dict) else body.get("prompt_text")
     return found if isinstance(found, str) and found else None
 
 
 def ids_of(bodies: Sequence[JsonObject]) -> tuple[int, ...]:
-    """The ids of the answer's tokens in a whole body, or in the frames of a stream."""
+    """Return the token ids of an answer, from its whole body or from the frames of its stream."""
     found: list[JsonValue] = []
     for body in bodies:
         listed = body.get("choices")
@@ -74,7 +74,7 @@ def ids_of(bodies: Sequence[JsonObject]) -> tuple[int, ...]:
 
 
 def detokenized(body: JsonObject) -> str | None:
-    """The text in an answer of `/detokenize`: vLLM's, SGLang's or llama.cpp's."""
+    """Return the text in a `/detokenize` response of vLLM, SGLang or llama.cpp."""
     found = next((body[key] for key in ("prompt", "text", "content") if key in body), None)
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
     return without_ending(found) if isinstance(found, str) and found else None
@@ -85,7 +85,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 
 def raw_of(body: JsonObject, choice: JsonObject) -> str | None:
-    """The raw text beside a whole answer; None where there is none."""
+    """Return the raw text in the body of a whole answer, or None if it has none."""
     verbose = body.get("__verbose")
     if isinstance(verbose, dict) and isinstance(text := verbose.get("content"), str) and text:
         return without_ending(text)
@@ -93,12 +93,12 @@ def raw_of(body: JsonObject, choice: JsonObject) -> str | None:
 
 
 def joined_raw(choices: Sequence[JsonObject]) -> str | None:
-    """The raw text of a stream, from the tokens of all its frames."""
+    """Return the raw text of a stream, joined from the tokens of all its frames."""
     return _text([token for choice in choices for token in _tokens(choice)])
 
 
 def raw_in_error(words: str) -> str | None:
-    """The model's text where an error quotes it (Ollama: error parsing tool call: raw='..')."""
+    """Return the model's text if an error quotes it (Ollama: error parsing tool call: raw='..')."""
     found = _IN_ERROR.search(words)
     return found["raw"] if found else None
 
@@ -115,7 +115,7 @@ def _tokens(choice: JsonObject) -> list[JsonObject]:
 
 
 def _text(tokens: Sequence[JsonObject]) -> str | None:
-    """The tokens' bytes as text, or their words where there are no bytes."""
+    """Return the tokens as text, by their bytes if all have them; None if that is no valid text."""
     if not tokens:
         return None
     pieces = [_bytes(token.get("bytes")) for token in tokens]

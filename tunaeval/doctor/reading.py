@@ -1,4 +1,4 @@
-"""What a server answered, read into an `Answer`: whole or streamed, sound or not."""
+"""Turn a server's HTTP response into an `Answer`, whole or streamed, sound or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTED = 300
 
 
 def read_answer(ask: Ask, heard: Heard) -> Answer:
-    """The answer in what was heard. Never raises: what cannot be read is its `failure`."""
+    """Return the answer in a response. Never raises: what cannot be read becomes its `failure`."""
     if heard.status is None:
         return Answer(ask, failure=heard.failure or "nothing came")
     if 300 <= heard.status < 400:
@@ -41,8 +41,8 @@ def _whole(ask: Ask, heard: Heard) -> Answer:
     body = json_object(heard.body)
     if body is None:
         kind = "HTML" if heard.body.lstrip()[:1] == b"<" else "no JSON object"
-        said = heard.body[:_QUOTED].decode(errors="replace")
-        return Answer(ask, 200, failure=f"the answer is {kind}: {said!r}")
+        written = heard.body[:_QUOTED].decode(errors="replace")
+        return Answer(ask, 200, failure=f"the answer is {kind}: {written!r}")
     choice = _first(body.get("choices"))
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -71,8 +71,8 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
         words = "stream was true, and the answer is one JSON object"
         return Answer(ask, 200, error=words, streamed=Streamed(0, (("frame-none", words),)))
     if heard.failure or not frames.objects:
-        said = heard.body[:_QUOTED].decode(errors="replace")
-        words = heard.failure or f"no frame in the stream: {said!r}"
+        written = heard.body[:_QUOTED].decode(errors="replace")
+        words = heard.failure or f"no frame in the stream: {written!r}"
         return Answer(ask, 200, failure=words, streamed=Streamed(len(frames.objects)))
     error = next(
         (error_words(o) or str(o["error"]) for o in frames.objects if o.get("error")), None
@@ -109,14 +109,14 @@ def json_object(body: bytes) -> JsonObject | None:
 
 
 def _error(body: bytes) -> str | None:
-    """A server's words; where they contain the model's text, all of them."""
+    """Return the server's error message, plus the model's text if the error contains it."""
     found = json_object(body)
     if found is None:
         return body[:_QUOTED].decode(errors="replace").strip() or None
     words = error_words(found) or json.dumps(found)[:_QUOTED]
     inner = found.get("error")
-    held = [str(inner[key]) for key in RAW_KEYS if isinstance(inner, dict) and inner.get(key)]
-    return " ".join([words, *held])
+    quoted = [str(inner[key]) for key in RAW_KEYS if isinstance(inner, dict) and inner.get(key)]
+    return " ".join([words, *quoted])
 
 
 def _first(choices: JsonValue) -> JsonObject:
@@ -142,8 +142,8 @@ def _reasoning(message: Mapping[str, JsonValue]) -> str:
 
 def _joined(deltas: Sequence[JsonObject], keys: Sequence[str]) -> str | None:
     texts = [next((d[k] for k in keys if isinstance(d.get(k), str)), None) for d in deltas]
-    said = [text for text in texts if text is not None]
-    return "".join(said) if said else None
+    written = [text for text in texts if text is not None]
+    return "".join(written) if written else None
 
 
 def _usage(body: JsonObject) -> tuple[int | None, int | None]:

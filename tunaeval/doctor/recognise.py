@@ -1,4 +1,4 @@
-"""Which server it is, by signs that are its own; without one it is unknown, never a guess."""
+"""Identify a server by signs that only it has; without one it stays unknown, never a guess."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOWHERE = "/tunaeval-no-such-path"
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the server said on the paths where servers have signs; None where it said nothing."""
+    """The responses of a server on the paths that give known servers away."""
 
     models: Heard
     front: Heard
@@ -43,9 +43,9 @@ _PAGES = ("/props", "/model_info", "/version", "/api/version", "/info")
 
 
 async def look(get: Get, root: str) -> Signs:
-    """The signs of the server whose API is below `root` (a path, without /v1): at most 8 GET."""
+    """Fetch the signs of a server in at most 8 GETs; `root` is its API's path without /v1."""
     models = await get("models")
-    if models.status is None:  # nobody is there: nothing else will be
+    if models.status is None:  # no server is listening, so nothing else will answer
         return Signs(models, Heard(), Heard(), {})
     front, nowhere = await get(f"{root}/"), await get(f"{root}{_NOWHERE}")
     pages = {}
@@ -58,7 +58,7 @@ async def look(get: Get, root: str) -> Signs:
 
 
 def recognise(signs: Signs) -> Server:
-    """The server that these are the signs of."""
+    """Return the server that these signs identify, or an unknown one."""
     models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
     everything = _answers_all(signs.nowhere)
     for kind, sign in _SIGNS:
@@ -70,7 +70,7 @@ def recognise(signs: Signs) -> Server:
 
 
 def by_answer(server: Server, heard: Heard) -> Server:
-    """The same server, or the one whose sign an answer has where no page had any."""
+    """Return the server, identified by one of its answers if no page identified it."""
     if server.kind != "unknown":
         return server
     body = json_object(heard.body) or {}
@@ -165,13 +165,13 @@ _SIGNS: tuple[tuple[str, Callable[[Signs], _Found]], ...] = (
     ("Ollama", _ollama),
     ("TGI", _tgi),
 )
-"""In this order: SGLang answers on Ollama's paths, too, LM Studio on all, and a gateway may pass on
-the signs of what is behind it.
+"""In this order because SGLang also answers on Ollama's paths, LM Studio answers on every path, and
+a gateway may pass on the signs of the server behind it.
 """
 
 
 def _facts(signs: Signs) -> dict[str, JsonValue]:
-    """What else the server said of how it calls tools."""
+    """Return what else the server reported about tool calling."""
     caps = signs.page("/props", "chat_template_caps")
     kept = {"reasoning_parser": signs.page("/model_info", "reasoning_parser"), "template": caps}
     return {key: value for key, value in kept.items() if value}

@@ -1,7 +1,7 @@
-"""What repairs a fault: the exact flag for the server that was recognised, and where it was seen.
+"""What repairs a fault: the exact flag for the recognised server, and threads that report it.
 
-A remedy is looked up by fault and server; threads are those in which users report the fault. In
-this order help: a missing flag, the right parser, a template, a newer version, a way around.
+A remedy is looked up by fault and server. Where several help, they come in this order: a missing
+flag, the right parser, a template, a newer version, a workaround.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ PARSERS: dict[str, tuple[str | None, str | None]] = {
     "seed-oss": ("seed_oss", None),
     "step3": ("step3", "step3"),
 }
-"""A format of tunaeval: what vLLM's and SGLang's --tool-call-parser calls it, None for nothing.
+"""The --tool-call-parser names of each format in vLLM and in SGLang, None where there is none.
 
-From the parsers registered in vLLM 0.33.0 and SGLang 0.5.23.
+Taken from the parsers registered in vLLM 0.33.0 and SGLang 0.5.23.
 """
 
 _ANY = ""
@@ -69,7 +69,7 @@ _REPOSITORIES = {
     "tgi": "huggingface/text-generation-inference",
     "tensorrt-llm": "NVIDIA/TensorRT-LLM",
 }
-"""Where threads are, by the short names used below."""
+"""The repositories of the threads, by the short names used below."""
 
 _THREADS = {
     "arguments-broken": "vllm#20678, vllm#35266, vllm#45256",
@@ -210,11 +210,11 @@ _BEHIND = {
     "LiteLLM": "; examine the server behind the gateway, too: what it does right is the gateway's",
     "OpenRouter": '; pin one vendor ("provider": {"only": [NAME]}) and examine each',
 }
-"""What to do where a gateway is in between."""
+"""Further advice where a gateway is between the client and the model's server."""
 
 
 def remedy(fault: str, server: Server, form: str | None = None) -> str:
-    """What to do about a fault of this server; `form` is the format in which the model calls."""
+    """Return the advice on a fault of this server; `form` is the format of the model's calls."""
     family = fault.partition("-")[0]
     by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: _NEWER}
     words = by_kind.get(server.kind) or by_kind[_ANY]
@@ -224,13 +224,13 @@ def remedy(fault: str, server: Server, form: str | None = None) -> str:
 
 
 def parser_flag(form: str | None, server: Server) -> str:
-    """The name of a format's parser at this server, or of which a server wants one."""
+    """Return the format's parser name at this server, or a placeholder if none is known."""
     vllm, sglang = PARSERS.get(form or "", (None, None))
     found = sglang if server.kind == "SGLang" else vllm or sglang
     return found or "P (the one of your model)"
 
 
 def _in_full(threads: str) -> str:
-    """Threads with the names of their repositories."""
+    """Return the threads with the full names of their repositories."""
     pieces = (thread.partition("#") for thread in threads.split(", "))
     return ", ".join(f"{_REPOSITORIES.get(name, name)}#{number}" for name, _, number in pieces)

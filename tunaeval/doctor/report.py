@@ -1,6 +1,6 @@
-"""An examination as a person reads it: on a console by group, or as Markdown for an issue.
+"""An examination for people: on a console by group, or as Markdown for an issue report.
 
-What a server or a model wrote is made visible first, and never read as markup.
+Text that a server or a model wrote is escaped first, and never interpreted as markup.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .values import GROUPS, Finding, Verdict
 _WIDTH = 160
 _NARROWEST = 24
 _SET_IN = 11
-"""Where the text of a finding's line begins, after its label."""
+"""The column at which the text of a finding's line begins, after its label."""
 _VERDICTS: tuple[Verdict, ...] = ("pass", "server", "model", "not tested", "note")
 _ENDS = {
     0: "nothing is wrong with the server's tool calling",
@@ -32,7 +32,7 @@ _ENDS = {
 
 
 def show_examination(found: Examination, stream: TextIO) -> None:
-    """Print the table of groups, then what did not pass; on a terminal, no wider than that."""
+    """Print the table of groups, then the findings; on a terminal, wrapped to its width."""
     if not stream.isatty():
         stream.write("\n".join(_console(found, _WIDTH)) + "\n")
         return
@@ -42,12 +42,12 @@ def show_examination(found: Examination, stream: TextIO) -> None:
 
 
 def markdown(found: Examination) -> str:
-    """The same for an issue report."""
+    """Return the examination as Markdown for an issue report."""
     return "\n".join(_markdown(found)) + "\n"
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """The line in parts that fit, the later ones set in; carets stay where they are."""
+    """Split a line to fit the width and indent the later parts; lines of carets are cut instead."""
     if len(line) <= width or not line.strip(" ^"):
         return [line[:width]]
     inner = _SET_IN if line.startswith("  ") else 2
@@ -69,7 +69,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
 
 
 def _short(finding: Finding) -> Iterator[str]:
-    """One line, for what has no evidence or the same remedy as another before it."""
+    """Give one line, for a finding without evidence or with a remedy that was already shown."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
     same = finding.evidence.get(SAME)
     cause = f" (the same fault as {same})" if same else ""
@@ -77,13 +77,13 @@ def _short(finding: Finding) -> Iterator[str]:
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:
-    """Verdicts by group: a column each, or in words where there is no room for columns."""
+    """Give the verdicts by group: as columns, or as text where columns do not fit."""
     if width < _SET_IN + 12 * len(_VERDICTS):
         for group, counts in _table(found):
-            said = ", ".join(
+            phrase = ", ".join(
                 f"{counts[verdict]} {verdict}" for verdict in _VERDICTS if counts[verdict]
             )
-            yield f"{group}: {said}"
+            yield f"{group}: {phrase}"
         return
     yield f"{'':12}" + "".join(f"{verdict:>12}" for verdict in _VERDICTS)
     for group, counts in _table(found):
@@ -110,8 +110,8 @@ def _heading(found: Examination) -> Iterator[str]:
     yield f"{server['name']}{version} at {server['base_url']}, model {server['model']}"
     yield f"recognised by: {server['sign']}"
     parser = f", parser {server['parser']}" if server["parser"] else ""
-    form = server["format"] or "unknown"
-    yield f"raw text of {server['raw_text']}; the model's format: {form}{parser}"
+    fmt = server["format"] or "unknown"
+    yield f"raw text of {server['raw_text']}; the model's format: {fmt}{parser}"
     if found.stopped:
         yield f"stopped: {found.stopped}"
 
@@ -125,7 +125,7 @@ def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
 
 
 def _lines(evidence: JsonObject, width: int = _WIDTH) -> Iterator[tuple[str, str, str | None]]:
-    """Label, text and, for the raw text, a line that marks the spans of what is read in it."""
+    """Give label, text and, for the raw text, a line of carets below the spans of its calls."""
     if "ask" in evidence:
         yield "asked", f"{evidence['ask']}, {evidence['mode']}", None
     raw, reads = evidence.get("raw"), evidence.get("reads")
@@ -142,12 +142,12 @@ def _lines(evidence: JsonObject, width: int = _WIDTH) -> Iterator[tuple[str, str
 
 def _words(api: JsonObject) -> str:
     calls = [f"{call['name']} {call['arguments'] or repr('')}" for call in api["tool_calls"]]
-    said = f"content {api['content']!r}" if api["content"] else "no content"
-    return f"{'; '.join(calls) or 'no call'}; {said}; finish reason {api['finish_reason']}"
+    phrase = f"content {api['content']!r}" if api["content"] else "no content"
+    return f"{'; '.join(calls) or 'no call'}; {phrase}; finish reason {api['finish_reason']}"
 
 
 def _marked(raw: str, spans: list[list[int]], width: int) -> tuple[str, str | None]:
-    """The raw text on one line, and carets below the spans; escapes are as wide as they are."""
+    """Return the raw text on one line and the carets below its spans, aligned with the escapes."""
     text, marks = "", ""
     for place, character in enumerate(raw):
         shown = visible(character)

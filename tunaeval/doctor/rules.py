@@ -1,4 +1,4 @@
-"""The rules of the checks on calls: what was seen in, a judgement out; no rule asks a server."""
+"""The rules of the checks on calls: each judges what was seen, and none sends a request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
 
 def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
-    """A rule that judges every answer by itself and says the worst."""
+    """Return a rule that judges every answer separately and reports the worst judgement."""
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         return worst(judge(seen, answer) for ask in wanted for answer in seen.all(ask))
@@ -26,17 +26,17 @@ def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
 
 
 def as_written(seen: Seen, answer: Answer) -> Judgement:
-    """The API gives what the model wrote."""
+    """Check that the API returns what the model wrote."""
     return seen.blame(answer)
 
 
 def accepted(_: Seen, answer: Answer) -> Judgement:
-    """The request is not refused, whatever the model then says."""
+    """Check that the request is accepted, regardless of the model's answer."""
     return unanswered(answer) or Judgement("pass", "accepted", answer=answer)
 
 
 def sound_ids(_: Seen, answer: Answer) -> Judgement:
-    """Each call has an id of its own, which the results can name, and the type function."""
+    """Check that each call has a distinct id, to which results can refer, and the type function."""
     if not answer.ok:
         return no_answer(answer)
     ids = [call.id for call in answer.calls]
@@ -51,25 +51,25 @@ def sound_ids(_: Seen, answer: Answer) -> Judgement:
 
 
 def honest_finish(_: Seen, answer: Answer) -> Judgement:
-    """The finish reason says tool_calls beside calls, and beside nothing else."""
+    """Check that the finish reason is tool_calls if and only if there are calls."""
     if not answer.ok:
         return no_answer(answer)
-    said, found = answer.finish, len(answer.calls)
-    if said == "length":
+    reason, found = answer.finish, len(answer.calls)
+    if reason == "length":
         return Judgement("pass", "cut", answer=answer)
-    if said is None:
+    if reason is None:
         return Judgement("server", "there is no finish reason", "finish-reason", answer)
-    if found and said != "tool_calls":
-        words = f"the finish reason beside {counted(found, 'call')} is {said!r}"
+    if found and reason != "tool_calls":
+        words = f"the finish reason beside {counted(found, 'call')} is {reason!r}"
         return Judgement("server", words, "finish-reason", answer)
-    if not found and said == "tool_calls":
+    if not found and reason == "tool_calls":
         words = "the finish reason is 'tool_calls', and there is no call"
         return Judgement("server", words, "finish-reason", answer)
     return Judgement("pass", "as it is", answer=answer)
 
 
 def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
-    """`parallel_tool_calls: false` leaves at most one call."""
+    """Check that `parallel_tool_calls: false` leaves at most one call."""
     if not answer.ok:
         return refused_or(answer, "note", f"refused: {answer.error}")
     if len(answer.calls) > 1:
@@ -81,7 +81,7 @@ def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
 
 
 def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
-    """`tool_choice: none` gives neither a call nor the markup of one."""
+    """Check that `tool_choice: none` gives neither a call nor call markup."""
     if not answer.ok:
         return no_answer(answer)
     if answer.calls:
@@ -94,12 +94,12 @@ def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
 
 
 def a_call_at_required(seen: Seen, answer: Answer) -> Judgement:
-    """`tool_choice: required` gives a call."""
+    """Check that `tool_choice: required` gives a call."""
     return _enforced(seen, answer, "required", frozenset())
 
 
 def that_call_when_named(seen: Seen, answer: Answer) -> Judgement:
-    """A named choice gives calls of that tool, and of no other."""
+    """Check that a named choice gives calls of that tool and of no other."""
     return _enforced(seen, answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
 
 
@@ -111,7 +111,7 @@ def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> 
         words = f"tool_choice is {choice}, and {wrong[0]} is called"
         return Judgement("server", words, "choice-ignored", answer)
     if not answer.calls and leak(answer) is not None:
-        return seen.blame(answer)  # it was enforced, and the call not read
+        return seen.blame(answer)  # the choice was enforced, but the server did not parse the call
     if not answer.calls:
         words = f"tool_choice is {choice}, and there is no call: it is not enforced"
         return Judgement("server", words, "choice-ignored", answer)
@@ -119,7 +119,7 @@ def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> 
 
 
 def refused(_: Seen, answer: Answer) -> Judgement:
-    """A tool_choice that means nothing is refused."""
+    """Check that an invalid tool_choice is refused."""
     if answer.ok:
         words = "tool_choice 'whatever' is accepted in silence"
         return Judgement("note", words, "choice-unknown", answer)
@@ -129,7 +129,7 @@ def refused(_: Seen, answer: Answer) -> Judgement:
 
 
 def known_model(_: Seen, answer: Answer) -> Judgement:
-    """A model that is not there is refused, or its name is not looked at at all."""
+    """Check that an unknown model is refused, or that the server ignores the model's name."""
     if answer.ok:
         return Judgement("pass", "any model name is answered", answer=answer)
     if answer.error is not None and answer.status is not None and answer.status < 500:
@@ -138,7 +138,7 @@ def known_model(_: Seen, answer: Answer) -> Judgement:
 
 
 def within_schema(_: Seen, answer: Answer) -> Judgement:
-    """`strict` keeps a value to its enum, or is refused."""
+    """Check that `strict` keeps a value within its enum, or is refused."""
     if not answer.ok:
         return refused_or(answer, "pass", "refused")
     colours = [(call.object or {}).get("colour") for call in answer.calls]
@@ -149,14 +149,14 @@ def within_schema(_: Seen, answer: Answer) -> Judgement:
 
 
 def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
-    """A name is called as it is written, or refused when the tool is offered."""
+    """Check that a tool is called by its exact name, or that the name is refused when offered."""
     if not answer.ok and is_refused(answer):
         return Judgement("note", f"the name is refused: {answer.error}", answer=answer)
     return seen.blame(answer)
 
 
 def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
-    """A call that max_tokens cuts is reported as cut, and never looks complete."""
+    """Check that a call cut by max_tokens is reported as cut and never looks complete."""
     if not answer.ok:
         return no_answer(answer)
     if same_calls(answer.calls, answer.ask.calls):
@@ -177,7 +177,7 @@ def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
 
 
 def thought_apart(seen: Seen, answer: Answer) -> Judgement:
-    """Reasoning is not in the content, and a call after it is a call."""
+    """Check that reasoning is kept out of the content, and that a call after it is parsed."""
     if not answer.ok:
         return no_answer(answer)
     if "<think>" in answer.text or "</think>" in answer.text:
@@ -188,7 +188,7 @@ def thought_apart(seen: Seen, answer: Answer) -> Judgement:
 
 
 def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Every pair of asks is answered alike, whole and streamed."""
+    """Check that each ask gets equivalent answers, whole and streamed."""
     judged = [compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted)]
     return worst(judged) if judged else Judgement("not tested", "the server does not stream")
 

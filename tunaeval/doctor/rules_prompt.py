@@ -1,7 +1,7 @@
-"""The rules on what reaches the prompt, by the tokens that the server counted in it.
+"""The rules on what reaches the prompt, judged by the prompt tokens that the server reports.
 
-No model skill is needed: the same text is put in one place after the other, and each time the
-prompt has to grow by more than half of what the text added to a plain message.
+No model skill is needed: one text is put into different parts of a request, and each time the
+prompt has to grow by more than half of what the text adds to a plain message.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .shapes import is_refused, no_answer
 from .values import Answer, Ask, Judgement
 
 _LEAST_GROWTH = 10
-"""Tokens by which a text of 380 characters has to grow the prompt, if they are counted at all."""
+"""The least growth in tokens from a text of 380 characters if the server counts tokens at all."""
 _SHARE = 0.5
 
 
 def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
-    """A rule that an ask's prompt is longer than that of `against` by its text, `times` over."""
+    """Return a rule that a prompt is longer than that of `against` by `times` the known text."""
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         shown = seen.one(wanted[0])
@@ -38,7 +38,7 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
         if not answer.ok:
             if times > 1 and is_refused(answer):
                 return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
-            # Whether such a request is accepted at all is asked by checks of its own.
+            # Separate checks test whether requests like this one are accepted at all.
             return Judgement("not tested", no_answer(answer).why, answer=answer)
         growth = _growth(seen, wanted[0], against)
         if growth is None:
@@ -52,9 +52,9 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
 
 
 def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """A model that says what a message says says what a tool's result says, too.
+    """Check that a model that repeats what a message says also repeats what a tool's result says.
 
-    One that says neither shows nothing; then the tokens of the prompt have to.
+    A model that repeats neither proves nothing; then the token counts of the prompt decide.
     """
     answer = seen.one(wanted[0])
     if not answer.ok:

@@ -1,4 +1,4 @@
-"""The rules of the checks on the bytes of a stream, and on what is counted in it."""
+"""The rules of the checks on a stream's bytes, and on the token counts that servers report."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .shapes import no_answer, unanswered
 from .values import Answer, Ask, Judgement
 
 _REMARKS = ("id-null",)
-"""What most clients put up with."""
+"""Faults that most clients tolerate."""
 
 Judge = Callable[[Seen, Answer], Judgement]
 
 
 def without(prefixes: tuple[str, ...], fine: str) -> Judge:
-    """A rule that a stream has none of the faults whose codes begin so."""
+    """Return a rule that a stream has no fault whose code begins with one of the prefixes."""
 
     def judge(_: Seen, answer: Answer) -> Judgement:
         stream = answer.streamed
@@ -36,7 +36,7 @@ _OFTEN = 2
 
 
 def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Every frame is sound; a stream that breaks off once is chance, and often the server."""
+    """Check that every frame is sound; one broken stream may be chance, two are a fault."""
     answers = [answer for ask in wanted for answer in seen.all(ask)]
     broken = [answer for answer in answers if answer.failure and not answer.skipped]
     if len(broken) >= _OFTEN and seen.stopped is None:
@@ -49,7 +49,7 @@ fragments_sound = without(("index", "id", "name", "type"), "one index, id and na
 
 
 def counted(_: Seen, answer: Answer) -> Judgement:
-    """The tokens of a request are counted, in a stream in a frame of its own."""
+    """Check that token counts are reported; a stream has them in a frame of its own."""
     if not answer.ok:
         return no_answer(answer)
     if answer.uncounted and answer.prompt_tokens is None:
@@ -65,7 +65,7 @@ def counted(_: Seen, answer: Answer) -> Judgement:
 
 
 def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """The tokens of a request are counted, and a prompt has as many streamed as whole."""
+    """Check that token counts are reported, and that prompt tokens agree whole and streamed."""
     reported = worst(counted(seen, answer) for ask in wanted for answer in seen.all(ask))
     if reported.verdict != "pass":
         return reported
@@ -78,7 +78,7 @@ def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 
 
 def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Repeats of one ask are all blamed on the server, or none of them is."""
+    """Check that the repeats of an ask are all blamed on the server, or none."""
     judged = [(ask, [seen.blame(a) for a in seen.all(ask) if not a.skipped]) for ask in wanted]
     for ask, found in judged:
         bad = [one for one in found if one.verdict == "server"]
@@ -88,8 +88,8 @@ def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     count = sum(len(found) for _, found in judged)
     if not count:
         return Judgement("not tested", seen.stopped or "not asked")
-    untold = [one for _, found in judged for one in found if one.verdict == "not tested"]
-    if len(untold) == count:
-        return worst(untold)
+    untested = [one for _, found in judged for one in found if one.verdict == "not tested"]
+    if len(untested) == count:
+        return worst(untested)
     words = f"{count} answers, none lost now and then (95 % bound on the rate: {300 / count:.0f} %)"
     return Judgement("pass", words)

@@ -1,9 +1,9 @@
-"""How the asks of all checks are put to one server: in which order, how often, and until when.
+"""The order, number and time limit of the requests that the doctor sends to one server.
 
-Answers are kept by ask, so that checks share them. What is asked first decides what can be asked:
-the signs of the server, one call with every field that gives the raw text, then the prompt's
-arithmetic and the gate, one after the other; the rest `concurrency` at a time, a pair (whole, then
-streamed) never split. Repeats come last.
+Answers are kept by ask, so that checks share them. The first requests decide which others make
+sense: the pages that identify the server, one call with each field that may reveal the raw text,
+then prompt sizes and the gate, one by one. The rest run `concurrency` at a time, but an ask's whole
+and streamed requests stay in order. Repeats come last.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
 REQUESTS = 90
-"""At most so many, but for what `--repeats` above 3 adds, and what is put off (429)."""
+"""The most requests made, not counting `--repeats` above 3 and requests put off with 429 or 503."""
 REPEATS = 3
 _ELSEWHERE = 3
-"""The first digit of a redirect's status."""
+"""The first digit of a redirect's status code."""
 _MORE = 4
-"""Repeats of each mode where streamed and whole differ: five answers of each in all."""
+"""Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
-"""How often a server that asks for a pause is asked again; how many asks may fail in a row."""
+"""Tries of one request when the server asks for a pause; failures in a row before giving up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is asked, and how: see `examine`."""
+    """How `examine` asks: the model, repeats, concurrency, deadline in seconds, and quick mode."""
 
     model: str | None = None
     repeats: int = REPEATS
@@ -50,7 +50,7 @@ class Settings:
 
 
 class Runner:
-    """Puts the asks of some checks to one server; `seen` is what came of it."""
+    """A runner that sends the asks of some checks to one server; `seen` has the answers."""
 
     def __init__(
         self, server: Connection, checks: Sequence[Check], settings: Settings,
@@ -78,7 +78,7 @@ class Runner:
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:
-        """Ask everything that can be asked. Never raises for what a server does."""
+        """Send all requests that can be sent and return what was seen; no server error raises."""
         await self._recognise()
         if self._stopped is None:
             await self._first_contact()
@@ -97,7 +97,7 @@ class Runner:
         return self.seen
 
     async def _recognise(self) -> None:
-        signs = await look(self._hear, self._connection.root_path)
+        signs = await look(self._fetch, self._connection.root_path)
         self._server = recognise(signs)
         if signs.models.status is None:
             self._stopped = signs.models.failure or "the server does not answer"
@@ -109,7 +109,7 @@ class Runner:
         self._fields = Fields(self._server.kind)
 
     async def _first_contact(self) -> None:
-        """One call, whole: is this a chat server at all, and what more does it give?"""
+        """Ask for one whole call, to see whether this is a chat server and what it reveals."""
         first = await self._ask(asks.ONE[0])
         if first.ok:
             self._fields.thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
@@ -142,7 +142,7 @@ class Runner:
             await self._ask(ask)
 
     async def _together(self, wanted: Sequence[Ask]) -> None:
-        """Several at a time; what belongs together (whole, then streamed) stays in turn."""
+        """Ask several at a time; the whole and the streamed request of one name stay in order."""
         by_name: dict[str, list[Ask]] = {}
         for ask in wanted:
             by_name.setdefault(ask.name, []).append(ask)
@@ -160,7 +160,7 @@ class Runner:
             await self._in_turn(known)
 
     async def _settle_differences(self) -> None:
-        """Where one answer of each mode differs and no raw text decides, ask for more of both."""
+        """Ask again in both modes where single answers differ and no raw text decides."""
         check = next((check for check in self._checks if check.name == "stream-as-whole"), None)
         for whole, streamed in pairs(check.asks if check else ()):
             if self.requests + 2 * _MORE > self._limit:
@@ -182,21 +182,21 @@ class Runner:
         return answer
 
     async def _answer(self, ask: Ask) -> Answer:
-        """One answer; fields that are refused are left out from then on."""
+        """Return one answer; a field that the server refuses is left out from then on."""
         self._to_ask -= 1
         while True:
-            heard = await self._post(ask)
-            if heard is None:
+            response = await self._post(ask)
+            if response is None:
                 return Answer(ask, failure=self._stopped, skipped=True)
-            answer = read_answer(ask, heard)
+            answer = read_answer(ask, response)
             if answer.ok:
-                self._server = by_answer(self._server, heard)
+                self._server = by_answer(self._server, response)
                 answer = replace(answer, uncounted=not self._fields.counts(ask))
             if not self._fields.learn(answer):
                 return await self._with_text(answer)
 
     async def _with_text(self, answer: Answer) -> Answer:
-        """The answer with its raw text from the ids of its tokens, where that decides something."""
+        """Add the raw text, decoded from token ids, where the calls are not the requested ones."""
         ids = answer.token_ids
         if not ids or answer.raw or same_calls(answer.calls, answer.ask.calls):
             return answer
@@ -206,30 +206,30 @@ class Runner:
 
     async def _detokenize(self, ids: tuple[int, ...]) -> str | None:
         payload = {"model": self.model, "tokens": list(ids)}
-        heard = await self._hear(f"{self._connection.root_path}/detokenize", payload)
-        body = json_object(heard.body) if heard.status == 200 else None
+        response = await self._fetch(f"{self._connection.root_path}/detokenize", payload)
+        body = json_object(response.body) if response.status == 200 else None
         return detokenized(body) if body else None
 
     def _spare(self) -> int:
-        """Requests that may be made beside those that are still to be asked."""
+        """Return how many requests are left over once all planned ones are made."""
         return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
 
     async def _post(self, ask: Ask) -> Heard | None:
-        """The answer, after the pauses that the server asks for; None where nothing is asked."""
+        """Send the request and retry after pauses; return None if no more requests are allowed."""
         for attempt in range(_PATIENCE):
             if self._left() is None:
                 return None
             payload = self._fields.payload(ask, self.model)
-            heard = await self._hear("chat/completions", payload)
-            if heard.dropped and attempt == 0:
+            response = await self._fetch("chat/completions", payload)
+            if response.dropped and attempt == 0:
                 continue
-            if heard.status not in (429, 503) or attempt == _PATIENCE - 1:
-                return heard
+            if response.status not in (429, 503) or attempt == _PATIENCE - 1:
+                return response
             self._put_off += 1
-            await asyncio.sleep(min(heard.retry_after or 2.0**attempt / 4, self._left() or 0.0))
-        return heard
+            await asyncio.sleep(min(response.retry_after or 2.0**attempt / 4, self._left() or 0.0))
+        return response
 
-    async def _hear(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
+    async def _fetch(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
         left = self._left()
         if left is None:
             return Heard(failure=self._stopped)
@@ -241,7 +241,7 @@ class Runner:
             return Heard(failure="the deadline passed")
 
     def _left(self) -> float | None:
-        """Seconds until the deadline; None where nothing may be asked any more, and says why."""
+        """Return the seconds that are left, or None if no request may be made any more."""
         left = self._until - time.monotonic()
         if left <= 0:
             self._stop(f"the deadline of {self._settings.deadline_seconds:g} s has passed")
@@ -251,7 +251,7 @@ class Runner:
 
 
 def _in_order(checks: Sequence[Check]) -> list[Ask]:
-    """Every ask once, in the order of checks; the gate, where one of them needs it."""
+    """Return every ask once, in the order of the checks, plus the gate if a check needs copying."""
     gate = [ask for pair in asks.GATE for ask in pair]
     needed = gate if any(check.needs == "copying" for check in checks) else []
     own = [ask for check in checks for ask in check.asks]
@@ -271,5 +271,5 @@ def _why(answer: Answer) -> str:
 
 
 def in_quick(check: Check) -> Check:
-    """The check with those of its asks alone that `--quick` makes."""
+    """Return the check with only the asks that `--quick` makes."""
     return replace(check, asks=tuple(ask for ask in check.asks if ask.quick))

@@ -1,4 +1,4 @@
-"""Everything that was seen of a server, as rules look at it: answers by ask, and what follows."""
+"""Everything that was seen of one server: the answers by ask, and the facts that rules derive."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .blame import blame, format_of, leak, right, same, same_calls, trusted_raw
 from .values import Answer, ApiCall, Ask, Judgement, Server
 
 FLAGS = "enable-auto-tool-choice"
-"""What vLLM's refusal of tools names."""
+"""The flag of vLLM that its refusal of `tools` names."""
 
 CASES = 2
-"""So many of the three calls of the gate have to be right before more is asked of a model."""
+"""The number of gate calls, of three, that a model has to copy before it is tested further."""
 
 _ORDER = ("server", "model", "note", "not tested", "pass")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The answers, by the key of their ask, in the order in which they came."""
+    """The answers of one server, by the key of their ask, in the order in which they came."""
 
     server: Server
     answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
     stopped: str | None = None
-    """Why no more was asked."""
+    """Why the examination ended early, or None if it did not."""
 
     def all(self, ask: Ask) -> Sequence[Answer]:
         found = self.answers.get(ask.key)
@@ -39,12 +39,12 @@ class Seen:
 
     @cached_property
     def right(self) -> int:
-        """How many of the gate's calls the model wrote right, whole or streamed."""
+        """The number of gate calls that the model wrote correctly, whole or streamed."""
         return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
 
     @property
     def refused(self) -> str | None:
-        """In which words each request with tools is refused; None where one was answered."""
+        """The server's error if it refuses every request with tools, else None."""
         first = self.one(asks.ONE[0])
         if first.status is None or first.status < 400:
             return None
@@ -56,13 +56,13 @@ class Seen:
 
     @property
     def nobody(self) -> bool:
-        """Whether it was stopped before any answer came, but for a refusal that names flags."""
+        """Whether nothing answered before the end, apart from a refusal that names flags."""
         flags = names_flags(self.one(asks.ONE[0]))
         return self.stopped is not None and not self.raw_share[1] and not flags
 
     @cached_property
     def parses(self) -> bool:
-        """Whether the server has read any of the gate's calls: its parser is that of the model."""
+        """Whether the server parsed any call of the gate, so that its parser fits the model."""
         return any(a.calls for pair in asks.GATE for ask in pair for a in self.all(ask))
 
     @property
@@ -71,26 +71,26 @@ class Seen:
 
     @cached_property
     def native(self) -> str | None:
-        """The format in which the model writes its calls; None where no raw text shows it."""
+        """The format in which the model most often writes calls, or None without raw text."""
         found = [
-            form
+            fmt
             for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
             for ask in pair
             for answer in self.all(ask)
-            if answer.ok and (form := format_of(answer)) is not None
+            if answer.ok and (fmt := format_of(answer)) is not None
         ]
         return Counter(found).most_common(1)[0][0] if found else None
 
     @cached_property
     def raw_share(self) -> tuple[int, int]:
-        """Answers with the raw text, and all that have a message."""
+        """The number of answers with raw text, and of all answers with a message."""
         good = [a for found in self.answers.values() for a in found if a.ok]
         return sum(answer.raw is not None for answer in good), len(good)
 
     def streams_nothing(self, ask: Ask) -> bool:
-        """Whether this ask was to be streamed, and the server does not: one cause for all of them.
+        """Whether this ask was to be streamed and the server does not stream.
 
-        It answers whole all the same, or no stream is answered where whole asks are.
+        Either it answers whole, or no stream is answered although whole requests are.
         """
         answered = [answer for answer in self.all(ask) if not answer.skipped]
         if not ask.streamed or not answered:
@@ -107,7 +107,7 @@ class Seen:
 
 
 def names_flags(answer: Answer) -> bool:
-    """Whether a refusal names the flags that the server has to be started with."""
+    """Whether a refusal names the flags with which vLLM has to be started."""
     return FLAGS in (answer.error or "")
 
 
@@ -118,15 +118,15 @@ def _came_whole(answer: Answer) -> bool:
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:
-    """The judgement that says the most: a server's fault before a model's, a pass last."""
+    """Return the most serious judgement: a server's fault before a model's, and a pass last."""
     return min(judgements, key=lambda judged: _ORDER.index(judged.verdict))
 
 
 def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
-    """Whether an ask is answered alike whole and streamed, and how surely.
+    """Judge whether an ask gets the same calls whole and streamed, and how certain that is.
 
-    By the same raw text at once; else by repeats: a verdict only when each mode agrees with itself
-    in all of its n answers and they differ, which chance alone does in 2 of C(2n, n) orders.
+    One answer of each mode decides if both have one raw text. Else the server is blamed only if all
+    n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
     """
     wholes = [answer for answer in wholes if answer.ok]
     streams = [answer for answer in streams if answer.ok]
@@ -144,7 +144,7 @@ def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgeme
 
 
 def _leaky(whole: Answer, streamed: Answer) -> bool:
-    """Whether a text is known only because nothing was taken out of it."""
+    """Whether a raw text is known only because the server left all of it in the content."""
     return whole.raw is None or streamed.raw is None
 
 
@@ -166,7 +166,7 @@ def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgemen
 
 
 def alike(a: Answer, b: Answer) -> bool:
-    """Whether two answers have the same calls, by value, and both or neither leak any."""
+    """Whether two answers have equal calls, and both or neither leak calls into the content."""
     calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
     return calls and (leak(a) is None) == (leak(b) is None)
 

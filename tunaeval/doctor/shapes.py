@@ -1,4 +1,4 @@
-"""What is wrong with an answer whatever a model can do: there is none, or calls have no shape."""
+"""Faults of an answer that no model can cause: there is no message, or calls have a wrong shape."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from .raw import raw_in_error
 from .values import Answer, Judgement, Verdict
 
 LOST_TOKENS = 8
-"""An answer of so many tokens has said something."""
+"""An answer with this many tokens cannot be empty."""
 
 
 def unanswered(answer: Answer) -> Judgement | None:
-    """The judgement of an ask that got no message; None where there is one."""
+    """Return the judgement of an ask that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
     words = answer.error or ""
@@ -33,25 +33,25 @@ def unanswered(answer: Answer) -> Judgement | None:
 
 
 def no_answer(answer: Answer, words: str = "no answer") -> Judgement:
-    """The judgement of an ask that got no message, whatever kept it away."""
+    """Return the judgement of an ask that got no message; `words` say why if nothing else does."""
     return unanswered(answer) or Judgement("not tested", words, answer=answer)
 
 
 def is_refused(answer: Answer) -> bool:
-    """Whether the server refuses this very request; a wrong key or a rate limit is not that."""
+    """Whether the server refuses this very request, not just a wrong key or too many requests."""
     of_client = answer.status is not None and 400 <= answer.status < 500
     return of_client and no_answer(answer).verdict == "server"
 
 
 def refused_or(answer: Answer, verdict: Verdict, words: str) -> Judgement:
-    """The verdict on a request that was refused; on any other that got no message, what it is."""
+    """Return this verdict if the request was refused, else why it got no message."""
     if is_refused(answer):
         return Judgement(verdict, words, answer=answer)
     return no_answer(answer)
 
 
 def misshapen(answer: Answer) -> Judgement | None:
-    """What is wrong with the shape of calls, whatever any model wrote."""
+    """Return a fault in the shape of the calls that no model can cause, or None."""
     for call in answer.calls:
         if not isinstance(call.name, str) or not call.name:
             return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
@@ -65,8 +65,8 @@ def misshapen(answer: Answer) -> Judgement | None:
                 "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
                 answer,
             )  # fmt: skip
-    said = answer.text.strip() or answer.reasoning.strip()
-    if not answer.calls and not said and (answer.completion_tokens or 0) >= LOST_TOKENS:
+    text = answer.text.strip() or answer.reasoning.strip()
+    if not answer.calls and not text and (answer.completion_tokens or 0) >= LOST_TOKENS:
         return Judgement(
             "server",
             f"{answer.completion_tokens} tokens were written, and the answer is empty",

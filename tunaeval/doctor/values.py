@@ -1,4 +1,4 @@
-"""What the doctor's parts exchange: a request, what came back, a judgement, a finding."""
+"""The values that the doctor's modules exchange: a request, an answer, a judgement, a finding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from tunaeval.types.calls import JsonObject, JsonValue
 
 Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
-"""Whose fault it is: nobody's, the server's, the model's; why nobody can say; or a remark."""
+"""Whose fault it is: nobody's, the server's or the model's; or undecided; or only a remark."""
 
 Mode: TypeAlias = Literal["whole", "streamed"]
 
@@ -34,7 +34,7 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A call that the model is asked to make: a name and arguments."""
+    """A call that the model is asked to make."""
 
     name: str
     arguments: JsonObject
@@ -42,10 +42,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """One chat completion to be asked for; `name` says which it is, in reports.
+    """A chat completion request; `name` identifies it in reports.
 
-    `calls` are the calls that its prompt asks for. `more` are fields of the request beside model,
-    messages, tools, max_tokens and temperature. `quick` says whether `--quick` asks it, too.
+    `calls` are the calls that its prompt requests. `more` are fields of the request beside model,
+    messages, tools, max_tokens and temperature. `quick` says whether `--quick` sends it, too.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Ask:
 
     @property
     def key(self) -> str:
-        """What answers are kept under."""
+        """The key under which answers to this ask are kept."""
         return f"{self.name}, {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call as the API gave it; nothing in it is certain, for a server may give anything."""
+    """A call as the API returned it; a server may return anything in any field."""
 
     name: JsonValue
     arguments: JsonValue
@@ -78,7 +78,7 @@ class ApiCall:
 
     @property
     def object(self) -> JsonObject | None:
-        """The arguments, if they are a JSON object written as a string."""
+        """The arguments if they are a string containing a JSON object, else None."""
         if not isinstance(self.arguments, str):
             return None
         try:
@@ -95,7 +95,7 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What a streamed body was made of: how many frames, and what is wrong with them, by code."""
+    """The number of frames in a streamed body, the faults (code, message), and if usage came."""
 
     frames: int = 0
     faults: tuple[tuple[str, str], ...] = ()
@@ -104,11 +104,11 @@ class Streamed:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for an ask.
+    """The answer to an ask.
 
-    `failure` says why nothing can be read (no connection, a body that is no JSON, a deadline);
-    `error` is what the server said was wrong; `raw` the text of the model before any parser, None
-    where the server does not give it.
+    `failure` says why nothing could be read (no connection, a body that is not JSON, a deadline);
+    `error` is what the server reported as wrong; `raw` is the model's text before any parsing, None
+    if the server does not reveal it.
     """
 
     ask: Ask
@@ -123,29 +123,29 @@ class Answer:
     completion_tokens: int | None = None
     raw: str | None = None
     token_ids: tuple[int, ...] = ()
-    """The ids of the raw text's tokens, where a server gives those."""
+    """The token ids of the raw text, if the server gives them."""
     prompt: str | None = None
-    """The rendered prompt, where a server shows it."""
+    """The rendered prompt, if the server shows it."""
     streamed: Streamed | None = None
     skipped: bool = False
-    """It was never asked: the deadline, the budget, or a server that is gone."""
+    """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
     uncounted: bool = False
-    """The server refuses to be asked for the usage of a stream."""
+    """The server refuses requests for the usage of a stream."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is a message to be judged."""
+        """Whether there is a message to judge."""
         return self.failure is None and self.error is None and self.status == 200
 
     @property
     def text(self) -> str:
-        """The content, where it is a text."""
+        """The content if it is a string, else the empty string."""
         return self.content if isinstance(self.content, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a rule says of one answer or of several. `fault` names the remedy, if there is one."""
+    """The verdict of a rule on one or more answers; `fault`, if any, selects the remedy."""
 
     verdict: Verdict
     why: str
@@ -177,7 +177,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Which server it is; `kind` is "unknown" where no sign was found."""
+    """The server that was identified; `kind` is "unknown" if no sign was found."""
 
     kind: str = "unknown"
     version: str | None = None
@@ -185,5 +185,5 @@ class Server:
     sign: str = "no sign of a known server was found"
     models: tuple[str, ...] = ()
     answers_all: bool = False
-    """It answers 200 on paths that do not exist."""
+    """It answers 200 even on paths that do not exist."""
     facts: Mapping[str, JsonValue] = field(default_factory=dict)
