@@ -1,7 +1,7 @@
-"""A task done by a whole agent, with tools of its own: prepared, waited for, and graded.
+"""Run a task with a whole agent that has its own tools: prepare, wait, and grade.
 
-How it works is its own; what its model said is known as far as the agent reports it. A turn is a
-reply of that model. Which turn changed which path is not known, so all count as the last one's.
+The agent works in its own way; its model's replies are known only if the agent reports them. A turn
+is a reply of that model. All changes count as the last turn's, because nobody knows their turns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .grading.reactions import Met
 from .turn_results import Turn, task_result
 
 _GRACE_SECONDS = 5.0
-"""How much longer than the task's time an agent is waited for, which stops itself in time."""
+"""Seconds beyond the task's time for an agent that stops by itself in time."""
 
 
 async def drive_agent(
@@ -37,8 +37,8 @@ async def drive_agent(
     seconds: float,
     repeat: int = 1,
 ) -> ScenarioResult:
-    """Have the agent work in a workspace of its own, for `seconds` at most unless the task says
-    otherwise, and grade what it leaves.
+    """Let the agent work in a workspace of its own, for `seconds` at most unless the task has its
+    own limit, and grade what it leaves.
     """
     task = scenario.task or Task()
     limit = task.limits.seconds or seconds
@@ -47,10 +47,10 @@ async def drive_agent(
     try:
         with Workspace(task.contents(), commands=task.commands, pages=task.pages) as workspace:
             faults = tuple(one.written() for one in task.faults)
-            asked = AgentTask(
+            work = AgentTask(
                 scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
             )
-            ran = await _work(agent, asked)
+            ran = await _work(agent, work)
             turns = _turns(ran, workspace, read, rules)
             checked = await graded(
                 scenario, tools, workspace, answer=ran.answer, turns=turns,
@@ -68,13 +68,13 @@ async def drive_agent(
 
 
 def _met(task: Task, ran: AgentRun) -> list[Met]:
-    """An agent without an endpoint of ours has met nothing that we know of."""
+    """Pair faults with the turns that met them; unknown if the agent did not use our endpoint."""
     turns = ran.met[: len(task.faults)]
     return [Met(fault, turn) for fault, turn in zip_longest(task.faults, turns)]
 
 
 async def _work(agent: Agent, task: AgentTask) -> AgentRun:
-    """What it did; an agent that raises has ended in an error, one that hangs is left."""
+    """Return the agent's run; an exception is its error, and a hanging agent is left behind."""
     try:
         async with asyncio.timeout(task.within_seconds + _GRACE_SECONDS):
             return await agent.work(task)
@@ -82,12 +82,12 @@ async def _work(agent: Agent, task: AgentTask) -> AgentRun:
         return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
     except TransportFailure:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise what it likes
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
 
 
 def _turns(ran: AgentRun, workspace: Workspace, read: Read, rules: Rules) -> tuple[Turn, ...]:
-    """A turn for each reply; one that says how it ended where no reply was seen."""
+    """Return a turn for each reply, or one with the final words if no reply was reported."""
     words = {"role": "assistant", "content": ran.answer or ran.words}
     replies = ran.replies or (Reply(words),)
     found = [(reply, read_at_all_levels(reply, read)) for reply in replies]

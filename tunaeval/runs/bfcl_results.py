@@ -1,13 +1,13 @@
-r"""Folders of results as `bfcl generate` writes them: their files by model, lines and verdicts.
+r"""Find and read the folders of results that `bfcl generate` writes: by model, with verdicts.
 
     result/MODEL/non_live/BFCL_v4_simple_python_result.json          version 4
     result/MODEL/BFCL_v3_simple_result.json                          versions 2 and 3
     result/MODEL/gorilla_openfunctions_v1_test_simple_result.json    until August 2024
 
-A line has `id` (or `idx`, a number alone) and `result`: a text, or calls as the handler of a server
-with an API for calls keeps them, `[{"get_price": "{\"item\": 1}"}]`. `bfcl evaluate` writes
+A line has `id` (or `idx`, a number alone) and `result`: a text, or calls as kept by the handler of
+a server that has an API for calls, `[{"get_price": "{\"item\": 1}"}]`. `bfcl evaluate` writes
 `score/MODEL/...` beside it: a first line with counts, and a line for each reply that failed.
-What cannot be read is a sentence among `faults`, and everything else is read all the same.
+What cannot be read is reported in `faults`, and everything else is read nevertheless.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from .suites.files import Place, read_json, read_text, shown
 _RESULT, _SCORE = "_result.json", "_score.json"
 _GROUPS = frozenset({"non_live", "live", "multi_turn", "agentic", "memory", "format_sensitivity"})
 _BACKENDS = frozenset({"kv", "vector", "rec_sum"})
-"""Folders of version 4 between a model's and its files."""
+"""Folders of version 4 between the folder of a model and its files."""
 _ID = re.compile(r"(.*?)[_-]?(\d+(?:-\d+-\d+)?)")
 _FAILED = "Error during inference"
 
 
 class ResultFile(NamedTuple):
-    """The results of one category. `named` is what the file calls it, `version` is BFCL's."""
+    """The results of one category; `named` is the file's name of it, `version` is BFCL's."""
 
     path: Path
     version: int
@@ -46,7 +46,7 @@ class ResultFile(NamedTuple):
 
 @dataclass(slots=True)
 class ModelFiles:
-    """The files of one model: those that are judged here, and those of other categories."""
+    """The files of one model: those of categories that are judged here, and all others."""
 
     judged: list[ResultFile] = field(default_factory=list)
     others: dict[str, Path] = field(default_factory=dict)
@@ -54,19 +54,19 @@ class ModelFiles:
 
 
 class Line(NamedTuple):
-    """One reply. `key` is its place in the category: "12", or "3-2-0" in a live one."""
+    """One reply; `key` is its number in the category: "12", or "3-2-0" in a live one."""
 
     place: Place
     key: str
     reply: Reply | TransportFailure
     text: str
-    """All that it says, for whoever looks a name up in it."""
+    """The whole result as text, to search it for names of tools."""
 
 
 def result_files(path: Path) -> dict[Path, ModelFiles]:
-    """The files below `path` by the folder of their model: all models, or one, or a project.
+    """Return the files below `path` by the folder of their model.
 
-    Raises `RecordError` where there is none.
+    `path` may be the folder of all models, of one, or of a project. Raises `RecordError` if empty.
     """
     found: dict[Path, ModelFiles] = {}
     for file in sorted(path.rglob(f"*{_RESULT}")):
@@ -97,7 +97,7 @@ def _model_folder(file: Path) -> Path:
 
 
 def read_lines(file: ResultFile, faults: list[str]) -> Iterator[Line]:
-    """The replies in the order of the file; of an id that is there twice, the first alone."""
+    """Yield the replies in the order of the file; of a repeated id, only the first."""
     seen: dict[str, str] = {}
     for place, row in _rows(file.path, faults):
         key = _key(row, file)
@@ -117,7 +117,7 @@ def read_lines(file: ResultFile, faults: list[str]) -> Iterator[Line]:
 
 
 def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:
-    """The objects of a file of JSON lines, each with its place."""
+    """Yield the objects in a file of JSON lines, each with its place."""
     place = Place(str(path))
     try:
         lines = read_text(path, place).split("\n")
@@ -138,20 +138,20 @@ def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:
 
 
 def _key(row: JsonObject, file: ResultFile) -> str | None:
-    """The place in the category, if the id is one of that category."""
+    """Return the number within the category, or None if the id belongs to another category."""
     named = row.get("id", row.get("idx"))
     if isinstance(named, int) and not isinstance(named, bool):
         return str(named)
     match = _ID.fullmatch(named) if isinstance(named, str) else None
     if match is None:
         return None
-    # The ids of a file of before may have the category's newer name, and "-" for "_" in it.
+    # Ids in a file from before versions may have the newer category name, with "-" for "_".
     category = category_of(match[1].replace("-", "_")) if match[1] else file.category
     return match[2] if category == file.category else None
 
 
 def key_of(scenario: str) -> str:
-    """The place of a scenario in its category, by its id."""
+    """Return the number of a scenario in its category, given its id."""
     match = _ID.fullmatch(scenario)
     return match[2] if match else scenario
 
@@ -172,7 +172,7 @@ def _reply(row: JsonObject) -> Reply | TransportFailure | None:
 
 
 def _call(one: JsonValue) -> JsonObject | None:
-    """A call in OpenAI's shape, of {name: arguments}, or of one of Cohere's with its keys."""
+    """Return a call in OpenAI's shape, from {name: arguments} or from Cohere's shape."""
     if not isinstance(one, dict):
         return None
     name = one.get("tool_name", one.get("name"))
@@ -202,7 +202,7 @@ def _with_usage(message: JsonObject, row: JsonObject) -> Reply:
 def own_verdicts(
     folder: Path, file: ResultFile, keys: list[str], faults: list[str]
 ) -> dict[str, bool]:
-    """Which of these replies passed by `bfcl evaluate`; empty where it was not run."""
+    """Return whether each reply passed in `bfcl evaluate`, or an empty dict if it was not run."""
     path = _score_file(folder, file)
     if path is None:
         return {}
@@ -219,7 +219,7 @@ def own_verdicts(
 
 
 def _failed_key(row: JsonObject, keys: list[str]) -> str | None:
-    """Until August 2024 an id here was the number of the line, from 1."""
+    """Return the key of a failed reply; until August 2024 its id was a line number, from 1."""
     named = row.get("id")
     if isinstance(named, int):
         return keys[named - 1] if 0 < named <= len(keys) else None
@@ -227,7 +227,7 @@ def _failed_key(row: JsonObject, keys: list[str]) -> str | None:
 
 
 def _score_file(folder: Path, file: ResultFile) -> Path | None:
-    """Beside the results: in `score/MODEL`, where `result/MODEL` is, or in the same folder."""
+    """Find the score file: in `score/MODEL`, a sibling of `result/MODEL`, or beside the results."""
     prefix, _, _ = file.path.name.partition(file.named)
     names = {f"{prefix}{file.named}{_SCORE}", f"{file.named}{_SCORE}"}
     for place in (folder.parent.parent / "score" / folder.name, folder):

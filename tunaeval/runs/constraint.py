@@ -1,8 +1,8 @@
-"""The JSON schema of every answer that can be given with some tools, for constrained decoding.
+"""The JSON schema of all answers that some tools allow, for constrained decoding.
 
-A grammar made from it binds a small model to the form, not to the sense. It is kept small: what
-may be null may be left out instead, and strings and lists are bounded, because a model that
-repeats itself inside an unbounded string never ends.
+A grammar made from it binds a small model to the syntax, not to the meaning. The schema is kept
+small: an argument that may be null may be left out instead, and strings and lists are bounded,
+because a model that repeats itself inside an unbounded string never ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 8
 
 
 def call_schema(tools: Tools) -> JsonObject:
-    """One call, a list of two to four calls, or {"answer": words}."""
+    """Return a schema for one call, a list of two to four calls, or {"answer": text}."""
     calls = [_call(spec) for spec in tools.values()]
     answer = _object({"answer": {"type": "string", "maxLength": MAX_STRING}}, ["answer"])
     if not calls:
@@ -35,7 +35,7 @@ def call_schema(tools: Tools) -> JsonObject:
 
 
 def plain_type(schema: object) -> str:
-    """The type of an argument in one word, for people and small models."""
+    """Return the type of an argument in a word or two, for people and small models."""
     plain = _plain(schema, 0)
     kind = plain.get("type", "any")
     if kind == "array":
@@ -62,7 +62,7 @@ def _object(properties: Mapping[str, JsonValue], required: list[str]) -> JsonObj
 
 
 def _plain(schema: object, depth: int) -> JsonObject:
-    """The part of a schema that a grammar can express, without null and with bounds."""
+    """Return the part of a schema that a grammar can express, without null and with bounds."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return {}
     for key in ("anyOf", "oneOf"):

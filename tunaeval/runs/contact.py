@@ -1,9 +1,9 @@
-"""Whether anything comes through at all: the first failures may be anyone's own, or everyone's.
+"""Decide whether no request can succeed, while the first failures may be one request's own.
 
-A wrong key or address refuses all requests; a content filter, one. So the results of refused and
-unconnected requests are kept back until something else is heard; then they are without the advice
-that is for a wrong key or address. When nothing is, the run ends, and what was kept back is in no
-file: once the key is right, it is asked like all the rest.
+A wrong key or address fails all requests; a content filter fails one. So results of refused and
+unconnected requests are kept back until any other answer arrives; then they are passed on without
+the advice about a wrong key or address. If none arrives, the run ends, and no file has what was
+kept back: a resumed run with the right key asks for all of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .resume import Begun
 from .waiting import HOPELESS
 
 _PATIENCE = 5
-"""So many refusals, or failures to connect, and nothing else, and no request can succeed."""
+"""With this many refusals or failures to connect, and no other answer, no request can succeed."""
 
 
 class Placed(NamedTuple):
@@ -30,23 +30,23 @@ class Placed(NamedTuple):
 
 
 class Contact:
-    """What a run has heard of its server. `places` is how many results are to come."""
+    """A run's contact to its server; `places` is the number of results to come."""
 
     def __init__(self, begun: Begun, concurrency: int, places: int) -> None:
         most = max(_PATIENCE, concurrency)
-        # Of a run that had answers before, a few that are left prove nothing.
+        # If the run had answers before, failures of the few requests that are left prove nothing.
         self._most = most if begun.was_answered else min(places, most)
         self._is_heard = False
         self._refused = 0
-        self._held: list[Placed] = []
+        self._kept_back: list[Placed] = []
         self._advice: set[str] = set()
 
     def hold_nothing(self) -> None:
-        """Let every result through: of an agent, whose requests nobody hears here."""
+        """Keep nothing back; an agent sends its own requests, whose failures are unknown."""
         self._is_heard = True
 
     def heard(self, answer: Reply | TransportFailure) -> None:
-        """Count what a request came to."""
+        """Count the outcome of one request."""
         is_hopeless = isinstance(answer, TransportFailure) and answer.kind in HOPELESS
         if isinstance(answer, TransportFailure) and answer.advice:
             self._advice.add(f"; {answer.advice}")
@@ -54,13 +54,13 @@ class Contact:
         self._is_heard = self._is_heard or not is_hopeless
 
     def known(self, place: int, result: ScenarioResult) -> Iterator[Placed]:
-        """The results that are what they seem by now, this one and those kept back before.
+        """Return the results that can be passed on by now: this one, and those kept back before.
 
-        Raises ClientSetupError when nothing came through.
+        Raises ClientSetupError if no request can succeed.
         """
-        if self._is_heard and not self._held:
-            return iter((Placed(place, self._told(result)),))
-        self._held.append(Placed(place, result))
+        if self._is_heard and not self._kept_back:
+            return iter((Placed(place, self._without_stale_advice(result)),))
+        self._kept_back.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
             error = result.error or ""
             hint = "; is the server running at this address?"
@@ -71,13 +71,13 @@ class Contact:
         return self.rest() if self._is_heard else iter(())
 
     def rest(self) -> Iterator[Placed]:
-        """Whatever is kept back."""
-        while self._held:
-            place, result = self._held.pop(0)
-            yield Placed(place, self._told(result))
+        """Yield the results that are kept back."""
+        while self._kept_back:
+            place, result = self._kept_back.pop(0)
+            yield Placed(place, self._without_stale_advice(result))
 
-    def _told(self, result: ScenarioResult) -> ScenarioResult:
-        """The result, with the advice only where nothing else was heard."""
+    def _without_stale_advice(self, result: ScenarioResult) -> ScenarioResult:
+        """Return the result, without the advice once another answer has arrived."""
         if result.error is None or not self._is_heard:
             return result
         for advice in self._advice:

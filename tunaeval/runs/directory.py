@@ -1,7 +1,7 @@
-"""The directory of a run: `run.json` says how it was made, `results.jsonl` what came of it.
+"""The directory of a run: `run.json` describes the run, `results.jsonl` has its results.
 
-`run.json` is written before the first request, so that a directory that cannot be written to
-fails before anything is spent; each result is appended as soon as it is there.
+`run.json` is written before the first request, so that a directory without write access fails
+before anything is spent; each result is appended as soon as it arrives.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunDirectory:
-    """A run's directory, open for results. A new one is refused when something is in it already.
+    """A run's directory, open for results; a new run is refused if the directory is not empty.
 
-    `resumed` opens that of a run that was cut off: a torn last result is taken off. It is locked
-    until it is closed; `note` says whose lock was taken over, if one was. What `check` raises,
-    once it is locked, leaves everything as it is.
+    `resumed` opens the directory of an interrupted run and removes a last result that is
+    incomplete. The directory is locked until it is closed; `note` says whose lock was taken over,
+    if any. If `check`, which is called under the lock, raises, the directory is unchanged.
     """
 
     def __init__(
@@ -78,17 +78,17 @@ class RunDirectory:
                 f"the run directory {str(path)!r} is not empty (there is {occupied.name!r}); "
                 "choose another name for the run, or move it away"
             )
-        # Of two runs that start in one directory, the second fails here.
+        # of two runs that start in one directory, the second fails here
         write_document(path / RUN_FILE, self._document(info))
 
     def append(self, result: ScenarioResult) -> int:
-        """Keep a result that is without secrets; returns at which byte it begins."""
+        """Append a result that has no secrets, and return the byte at which it begins."""
         start = self._end
         self._end += self._results.append(result.model_dump())
         return start
 
     def update(self, info: RunInfo) -> None:
-        """Write `run.json` again, where it says something else."""
+        """Write `run.json` again if its content has changed."""
         document = self._document(info)
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
@@ -98,20 +98,20 @@ class RunDirectory:
         return document
 
     def close(self, info: RunInfo) -> None:
-        """End the run; what was only learned from the replies is added to `run.json`."""
+        """End the run, and add to `run.json` what was only learned from the replies."""
         try:
             self.update(info)
         finally:
             self.abandon()
 
     def abandon(self) -> None:
-        """Let go of the directory, and leave everything in it as it is."""
+        """Release the lock, and leave everything in the directory as it is."""
         self._results.close()
         self._lock.release()
 
 
 def run_source(directory: Path | str) -> RunSource:
-    """A kept run, to be compared: its results are read as a stream, and not checked."""
+    """Return a kept run as a source for comparisons; its results are streamed and not validated."""
     path = wanted_path(directory, "directory")
     info = read_info(path)
 
@@ -120,9 +120,9 @@ def run_source(directory: Path | str) -> RunSource:
 
 
 def load_report(directory: Path | str) -> Report:
-    """The report of a run from its directory, whole or as far as it came.
+    """Return the report of a complete or interrupted run from its directory.
 
-    Its results stay on disk, and are read when they are looked at.
+    Its results stay on disk and are read when they are used.
 
     Examples:
         >>> asked = tunaeval.run(
@@ -147,7 +147,7 @@ def load_report(directory: Path | str) -> Report:
 
 
 def read_info(path: Path) -> RunInfo:
-    """How the run in a directory was made. Raises `RecordError`, for another version's, too."""
+    """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if not (path / RUN_FILE).exists():
         raise RecordError(_no_run(path))
     document = read_document(path / RUN_FILE)
@@ -164,7 +164,7 @@ def read_info(path: Path) -> RunInfo:
 
 
 def _no_run(path: Path) -> str:
-    """Say what is at a path that is no run, and where runs are."""
+    """Return an error message for a path that is not a run, with a hint where runs are."""
     if not path.is_dir():
         if is_there(path):
             kind = kind_of(path.stat().st_mode) or "a file"
@@ -180,5 +180,5 @@ def _no_run(path: Path) -> str:
 
 
 def safe_name(text: str) -> str:
-    """A part of a file name, whatever the text."""
+    """Return the text as a part of a file name; unsafe characters are replaced."""
     return _UNSAFE.sub("-", text)[:40].strip("-.") or "run"

@@ -1,7 +1,7 @@
-"""An episode of many turns with its workspace, tools, user and checks: the IO around `turns`.
+"""Drive an episode of many turns: the workspace, tools, user and checks around `turns`.
 
-What a tool does wrong is a result that the model gets; what the workspace or a check does wrong
-is a failure of infrastructure. Nothing of that ends the run.
+A tool's error is a result that the model sees; an error of the workspace or a check is an
+infrastructure failure. Neither ends the run.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ from .turn_results import Turn
 from .turns import OUT_OF_TIME, Answered, Ended, Graded, OutOfTime, Results, Run, Sent, TaskEpisode
 
 CHECKS_SECONDS = 120.0
-"""How long all checks of an episode may take; those that take longer have failed themselves."""
+"""Seconds that all checks of an episode may take together before they count as failed."""
 MAX_RESULT = 64 * 1024
-"""Characters of a result that a model gets."""
+"""The most characters of a tool's result that the model sees."""
 
 ToolMaker: TypeAlias = Callable[[Workspace], "Mapping[str, AnyTool] | Iterable[AnyTool]"]
 User: TypeAlias = Callable[[Sequence[JsonObject]], "str | Awaitable[str | None] | None"]
 Ask: TypeAlias = Callable[[Request, Deadline], Awaitable[Reply | TransportFailure]]
-"""Asks the client, which may stop the deadline while it keeps a pause that concerns all."""
+"""Asks the client, which stops the deadline while all requests wait for a pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What episodes of many turns have around them.
+    """The tools, user and time limit of checks around episodes of many turns.
 
-    `tools` run the calls: functions in a list or by name, or a function that is given the
-    `Workspace` and returns such; None: the eight tools of a workspace. `user` is called with the
-    messages whenever the model has answered, after the user's turns of the scenario; it returns
-    what the user says, or None, and may be a coroutine function.
+    `tools` run the calls: functions in a list or by name, or a function that returns these for a
+    `Workspace`; None means the eight tools of a workspace. `user` is called with the messages each
+    time the model has answered and the scenario's own user turns are used up; it returns the user's
+    next message or None, and may be a coroutine function.
 
     Examples:
         >>> def ask(question: str) -> str:
@@ -75,7 +75,7 @@ class Environment:
     checks_seconds: float = CHECKS_SECONDS
 
     def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
-        """The tools over a workspace."""
+        """Return the tools for a workspace."""
         if self.tools is None:
             return workspace_tools(workspace)
         if callable(self.tools) and not isinstance(self.tools, Mapping):
@@ -93,9 +93,9 @@ async def drive(
     turn_seconds: float,
     profile: str | None = None,
 ) -> ScenarioResult:
-    """Run an episode to its end in a workspace of its own, which is removed afterwards.
+    """Run an episode to its end in its own workspace, which is removed afterwards.
 
-    Each turn may take `turn_seconds`, the whole what the task's limits say.
+    Each turn may take `turn_seconds`; the whole may take what the task's limits allow.
     """
     task = scenario.task or Task()
     step = next(conversation)
@@ -124,7 +124,7 @@ def _end(conversation: TaskEpisode, failure: TransportFailure) -> ScenarioResult
 
 
 def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
-    """Which of the tools nothing runs, and what to do; None where all can be run."""
+    """Return a message naming a tool that has no implementation, or None if all can be run."""
     lacking = sorted(set(tools) - set(runnables))
     if not lacking:
         return None
@@ -136,7 +136,7 @@ def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Driver:
-    """Answers the steps of one episode; pauses of the client are not of its time."""
+    """Answers the steps of an episode; pauses of the client do not count as its time."""
 
     scenario: Scenario
     task: Task
@@ -172,7 +172,7 @@ class _Driver:
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
-        """When this turn is over: by its own time, or by that of the whole."""
+        """Return when this turn ends, in the event loop's time: by its own limit or the task's."""
         loop, limit = asyncio.get_running_loop(), self.task.limits.seconds
         turn = loop.time() + self.turn_seconds
         return turn if limit is None else min(turn, self.began + limit)
@@ -196,7 +196,7 @@ class _Driver:
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Results | OutOfTime:
-        """What the tools do; a tool that does not end is left behind, and ends the episode."""
+        """Run the calls; a tool that takes too long is abandoned, and the episode ends."""
         try:
             async with asyncio.timeout_at(self._deadline()):
                 records = await self._ran(calls)
@@ -207,7 +207,7 @@ class _Driver:
         return Results(records, before.changes(self.seen).paths)
 
     async def _ran(self, calls: tuple[ToolCall, ...]) -> tuple[ResultRecord, ...]:
-        """The results as the model sees them, in the order of the calls."""
+        """Return the results as the model sees them, faults applied, in the order of the calls."""
         hit = self.faulting.of_results(calls)
         late = max(map(lateness, hit), default=0.0)
         if late:
@@ -257,7 +257,7 @@ async def graded(
     seconds: float = CHECKS_SECONDS,
     met: Sequence[Met] = (),
 ) -> Graded:
-    """Make the checks of an episode that is over, and say what it made of the faults it `met`."""
+    """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
     state = FinalState(
@@ -294,7 +294,7 @@ def _failed(call: ToolCall, words: str) -> ResultRecord:
 def _record(result: ToolResult) -> ResultRecord:
     try:
         given = str(result.as_openai()["content"])
-    except Exception as error:  # noqa: BLE001 - a value's own words may raise anything
+    except Exception as error:  # noqa: BLE001 - str() of a tool's value may raise anything
         given = f"Error: the result has no words: {words_of(error)}"
     if len(given) > MAX_RESULT:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"

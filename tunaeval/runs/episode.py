@@ -3,8 +3,8 @@
     episode(...) yields a Request, is sent a Reply or a TransportFailure, and returns the result
 
 A scenario is asked again only while no call was found at the run's level: a wrong call is a result,
-and words are the answer where no call is expected. Each level (strict, standard, lenient) reads
-the same replies: its answer is the first with a call (or words, where those answer), or the last.
+and text is an answer where no call is expected. Each level (strict, standard, lenient) reads the
+same replies: its answer is the first with a call (or with text, where that answers), or the last.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ MAX_TOKENS = 300
 _MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
 
 Read: TypeAlias = Callable[[Reply, Level], ParseResult]
-"""Reads the calls out of a reply at a level."""
+"""Reads the calls in a reply at a level."""
 
 Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What holds for every episode of a run."""
+    """The rules that apply to every episode of a run."""
 
     level: Level = "standard"
     profile: str = DEFAULT_PROFILE
@@ -58,7 +58,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A reply, read at all levels."""
+    """A reply and what each level reads in it."""
 
     reply: Reply
     read: dict[Level, ParseResult]
@@ -73,7 +73,7 @@ def episode(
     rules: Rules,
     repeat: int = 1,
 ) -> Episode:
-    """Ask, read, ask again where that is fair, and judge."""
+    """Ask, read the reply, ask again where no call was found, and return the judged result."""
     judge = _Judge(scenario, tools, rules)
     attempts: list[_Attempt] = []
     messages = asking.messages(scenario.prompt, scenario.messages)
@@ -102,7 +102,7 @@ def episode(
 
 
 class Reread(NamedTuple):
-    """What replies of old come to. `unasked`: by these rules the model would be asked once more."""
+    """The result of replies read again; `unasked` if these rules would ask the model once more."""
 
     result: ScenarioResult
     unasked: bool
@@ -118,9 +118,9 @@ def reread(
     rules: Rules,
     repeat: int = 1,
 ) -> Reread:
-    """An episode whose replies are there already, and the failure that ended them, if one did.
+    """Judge kept replies, and the failure that ended them if there was one, like an episode.
 
-    Replies after the one that settles the question would not have been asked for: they are left
+    Replies after the one that settles the question would not have been requested: they are left
     out, and so is a failure after it.
     """
     judge = _Judge(scenario, tools, rules)
@@ -136,8 +136,8 @@ def reread(
 
 
 def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
-    """What standard reads without a diagnosis lenient reads the same (law 6), and strict, too,
-    where nothing was repaired.
+    """Read a reply at all levels. By the parser's laws, lenient reads the same as standard if there
+    is no diagnosis, and so does strict if nothing was repaired either.
     """
     standard = read(reply, "standard")
     is_sure = bool(standard.calls) and not standard.diagnoses and not standard.truncated
@@ -150,7 +150,7 @@ def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
 
 
 class _Judge:
-    """What a scenario makes of an attempt. Each answer is matched once, however many ask."""
+    """A judge of a scenario's attempts that matches each reading of a reply only once."""
 
     __slots__ = ("_known", "_wants_call", "rules", "scenario", "tools")
 
@@ -162,22 +162,24 @@ class _Judge:
         self._wants_call: bool | None = None
 
     def settled(self, attempt: _Attempt, level: Level) -> bool:
-        """Whether the attempt is an answer, right or wrong, that asking again would not change."""
+        """Whether the attempt is an answer, right or wrong, and the last to be asked for."""
         if attempt.read[level].calls:
             return True
         return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
     @property
     def wants_call(self) -> bool:
-        """Whether calling nothing would fail."""
+        """Whether making no call would fail."""
         if self._wants_call is None:
             self._wants_call = not self._match(()).ok
         return self._wants_call
 
     def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
-        """Words that used up all tokens were cut off before any call, if one was to come; thoughts
-        that were cut off before any word are no answer at all. A call that lacks its end although
-        the server ended the reply with it (`tool_calls`) was not cut off, it is malformed.
+        """Return the outcome at a level, which also depends on why the reply ended.
+
+        Text that used up all tokens was cut off before any expected call; reasoning cut off before
+        any text is no answer. A call without an end in a reply that ends with `tool_calls` is
+        malformed, because the server itself says that the call is complete.
         """
         result = attempt.read[level]
         if result.outcome == "truncated" and attempt.reply.finish_reason == "tool_calls":
@@ -194,7 +196,7 @@ class _Judge:
         return next(settled, attempts[-1])
 
     def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
-        """A malformed or cut call is no call, and no abstention either."""
+        """Return the verdict; a malformed or truncated call is no call, and no abstention."""
         result = attempt.read[level]
         key = (id(attempt), id(result))  # levels that read the same share the result itself
         verdict = self._known.get(key)
@@ -253,14 +255,14 @@ def _result(
 
 
 def leaked_in(result: ParseResult) -> int:
-    """How many calls the server left in the text, whether the level counts them or not."""
+    """Return how many calls the server left in the text, counted by the level or not."""
     repairs = (repair.code for call in result.calls for repair in call.repairs)
     notes = (found.code for found in result.diagnoses)
     return sum(code == LEAKED_CALL for code in chain(repairs, notes))
 
 
 def _levels(judge: _Judge, attempts: list[_Attempt], *, failed: bool) -> dict[Level, LevelResult]:
-    """Pass or fail at each level; where a request failed nothing is final."""
+    """Return pass or fail at each level; after a failed request no final answer passes."""
     levels: dict[Level, LevelResult] = {}
     for level in LEVELS:
         first = bool(attempts) and judge.verdict(attempts[0], level).ok
@@ -309,6 +311,6 @@ _Number = TypeVar("_Number", int, float)
 
 
 def sum_if_all(numbers: list[_Number | None]) -> _Number | None:
-    """The sum, or None where a part of it is unknown."""
+    """Return the sum, or None if any part of it is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known and len(known) == len(numbers) else None

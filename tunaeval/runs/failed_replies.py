@@ -1,4 +1,4 @@
-"""Replies that are no answer of the model's, because the server kept or lost what it wrote."""
+"""Replies that are not the model's answer, because the server withheld or lost its text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _CALLED = frozenset({"tool_calls", "function_call"})
 def failed_reply(
     reply: Reply, read: Callable[[Reply, Level], ParseResult]
 ) -> TransportFailure | None:
-    """The failure of a reply whose own finish reason says that the model's words are unknown.
+    """Return the failure of a reply whose finish reason says that the server lost its content.
 
-    What a filter left is an answer, if a short one. A reply that ended with calls and contains
-    nothing like one, in its text either, is neither a call nor an abstention (a call of a name that
-    means no call is one).
+    The part that a filter left is an answer, if a short one. A reply that ended with calls but
+    contains nothing like a call, not even in its text, is neither a call nor an abstention (unlike
+    a call of a name that means no call).
     """
     if reply.finish_reason == _FILTERED and is_blank(reply.message):
         return TransportFailure(

@@ -1,8 +1,8 @@
-"""The faults of a task played for a model whose tools are run here: on results, and on replies.
+"""Apply a task's faults where a model's tools are run here: to results, and to replies.
 
-A result fails (then its tool is not run), is late, is garbage, or has an injection planted in it; a
-reply is cut to its length. What else goes wrong with a reply is between an agent and its model:
-a whole agent meets that at its endpoint, and a model that is asked from here never does.
+A result fails (its tool is then not run), is late, is garbage, or contains an injection; a reply is
+cut to a share of its length. All other faults of replies lie between an agent and its model: a
+whole agent meets them at its endpoint, and a model that is asked from here never does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .grading.reactions import Met
 
 
 class Faulting:
-    """The faults of one episode, counted as it goes."""
+    """The faults of one episode, with the counts that decide when each applies."""
 
     def __init__(self, stated: Sequence[StatedFault]) -> None:
         self._stated = stated
@@ -39,7 +39,7 @@ class Faulting:
         self._replies = 0
 
     def reply(self, reply: Reply) -> Reply:
-        """The reply as it arrives."""
+        """Return the reply with the faults of this turn applied."""
         self._replies += 1
         for index, fault in enumerate(self._faults):
             if isinstance(fault, Cut) and fault.by == "length" and fault.hits(self._replies):
@@ -50,7 +50,7 @@ class Faulting:
         return reply
 
     def of_results(self, calls: Sequence[ToolCall]) -> list[list[Fault]]:
-        """For each call the faults that hit its result, which the next reply is to."""
+        """Return for each call the faults that apply to its result."""
         return [[*self._of_one(call)] for call in calls]
 
     def _of_one(self, call: ToolCall) -> list[Fault]:
@@ -68,7 +68,7 @@ class Faulting:
             self._turns[index] = turn
 
     def met(self, turns: int) -> list[Met]:
-        """What an episode of so many turns has met: what its last results have nobody has seen."""
+        """Return the faults with their turns; a fault after the last reply was seen by no one."""
         return [
             Met(stated, turn if turn is not None and turn <= turns else None)
             for stated, turn in zip(self._stated, self._turns, strict=True)
@@ -76,19 +76,19 @@ class Faulting:
 
 
 def is_run(faults: Sequence[Fault]) -> bool:
-    """Whether the tool is run."""
+    """Whether the tool is run in spite of these faults."""
     return not any(isinstance(fault, Fail) for fault in faults)
 
 
 def lateness(faults: Sequence[Fault]) -> float:
-    """How many seconds the result is late."""
+    """Return by how many seconds the result is late."""
     return sum(fault.seconds for fault in faults if isinstance(fault, Delay))
 
 
 def spoiled(record: ResultRecord, faults: Sequence[Fault]) -> ResultRecord:
-    """The result as the model sees it."""
+    """Return the result as the model sees it."""
     for fault in faults:
         ok = record.ok and not isinstance(fault, Fail)
-        said = spoiled_result(fault, record.content)
-        record = record.model_copy(update={"content": said, "ok": ok})
+        content = spoiled_result(fault, record.content)
+        record = record.model_copy(update={"content": content, "ok": ok})
     return record

@@ -1,7 +1,7 @@
-"""The results of a run while it goes on, each in its place: on disk, or in memory.
+"""The results of a run in progress, each in its place, on disk or in memory.
 
-On disk a result costs eight bytes of memory, where it begins in `results.jsonl`; whoever looks at
-it reads it again.
+A result on disk costs eight bytes of memory, for the byte at which it begins in `results.jsonl`;
+each access reads it again.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _NOWHERE = -1
 
 
 class Journal:
-    """The results of one run. A place is a number: those of a scenario's repeats are side by side.
+    """The results of one run; a place is a number, and the repeats of a scenario are neighbours.
 
-    `files` is where results are kept, None for nowhere. `begun` says where those begin that were
-    there before; a place that is to be asked `again` counts as open, and has its old result until
-    there is a new one. `doubled` is how many results of before were there more than once.
+    `files` is where results are kept, None for nowhere. `begun` has the byte offsets of results
+    from before; a place in `again` counts as open, and has its old result until there is a new one.
+    `doubled` is the number of earlier results that were there more than once.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Journal:
         self._files = files
         self._done = bytearray(places)
         self._offsets = array("q", [_NOWHERE]) * places
-        self._held: dict[int, ScenarioResult] = {}
+        self._in_memory: dict[int, ScenarioResult] = {}
         self._repeats, self._doubled = repeats, doubled
         self._tally = None if begun else Tally(repeats)
         for place, offset in (begun or {}).items():
@@ -47,15 +47,15 @@ class Journal:
             self._done[place] = place not in again
 
     def put(self, place: int, result: ScenarioResult) -> None:
-        """Keep a result; when this returns, it survives the end of the process."""
-        is_first = place not in self._held and self._offsets[place] == _NOWHERE
+        """Keep a result; after this returns, the result survives the end of the process."""
+        is_first = place not in self._in_memory and self._offsets[place] == _NOWHERE
         if self._files is None:
-            self._held[place] = result
+            self._in_memory[place] = result
         else:
             self._offsets[place] = self._files.append(result)
         self._done[place] = True
         if not is_first:
-            self._tally = None  # it counted another one
+            self._tally = None  # it has counted the old result
         elif self._tally is not None:
             self._tally.add(result)
 
@@ -68,22 +68,22 @@ class Journal:
         return self._done.count(0)
 
     def result(self, place: int) -> ScenarioResult:
-        """The result of one place; KeyError where there is none."""
+        """Return the result of one place. Raises KeyError if there is none."""
         if self._files is None:
-            return self._held[place]
+            return self._in_memory[place]
         if self._offsets[place] == _NOWHERE:
             raise KeyError(place)
         return KeptResults(self._files.path, self._offsets[place : place + 1])[0]
 
     def results(self) -> Sequence[ScenarioResult]:
-        """All results, by their places."""
+        """Return all results, in the order of their places."""
         if self._files is None:
-            return tuple(result for _, result in sorted(self._held.items()))
+            return tuple(result for _, result in sorted(self._in_memory.items()))
         there = array("q", (offset for offset in self._offsets if offset != _NOWHERE))
         return KeptResults(self._files.path, there)
 
     def summary(self) -> Summary:
-        """What all results come to: counted as they came, where all of them came just now."""
+        """Return the summary of all results, from the running tally if it has seen all of them."""
         if self._tally is None:
             found = summarise(self.results(), repeats=self._repeats)
             return found.model_copy(update={"doubled_results": self._doubled})

@@ -1,7 +1,7 @@
-"""Blocking work in a thread that may be left behind: it keeps neither a loop nor a process alive.
+"""Blocking work in a thread that may be abandoned without keeping the loop or process alive.
 
-`asyncio.to_thread` will not do for work that may never end: the loop waits for its threads when it
-closes, and so the whole run would hang on one tool that hangs.
+`asyncio.to_thread` is not suited to work that may never end: the loop waits for its threads when it
+closes, and so one tool that hangs would hang the whole run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 async def beside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do the work in a thread of its own, and wait for it; whoever stops waiting leaves it."""
+    """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
@@ -41,7 +41,7 @@ async def beside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             value = context.run(work, *args, **kwargs)
         except BaseException as error:  # noqa: BLE001 - given on to whoever waits
             failed = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-        with suppress(RuntimeError):  # the loop that waited has ended
+        with suppress(RuntimeError):  # the loop that waited has been closed
             loop.call_soon_threadsafe(settle, value, failed)
 
     threading.Thread(target=run, daemon=True).start()
@@ -51,7 +51,7 @@ async def beside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         raise stopped.error from None
 
 
-class _Stopped(Exception):  # noqa: N818 - carries what is no `Exception`, which a future may not carry
+class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
         self.error = error
@@ -60,7 +60,7 @@ class _Stopped(Exception):  # noqa: N818 - carries what is no `Exception`, which
 def leaving(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool],
 ) -> dict[str, AnyTool] | list[AnyTool]:
-    """The tools, with functions that block made coroutine functions whose thread may be left."""
+    """Return the tools, with blocking functions wrapped into coroutines that can be abandoned."""
     if isinstance(tools, Mapping):
         return {name: _leaving(tool) for name, tool in tools.items()}
     return [_leaving(tool) for tool in tools]

@@ -1,4 +1,4 @@
-"""How a suite is run, and how that is written down."""
+"""The options of a run, and how they are recorded."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PACKAGES = ("tunaeval", "httpx2", "orjson", "pydantic", "tenacity", "xllamacpp"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a suite is run.
+    """The options of a run.
 
-    `ask` says how the model gets the tools, `level` which repairs count, `profile` by which
-    rules calls are compared (None: by those that the suite names, else "strict"), `calls` whether
-    "any" call counts or "structured" ones alone. `abstain` are names whose calls mean no call (see
-    `parse`), beside those that the suite names. A scenario is asked up to `attempts` times, of
-    `max_tokens` each, and may take `deadline_seconds` with all of them; the suite is asked
-    `repeats` times, `concurrency` scenarios at once. Raises UsageError for what cannot be.
+    `ask` says how the model gets the tools, `level` which repairs count, `profile` by which rules
+    calls are compared (None: by those that the suite names, else "strict"), `calls` whether "any"
+    call counts or only "structured" ones. `abstain` are names whose calls count as no call (see
+    `parse`), in addition to the suite's. A scenario is asked up to `attempts` times, with
+    `max_tokens` each, and may take `deadline_seconds` in total; the suite is run `repeats` times,
+    `concurrency` scenarios at once. Raises UsageError for invalid values.
 
     Examples:
         >>> tunaeval.RunOptions(ask="prompt", repeats=3, temperature=0.7).repeats
@@ -80,9 +80,9 @@ class RunOptions:
             )
 
     def for_suite(self, suite: Suite) -> RunOptions:
-        """The same with a profile: that of the run, else the suite's, else the default.
+        """Return the options with a profile: the run's own, else the suite's, else the default.
 
-        Names that mean no call are those of both.
+        Names that count as no call are combined from both.
         """
         profile = profile_of(self.profile or suite.profile).name
         return replace(self, profile=profile, abstain=(*self.abstain, *suite.abstain))
@@ -110,7 +110,7 @@ def run_info(
     told: Asking,
     run_id: str | None,
 ) -> RunInfo:
-    """All that has to be known to make the same run again."""
+    """Return everything that is needed to make the same run again."""
     if run_id is not None and (not run_id or Path(run_id).name != run_id):
         raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
     model, details = model_of(client)
@@ -143,7 +143,7 @@ def run_info(
 
 
 def born(suite: str, run_id: str | None = None) -> JsonObject:
-    """What is a run's own from its first moment, as fields of `RunInfo`."""
+    """Return the fields of `RunInfo` that are unique to a run from its first moment."""
     now = datetime.now(UTC)
     return {
         # The date is for people; the random part keeps ids apart when clocks jump.
@@ -154,13 +154,13 @@ def born(suite: str, run_id: str | None = None) -> JsonObject:
 
 
 def model_of(client: Client) -> tuple[str | None, JsonObject]:
-    """What a client says of its model; some know it only after the first reply."""
-    told = getattr(client, "details", None) or {}
-    if not isinstance(told, Mapping):
+    """Return what a client knows about its model; some know it only after the first reply."""
+    given = getattr(client, "details", None) or {}
+    if not isinstance(given, Mapping):
         raise PluginError(
-            f"{who(client, 'client')} has the details {shown(told)}; wanted a dictionary"
+            f"{who(client, 'client')} has the details {shown(given)}; wanted a dictionary"
         )
-    details: JsonObject = dict(told)
+    details: JsonObject = dict(given)
     model = getattr(client, "model", None) or details.get("model")
     return (None if model is None else str(model)), details
 

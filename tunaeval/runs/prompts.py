@@ -1,11 +1,11 @@
-"""What a model is asked: the system message, the tools, the question, and the second try.
+"""What a model is asked: the system message, the tools, the question, and the second attempt.
 
 `ask` says how the tools are given:
 
     api      by the API, in the field `tools`
     prompt   in the system message, with instructions to write calls in a wire format
     schema   in the system message, and the answer is bound to a JSON schema of all calls
-             (constrained decoding): one call, a list of calls, or {"answer": words}
+             (constrained decoding): one call, a list of calls, or {"answer": text}
 
 The system message, the tools and the schema are made once for a suite.
 """
@@ -57,7 +57,7 @@ a list of such objects. When no tool is needed or none can help: {{"answer": you
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How the questions of a suite are put; the same for all of them."""
+    """The parts of a request that are the same for all questions of a suite."""
 
     ask: Ask
     opening: tuple[JsonObject, ...]
@@ -65,12 +65,12 @@ class Asking:
     schema: JsonObject | None
     heading: str | None
     digest: str
-    """SHA-256 over everything that a model gets beside the questions."""
+    """SHA-256 of everything that a model gets besides the questions."""
     remade: Callable[[Suite], Asking]
-    """The same way of asking, for another suite."""
+    """Makes the same kind of `Asking` for another suite."""
 
     def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
-        """The messages of a first attempt; two system messages become one."""
+        """Return the messages of a first attempt; two system messages are merged into one."""
         opening, before = list(self.opening), list(earlier)
         if opening and before and opening[0]["role"] == before[0]["role"] == "system":
             both = f"{before.pop(0)['content']}\n\n{opening[0]['content']}"
@@ -85,10 +85,10 @@ def asking(
     form: str | Format = "hermes",
     examples: Sequence[Example] | None = None,
 ) -> Asking:
-    """Prepare a suite's questions.
+    """Prepare what is the same in all requests of a suite.
 
-    `form` is the wire format that calls are to be written in under `prompt`; `examples` are turns
-    shown before the question, by default a few under `schema` and none elsewhere.
+    `form` is the wire format in which calls are to be written under `prompt`; `examples` are turns
+    shown before the question, by default a few under `schema` and none otherwise.
     """
     if ask not in ASKS:
         raise UnknownNameError("way to ask", ask, ASKS)
@@ -119,15 +119,15 @@ def asking(
 
 
 def retry_prompt(task: str) -> str:
-    """What is said when a reply contained no valid call. Braces in the task stay as they are."""
+    """Return the message after a reply without a valid call; braces in the task are left alone."""
     return RETRY.replace("{task}", task)
 
 
 def said(message: Mapping[str, object]) -> JsonObject:
-    """An assistant's reply as it can be sent back to any server.
+    """Return an assistant's reply as a message that any server accepts.
 
-    Calls become text: a server demands a result for each call that is in `tool_calls`, and
-    there is none. Null content, lists of parts and reasoning are given as one text.
+    Calls become text, because a server demands a result for each call in `tool_calls`, and there is
+    none. Null content, lists of parts and reasoning become one text.
     """
     calls = message.get("tool_calls")
     texts = [text_of(message.get("content"))]
@@ -162,7 +162,7 @@ def _as_object(call: ToolCall) -> JsonObject:
 def _dumped(value: object) -> str:
     try:
         return orjson.dumps(value).decode()
-    except TypeError:  # surrogates, wide integers: this is a quotation, not a record
+    except TypeError:  # surrogates or wide integers; repr() is good enough for a quotation
         return repr(value)
 
 
@@ -171,7 +171,7 @@ def _json(tools: Tools) -> str:
 
 
 def _signature(spec: ToolSpec) -> str:
-    """One line for a tool: small models read it better than its whole schema."""
+    """Describe a tool in one line, which small models read better than its schema."""
     properties: Mapping[str, object] = spec.parameters.get("properties", {})
     required = spec.parameters.get("required", ())
     arguments = ", ".join(

@@ -1,4 +1,4 @@
-"""How replies are read by a parser that may be a plug-in: a text once, for all levels."""
+"""Read replies with a parser that may be a plug-in; each text is read once for all levels."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def reading(
     *,
     abstain: Collection[str] = (),
 ) -> Read:
-    """Reads replies with the parser; raises `PluginError` where that is a plug-in that fails.
+    """Return a function that reads replies with the parser.
 
-    A call in the text of a server's reply that was to be structured is a repair, and none at all
-    where `calls` counts structured ones alone. `abstain` is as in `parse`.
+    It raises `PluginError` if a plug-in's parser fails. A call in the text of a reply that should
+    have been structured counts as repaired, or not at all if `calls` is "structured".
     """
     reader = _Once(parser) if isinstance(parser, Format | Reader) else guarded(parser)
 
@@ -42,7 +42,7 @@ def reading(
 
 
 class _Once(Parser):
-    """A parser that is asked for the same text at one level after the other."""
+    """A parser that keeps the last text's results, because all levels ask for the same text."""
 
     def __init__(self, parser: Format | Reader) -> None:
         self.name = parser.name

@@ -1,4 +1,4 @@
-"""The replies that a run kept, as they are read again: with its tools, and where calls belong."""
+"""Read the replies of a kept run again, with its tools and its source of calls."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .tools import RunTools, kept_tools, tools_of
 
 
 class Replies:
-    """Reads the replies of a kept run again, by the run's own rules.
+    """A reader of a kept run's replies, by the run's own rules.
 
-    `directory` is None for a run that was kept nowhere. Where neither it nor a built-in suite says
-    which tools there were, texts are read without tools. Raises `UnknownNameError` where the run's
+    `directory` is None for a run that was kept nowhere. If neither the directory nor a built-in
+    suite has the run's tools, texts are read without tools. Raises `UnknownNameError` if the run's
     parser is not installed.
     """
 
@@ -34,11 +34,11 @@ class Replies:
             self._tools = RunTools(Tools())
 
     def tools(self, scenario: str) -> Tools:
-        """The tools that a scenario was asked with; empty where nobody knows."""
+        """Return the tools of a scenario; empty if they are unknown."""
         return self._tools.of(scenario)
 
     def read(self, result: ScenarioResult) -> list[ParseResult]:
-        """Each attempt's reply, read at the run's level."""
+        """Return each attempt's reply as read at the run's level."""
         tools = self.tools(result.scenario)
         source = where_calls_belong(self._info, tools)
         names = (*self._info.abstain, *result.abstain)
@@ -47,9 +47,9 @@ class Replies:
 
 
 def run_tools(path: Path, info: RunInfo) -> RunTools:
-    """Those that the run kept; runs of before that have those of their built-in suite.
+    """Return the tools that a run kept; an older run has those of its built-in suite.
 
-    Raises `RecordError` where neither is there.
+    Raises `RecordError` if neither exists.
     """
     kept = kept_tools(path)
     if kept is not None:
@@ -65,18 +65,18 @@ def run_tools(path: Path, info: RunInfo) -> RunTools:
 
 
 def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
-    """Where the calls of a run's replies belong, of one that was kept before replies said so."""
+    """Return where the calls belong in a run from before replies recorded their source."""
     if info.client not in _SERVERS:
         return None
     return "structured" if info.ask == "api" and tools else "text"
 
 
 _SERVERS = frozenset({"llamacpp", "openai"})
-"""Clients of ours with a server behind them, which parses the calls of tools that it is given."""
+"""Our clients of real servers, which parse calls of the tools that they receive."""
 
 
 def kept_reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:
-    """A reply as its client gave it; `source` where the record does not say one."""
+    """Return a reply as its client gave it; `source` is used if the record has none."""
     return Reply(
         attempt.message,
         attempt.finish_reason,

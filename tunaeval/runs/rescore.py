@@ -1,7 +1,7 @@
-"""A run's replies read again, by another format, level or profile: no model is asked.
+"""Read a run's replies again by another format, level or profile, without asking a model.
 
-Results go one by one from the old directory into the new; what is kept of them in memory is what
-`summarise` counts. Rescoring by a run's own rules gives its own results.
+Results go one by one from the old directory into the new; memory has only the counts of
+`summarise`. Rescoring by a run's own rules gives its own results.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from .turns_again import reread_task
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """What came of it. `report` is without results: those are in its directory.
+    """The outcome of `rescore`; `report` has no results, which are in its directory.
 
-    `gained` results failed before and pass now, `lost` the other way around. `unasked` are those
-    whose model would be asked once more by the new rules: their last reply is used.
+    `gained` counts results that failed before and pass now, `lost` the opposite. `unasked` counts
+    results for which the new rules would ask the model once more: their last reply is used.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -71,7 +71,7 @@ class Rescored:
 def rescore(
     run: Path | str,
     *,
-    format: str | Format | Parser | None = None,  # noqa: A002 - the face's word for it
+    format: str | Format | Parser | None = None,  # noqa: A002 - the public API's word
     level: Level | None = None,
     profile: str | None = None,
     calls: CountedCalls | None = None,
@@ -79,16 +79,16 @@ def rescore(
     suite: Suite | Path | str | None = None,
     out: Path | str | None = None,
 ) -> Rescored:
-    """Read the replies in a run's directory again; what is None stays as it was.
+    """Read the replies in a run's directory again, by other rules; None keeps the run's own rule.
 
-    A call that a server left in the text, which was to parse it, is a repair (`leaked-call`), in
-    runs too that were kept before there was that rule. `abstain` are names whose calls mean no call
-    (see `parse`), beside those of the run.
+    A call that a server left in the text although it was to parse it counts as a repair
+    (`leaked-call`), also in runs from before that rule. `abstain` are names whose calls count as no
+    call (see `parse`), in addition to the run's.
 
-    `suite` replaces what the run expected, and its tools; its scenarios have to ask what
-    the run asked. `out` is the directory that the new run is kept in, by default the one that
-    contains the old. Raises `RecordError` for a run that cannot be read or written, `SuiteError`
-    for a suite that is not the run's, `UnknownNameError`.
+    `suite` replaces the run's expectations and tools; its scenarios must have the run's prompts.
+    `out` is the directory for the new run, by default the one that contains the old. Raises
+    `RecordError` for a run that cannot be read or written, `SuiteError` for a suite that does not
+    fit the run, and `UnknownNameError`.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -139,7 +139,7 @@ def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -
 def _streamed(
     source: Path, found: CountedResults, files: RunDirectory, again: _Again, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
-    """Each result read again, kept, and passed on."""
+    """Yield each result, read again, after writing it to the new directory."""
     secrets = of_environment()
     for _, old in placed_results(source, found):
         new, unasked = again(old)
@@ -158,7 +158,7 @@ def _options(
     calls: CountedCalls | None,
     abstain: tuple[str, ...],
 ) -> RunOptions:
-    """By which rules the replies are read; with which sampling they were made does not matter."""
+    """Return the rules by which the replies are read; how they were sampled plays no part."""
     return RunOptions(
         level=level or old.level,
         profile=profile or old.profile,
@@ -208,7 +208,7 @@ def _digest(path: Path) -> str:
 
 
 def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
-    """What is expected of a result: as it was, or as a suite says today."""
+    """Return a function from a result to its scenario: the one in the suite, or the one as kept."""
     if suite is None:
         return _as_it_was
     places = {one.id: place for place, one in enumerate(suite.scenarios)}
@@ -266,7 +266,7 @@ def _again(
 
 
 def _failure(old: ScenarioResult) -> TransportFailure | None:
-    """As it was kept: its kind, a colon, its words. A judge that failed left replies to read."""
+    """Rebuild the failure of a result; if only its judge failed, its replies can be read."""
     if old.error is None or old.outcome == "judge_failure":
         return None
     kind, _, words = old.error.partition(": ")

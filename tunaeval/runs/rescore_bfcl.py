@@ -1,4 +1,4 @@
-"""Results of BFCL read here: no model is asked, and BFCL's own verdict is put beside ours.
+"""Read BFCL's result files without asking a model, and compare BFCL's own verdicts with ours.
 
 Each reply is read by a format at all levels and judged by the profile `bfcl`, as in a run of the
 suite `bfcl:CATEGORY`, with the tools of its prompt.
@@ -36,17 +36,17 @@ from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, read_bfcl
 
 _ENOUGH = 5
-"""Replies of a category from where calls of other tools alone say that the prompts are others."""
+"""The number of replies from which on calls of unknown tools alone prove the prompts wrong."""
 
 
 @dataclass(slots=True)
 class BfclModel:
-    """What the replies of one model come to.
+    """The results of one model.
 
-    `results` are as those of a run, each in the order of its file; `verdicts` is BFCL's own verdict
-    by the id of the scenario, where `bfcl evaluate` has left one. `categories` counts the replies
-    of each category that is judged, `left_out` names those that are not. `faults` say what
-    could not be read, or does not fit; `notes` what there is to know.
+    `results` are like those of a run, each category in the order of its file; `verdicts` has BFCL's
+    own verdict by scenario id, if `bfcl evaluate` was run. `categories` counts the replies of each
+    judged category, `left_out` names the others. `faults` are what could not be read or does not
+    fit; `notes` are remarks.
 
     Examples:
         >>> model = tunaeval.BfclModel("gpt-4o")
@@ -64,7 +64,7 @@ class BfclModel:
 
     @property
     def summary(self) -> Summary:
-        """Scores at each level, outcomes, formats and repairs."""
+        """The scores at each level, outcomes, formats and repairs."""
         return summarise(self.results)
 
 
@@ -72,19 +72,19 @@ def rescore_bfcl(
     path: Path | str,
     *,
     prompts: Path | str | None = None,
-    format: str | Format | Parser = "auto",  # noqa: A002 - the face's word for it
+    format: str | Format | Parser = "auto",  # noqa: A002 - the public API's word
     level: Level = "standard",
     abstain: Collection[str] = (),
 ) -> Iterator[BfclModel]:
     """Read the results that `bfcl generate` wrote below `path`, one model after the other.
 
-    `path` is the folder of all models, that of one, or the one that contains `result` and `score`;
-    versions 2 to 4 are read, and the files of before. `prompts` is the folder of the prompts, with
+    `path` is the folder of all models, of one model, or the one that contains `result` and `score`;
+    files of versions 2 to 4 and older are read. `prompts` is the folder of the prompts, with
     `possible_answer` in it (by default that of the installed package `bfcl-eval`). Categories that
-    are not for Python or have several turns are left out, and counted. What cannot be read, and
-    results that are not of these prompts, are listed in `faults`, and the rest is read all the
-    same. `abstain` are names whose calls mean no call, as in `parse`. Raises `RecordError` where
-    there are no results, `SuiteError` where there are no prompts or one of them cannot be read.
+    are not for Python or have several turns are left out and listed. What cannot be read, and
+    results of other prompts, are listed in `faults` without stopping. `abstain` are names whose
+    calls count as no call, as in `parse`. Raises `RecordError` if there are no results,
+    `SuiteError` if there are no prompts or one of them cannot be read.
 
     Examples:
         >>> tunaeval.rescore_bfcl("nowhere")
@@ -104,9 +104,9 @@ def rescore_bfcl(
 
 
 class _Prompts:
-    """The scenarios of each category by their place in it, read when they are asked for.
+    """The scenarios of each category by their number in it, read when first needed.
 
-    `unusable` has the reason why a prompt is left out, by category and place.
+    `unusable` has the reason why a prompt is left out, by category and number.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -147,7 +147,7 @@ def _model(
                 model.faults.append(
                     f"{line.place}: there is no prompt {line.key!r} of {file.category}; {_GIVE}"
                 )
-        if _asked_others(results):
+        if _prompts_differ(results):
             model.faults.append(
                 f"{file.path}: the replies call no tool of their prompts, only others; {_GIVE}"
             )
@@ -162,7 +162,7 @@ def _model(
 
 
 def _lines(files: ModelFiles, prompts: _Prompts, faults: list[str]) -> dict[ResultFile, list[Line]]:
-    """The replies of each category that has prompts; of two versions of it those of the newer."""
+    """Return the replies of each category that has prompts; a newer version of a file wins."""
     found: dict[ResultFile, list[Line]] = {}
     for file in sorted(files.judged, key=lambda one: -one.version):
         twin = next((one for one in found if one.category == file.category), None)
@@ -190,19 +190,19 @@ def _judged(
     return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
 
 
-def _asked_others(results: list[ScenarioResult]) -> bool:
-    """Whether the replies that seem to call all call something that no prompt has."""
-    strange = 0
+def _prompts_differ(results: list[ScenarioResult]) -> bool:
+    """Whether all replies that seem to call something call tools that their prompts do not have."""
+    unknown = 0
     for result in results:
         if result.outcome == "calls" or result.expected.none:
             return False
-        said = (found for attempt in result.attempts for found in attempt.diagnoses)
-        strange += any(found.startswith("unknown-tool") for found in said)
-    return strange >= _ENOUGH
+        diagnoses = (found for attempt in result.attempts for found in attempt.diagnoses)
+        unknown += any(found.startswith("unknown-tool") for found in diagnoses)
+    return unknown >= _ENOUGH
 
 
 def _has_dots(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> bool:
-    """Whether the model was shown names with dots: prompted ones are, most servers allow none."""
+    """Whether the model saw tool names with dots, which plain prompts have and APIs forbid."""
     dotted = plain = 0
     for file, each in lines.items():
         known = prompts.of(file.category, dots=True)
@@ -217,7 +217,7 @@ def _has_dots(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> bool
 
 
 def _versions(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> Iterator[str]:
-    """A sentence for each version that is compared with prompts of another."""
+    """Yield a note for each version of results that is compared with prompts of another version."""
     pairs: dict[tuple[str, str], Path] = {}
     for file in lines:
         theirs = prompts.file(file.category)

@@ -1,4 +1,4 @@
-"""The results in a run's directory, read as a stream: which count, and where each begins."""
+"""Read the results in a run's directory as a stream: which count, and where each begins."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tunaeval.types.runs import RunInfo, ScenarioResult
 
 
 def without_secrets(result: ScenarioResult, secrets: frozenset[str]) -> ScenarioResult:
-    """The result as it may be kept and shown: without what is a key, or looks like one."""
+    """Return the result as it may be kept and shown: without keys or anything like one."""
     document = result.model_dump()
     covered = without(document, secrets)
     return result if covered == document else ScenarioResult.model_validate(covered)
 
 
 class KeptResults(Sequence[ScenarioResult]):
-    """Results in a run's directory, read when they are looked at; equal to a tuple of the same.
+    """Results in a run's directory that are read on access; equal to a tuple of the same results.
 
-    Each costs eight bytes of memory: `offsets` says where it begins.
+    Each costs eight bytes of memory: `offsets` has the bytes at which they begin.
     """
 
     def __init__(self, directory: Path, offsets: array[int]) -> None:
@@ -54,25 +54,25 @@ class KeptResults(Sequence[ScenarioResult]):
             return False
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment] # what is on disk may change
+    __hash__ = None  # type: ignore[assignment] # the results on disk may change
 
     def __repr__(self) -> str:
         return f"<{len(self)} results in {str(self._directory / RESULTS_FILE)!r}>"
 
 
 def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, ScenarioResult]]:
-    """The results that count, each with the number of the byte at which it begins."""
+    """Yield the results that count, each with the byte at which it begins."""
     for number, (start, row) in enumerate(zip(found.offsets, found.rows(), strict=True), 1):
         yield start, _checked(row, path, f"result {number}")
 
 
 def found_results(path: Path, info: RunInfo) -> CountedResults:
-    """Which results of the run in a directory count."""
+    """Return which results of the run in a directory count."""
     return counted_results(path, retried=bool(info.retried_at))
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
-    """The results that begin at these bytes, in this order."""
+    """Yield the results that begin at these bytes, in this order."""
     source = path / RESULTS_FILE
     with opened(source) as file:
         for offset in offsets:

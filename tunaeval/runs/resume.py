@@ -1,4 +1,4 @@
-"""A run that was cut off and is to go on: what has to be the same, and what is finished already."""
+"""Continue an interrupted run: what must be unchanged, and what is finished already."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _SAME = (
     "ask", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
     "deadline_seconds",
 )  # fmt: skip
-"""What decides the results. How many are asked at once does not."""
+"""Options that affect the results; `concurrency` does not."""
 
 _DIGESTS = {
     "suite_digest": "the suite has other scenarios, tools or system prompt",
     "prompt_digest": "the model is given other words beside the questions",
 }
-"""How it is said that a digest differs, which nobody reads."""
+"""The messages for digests that differ, because a digest itself says nothing to a reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run as its directory has it: how it was made, and where the results begin, by places.
+    """An interrupted run as found in its directory; `results` has the byte offset by place.
 
-    `failed` are the places of results that infrastructure failed; `was_answered` says whether
-    anything came through before; `size` is that of the file of results, and `doubled` is how many
-    results were there more than once.
+    `failed` are the places of infrastructure failures; `was_answered` says whether any request
+    succeeded before; `size` is the size of the results file in bytes, and `doubled` the number of
+    results that were there more than once.
     """
 
     info: RunInfo
@@ -49,7 +49,7 @@ class Begun:
     doubled: int = 0
 
     def check_unchanged(self, directory: Path) -> None:
-        """Raise `RecordError` when the results are others than those that were read."""
+        """Raise `RecordError` if the results file has changed since it was read."""
         if _size(directory) != self.size:
             raise RecordError(
                 f"run {self.info.run_id!r} was written by another process meanwhile; "
@@ -57,7 +57,7 @@ class Begun:
             )
 
     def check_model(self, client: Client) -> None:
-        """Raise `RecordError` when the client turns out to ask another model than before."""
+        """Raise `RecordError` if the client turns out to use another model than before."""
         model, _ = model_of(client)
         if None not in (model, self.info.model) and model != self.info.model:
             raise RecordError(
@@ -67,10 +67,10 @@ class Begun:
 
 
 def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> Begun:
-    """The run in a directory, to be continued as `info` would make it anew.
+    """Return the run in a directory, to be continued; `info` is how it would be made anew.
 
-    `retry`: what infrastructure failed is to be asked again. Raises `RecordError` that names what
-    differs, or what cannot be read.
+    `retry` repeats infrastructure failures. Raises `RecordError`, naming what differs or cannot be
+    read.
     """
     old = read_info(directory)
     if old.rescored is not None:
@@ -113,7 +113,7 @@ def _is_hopeless(result: ScenarioResult) -> bool:
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
-    if old.suite != new.suite:  # all else that a suite decides follows
+    if old.suite != new.suite:  # all else that a suite decides would differ, too
         yield f"suite was {old.suite!r:.80}, is {new.suite!r:.80}"
         return
     found = [name for name in _SAME if getattr(old, name) != getattr(new, name)]
@@ -121,7 +121,7 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
         before, now = getattr(old, name), getattr(new, name)
         if name not in _DIGESTS:
             yield f"{name} was {before!r:.80}, is {now!r:.80}"
-        elif not {"ask", "suite_digest"} & set(found) - {name}:  # which it follows from
+        elif not {"ask", "suite_digest"} & set(found) - {name}:  # from which its change follows
             yield f"{_DIGESTS[name]} now"
     if None not in (old.model, new.model) and old.model != new.model:
         yield f"model was {old.model!r:.80}, is {new.model!r:.80}"
@@ -133,7 +133,7 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
 def _found(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
-    """Each result that counts, with its place and the byte at which it begins."""
+    """Yield each result that counts, with its place and the byte at which it begins."""
     index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
         if result.scenario not in index:

@@ -1,8 +1,8 @@
-"""A suite from the first request to the report: workers, deadlines, files, and ends before time.
+"""Run a suite from its first request to its report: workers, deadlines, files, early ends.
 
-A run ends early when no request can succeed: the client says so (`ClientSetupError`), or each of
-the first requests was refused or met no server. It can be cancelled at any time. Either way what
-was finished is on disk, and `SuiteRun.report` tells it.
+A run ends early if no request can succeed: the client raises `ClientSetupError`, or each of the
+first requests was refused or met no server. It can be cancelled at any time. In both cases the
+finished results are on disk and in `SuiteRun.report()`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .tools import keep_tools, kept_tools, tools_of
 from .turns import task_episode
 from .waiting import answer_of
 
-Told = Callable[[ScenarioResult], None]
+OnResult = Callable[[ScenarioResult], None]
 
 
 class AsyncHarness:
-    """Runs suites one way; a `Harness`.
+    """A `Harness` that runs suites with one set of options.
 
-    `out` is the directory that runs are kept in, each under its own id; None keeps nothing.
+    `out` is the directory in which runs are kept, each under its own id; None keeps nothing.
 
     Examples:
         >>> import asyncio
@@ -64,7 +64,7 @@ class AsyncHarness:
         options: RunOptions | None = None,
         *,
         out: Path | str | None = None,
-        on_result: Told | None = None,
+        on_result: OnResult | None = None,
     ) -> None:
         self.options = options or RunOptions()
         self.out = out
@@ -76,13 +76,13 @@ class AsyncHarness:
 
 
 class SuiteRun:
-    """One run of one suite: `await run()` once, ask for its `report()` at any time.
+    """One run of one suite: await `run()` once, and call `report()` at any time.
 
-    `info` says how the run is made, `directory` where it is kept (None: nowhere). The client is
-    the caller's to close. `told` replaces how the suite is asked, made by `asking`. `resume` is the
-    directory of a run that was cut off: it goes on there, and what is finished is not asked again,
-    but for what infrastructure failed, where `retry_failures` says so. `take_over` goes on although
-    another machine holds the directory.
+    `info` describes the run, `directory` is where it is kept (None: nowhere). The caller closes the
+    client. `told` replaces the prompts and tools that `asking` would make for the suite. `resume`
+    is the directory of an interrupted run, which is continued there: finished results are not asked
+    for again, except infrastructure failures if `retry_failures` is set. `take_over` continues even
+    if another machine has locked the directory.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class SuiteRun:
         *,
         out: Path | str | None = None,
         run_id: str | None = None,
-        on_result: Told | None = None,
+        on_result: OnResult | None = None,
         told: Asking | None = None,
         resume: Path | str | None = None,
         retry_failures: bool = False,
@@ -124,14 +124,14 @@ class SuiteRun:
         self._journal = self._new_journal(None)
         self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
         self.in_flight = 0
-        """How many scenarios are being asked."""
+        """The number of scenarios that are in progress."""
 
     async def run(self) -> Report:
-        """Run all scenarios and report.
+        """Run all scenarios and return the report.
 
-        Raises `ClientSetupError` when no request can succeed, `RecordError` when results cannot
-        be kept, or another process keeps them, `PluginError` when the parser fails; results so far
-        stay.
+        Raises `ClientSetupError` if no request can succeed, `RecordError` if results cannot be
+        written or another process writes them, and `PluginError` if the parser fails; results so
+        far stay.
         """
         files = None if self.directory is None else self._opened(self.directory)
         self._journal = self._new_journal(files)
@@ -152,9 +152,10 @@ class SuiteRun:
         return self.report()
 
     async def run_one(self, index: int, repeat: int) -> ScenarioResult:
-        """Ask one scenario once, by its index and repeat (from 1); it counts in the `report()`.
+        """Run one scenario once, by its index and repeat (from 1), and include it in the
+        `report()`.
 
-        Nothing is written. Raises as `run`.
+        Writes nothing to disk. Raises the same errors as `run`.
         """
         place = index * self.options.repeats + repeat - 1
         await self._work(iter([(place, repeat, self._suite.scenarios[index])]))
@@ -162,7 +163,7 @@ class SuiteRun:
         return self._journal.result(place)
 
     def report(self) -> Report:
-        """What has been finished so far, in the order of the suite."""
+        """Return the report of what has been finished so far, in the order of the suite."""
         return Report.model_construct(
             run=self.info,
             summary=self._journal.summary(),
@@ -173,7 +174,7 @@ class SuiteRun:
 
     @property
     def left(self) -> int:
-        """How many results are still to come."""
+        """The number of results still to come."""
         return self._journal.left
 
     def _new_journal(self, files: RunDirectory | None) -> Journal:
@@ -184,7 +185,7 @@ class SuiteRun:
         )  # fmt: skip
 
     def _opened(self, directory: Path) -> RunDirectory:
-        """The run's directory, locked, and all in it that the first request needs."""
+        """Lock the run's directory, and write to it what the first request needs."""
         files = RunDirectory(
             directory,
             self.info,
@@ -205,15 +206,15 @@ class SuiteRun:
         return files
 
     def _learn(self) -> None:
-        """What is known of the model by now."""
+        """Update `info` with what the client knows about the model by now."""
         model, details = model_of(self._client)
         learned = {"model": model, "model_details": details}
-        # Whoever had nothing left to ask has learned nothing of the model.
+        # A resumed run that had nothing left to ask has learned nothing about the model.
         known = {name: value for name, value in learned.items() if value or not self._resumed}
         self.info = self.info.model_copy(update=known)
 
     def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
-        """What is still to be asked: the place of each result, its repeat and its scenario."""
+        """Yield the place, repeat and scenario of each result that is still missing."""
         for repeat in range(1, self.options.repeats + 1):
             for index, scenario in enumerate(self._suite.scenarios):
                 place = index * self.options.repeats + repeat - 1
@@ -238,17 +239,17 @@ class SuiteRun:
     async def _result(
         self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
     ) -> ScenarioResult:
-        """One question, or a task of many turns."""
+        """Run a scenario with one question, or a task of many turns with its workspace."""
         names = (*self.options.abstain, *scenario.abstain)
         read = reading(self._parser, tools, self.options.calls, abstain=names)
-        asked: dict[str, Any] = {
+        shared: dict[str, Any] = {
             "asking": told,
             "read": read,
             "rules": self._rules,
             "repeat": repeat,
         }
         if scenario.task is None:
-            return await self._converse(episode(scenario, tools=tools, **asked))
+            return await self._converse(episode(scenario, tools=tools, **shared))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(
@@ -256,7 +257,7 @@ class SuiteRun:
                 environment=self._environment, seconds=self.options.deadline_seconds,
             )  # fmt: skip
         return await drive(
-            task_episode(scenario, **asked), scenario, tools, ask=self._ask,
+            task_episode(scenario, **shared), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,
             profile=self._rules.profile,
         )  # fmt: skip
@@ -286,7 +287,7 @@ class SuiteRun:
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
-    """Refuse what cannot be run, and import all that reads."""
+    """Raise if the arguments cannot be run, and import every module that reading replies needs."""
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     if not suite.scenarios:
@@ -302,7 +303,7 @@ def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -
 def _import_all(package: str) -> None:
     """Import every module of a package now.
 
-    When a reply needs a module, there may be no file descriptor left to read the module with.
+    Later, when a reply needs a module, the process may be out of file descriptors to read it.
     """
     for module in walk_packages(import_module(package).__path__, f"{package}."):
         import_module(module.name)
@@ -316,8 +317,8 @@ async def run_suite(
     *,
     out: Path | str | None = None,
     run_id: str | None = None,
-    on_result: Told | None = None,
+    on_result: OnResult | None = None,
 ) -> Report:
-    """Run a suite and report; `SuiteRun` with nothing kept in hand."""
+    """Run a suite and return its report, without keeping the `SuiteRun`."""
     run = SuiteRun(suite, client, parser, options, out=out, run_id=run_id, on_result=on_result)
     return await run.run()

@@ -1,7 +1,7 @@
-"""The tools of a run, kept beside its results: who reads the replies again needs no suite.
+"""The tools of a run, kept beside its results so that replies can be read without the suite.
 
-{"scenario": null, "tools": [...]}      the suite's
-{"scenario": "id", "tools": [...]}      those of a scenario that has its own
+{"scenario": null, "tools": [...]}      the suite's tools {"scenario": "id", "tools": [...]}
+the tools of a scenario that has its own
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tools_of(suite: Suite) -> RunTools:
 
 
 def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
-    """Write them into a run's directory."""
+    """Write the tools into a run's directory."""
     kept, secrets = tools_of(suite) if isinstance(suite, Suite) else suite, of_environment()
     with RecordWriter(directory / TOOLS_FILE) as file:
         for scenario, tools in ((None, kept.tools), *kept.own.items()):
@@ -45,7 +45,7 @@ def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
 
 
 def kept_tools(directory: Path) -> RunTools | None:
-    """Those of a run's directory; None where none were kept. Raises `RecordError`."""
+    """Return the tools kept in a run's directory, or None. Raises `RecordError`."""
     path = directory / TOOLS_FILE
     if not path.exists():
         return None
@@ -60,7 +60,7 @@ def kept_tools(directory: Path) -> RunTools | None:
 
 
 def _written(spec: ToolSpec) -> JsonObject:
-    """All that is known of a tool, which OpenAI's shape has no place for."""
+    """Return all fields of a tool; OpenAI's format has no place for `paths`."""
     return {
         "name": spec.name,
         "description": spec.description,

@@ -1,4 +1,4 @@
-"""What came of an episode of many turns, as a result beside those of single questions."""
+"""The result of an episode of many turns, in the form of results of single questions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .grading.reactions import recovered
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A reply of an episode, read at all levels, with the calls that were run and what came of
-    them. `user` is what the user said right before it, `touched` the paths that the calls changed.
+    """A reply in an episode, what each level reads in it, and the calls that were run. `user` is
+    the user's message right before it; `touched` are the paths that its calls changed.
     """
 
     reply: Reply
@@ -49,8 +49,8 @@ def task_result(
     level: Level,
     repeat: int,
 ) -> ScenarioResult:
-    """The result. One check that fails fails the episode; one that failed itself says nothing of
-    the model, and then the episode has no verdict. `task` is without its first wrong turn.
+    """Return the result; `task` has no first wrong turn yet. One failed check fails the episode; a
+    check that could not be made says nothing about the model, so there is no verdict.
     """
     failed = _failed(task.checks)
     outcome, reason, error = _judged(turns, task, failure, level)
@@ -58,7 +58,7 @@ def task_result(
     records = tuple(_attempt(turn, level) for turn in turns)
     calls = tuple(record for one in records for record in one.calls)
     wrong = min((one.turn for one in failed if one.turn is not None), default=None)
-    return ScenarioResult.model_construct(  # our own values: nothing to validate
+    return ScenarioResult.model_construct(  # our own values need no validation
         **_about(scenario, repeat),
         **_spent(records),
         got=calls,
@@ -102,7 +102,7 @@ def _judged(
     failure: TransportFailure | None,
     level: Level,
 ) -> tuple[RunOutcome, str, str | None]:
-    """The outcome, its reason, and the error where there is no verdict."""
+    """Return the outcome, its reason, and an error if there is no verdict."""
     if failure is not None:
         return "transport_failure", f"no reply: {failure}", f"{failure.kind}: {failure}"
     if task.other_turn is not None:
@@ -131,7 +131,7 @@ def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
 
 
 def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
-    """That of the last reply where that was no good, else whether anything was called."""
+    """Return the last reply's outcome if it was malformed or truncated, else if calls were made."""
     last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
     if last in {"malformed", "truncated"}:
         return last

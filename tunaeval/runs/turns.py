@@ -3,13 +3,13 @@
     task_episode(...) yields        and is sent
     Request                         a Reply, a TransportFailure, or OUT_OF_TIME
     Run (calls to be run)           Results, or OUT_OF_TIME
-    Answered (the user's turn)      what the user says, or None
+    Answered (the user's turn)      the user's message, or None
     Ended (work to be graded)       Graded
 
-and returns the result. A reply with calls is followed by their results, one whose call could not be
-read by a word about that, and one with words alone by the user. It ends with an answer that nobody
-replies to, with the signal of the task, or at a limit; how it ended decides nothing, the grades do.
-Each level (strict, standard, lenient) passes only where it reads the very calls that were run.
+and returns the result. After a reply with calls come their results; after a reply whose call could
+not be read, a message about that; after a reply with text alone, the user. The episode ends with
+an answer that gets no reply, with the task's signal, or at a limit; only the grades decide whether
+it passes. A level (strict, standard, lenient) passes only if it reads exactly the calls that ran.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ class _Clock(Enum):
 
 
 OUT_OF_TIME: Final = _Clock.OUT_OF_TIME
-"""What is sent in place of an answer when the time of the episode is over."""
+"""Sent in place of an answer when the episode's time is over."""
 
 OutOfTime: TypeAlias = Literal[_Clock.OUT_OF_TIME]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Calls that are to be run, each with an id of its own."""
+    """Calls to be run, each with an id that is unique in the episode."""
 
     calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What came of the calls, in their order, and which paths of the workspace they changed."""
+    """The results of the calls, in their order, and the workspace paths that the calls changed."""
 
     records: tuple[ResultRecord, ...]
     touched: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The model has said something and calls nothing: the user's turn number `number` (from 1)."""
+    """A turn of the user, number `number` (from 1): the model has answered without a call."""
 
     messages: tuple[JsonObject, ...]
     number: int
@@ -77,7 +77,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An episode that is over, and is to be graded."""
+    """A finished episode that is to be graded."""
 
     answer: str
     turns: tuple[Turn, ...]
@@ -85,7 +85,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What the checks came to, what is different in the workspace, and what became of faults."""
+    """The results of the checks, the changes in the workspace, and the reactions to faults."""
 
     checks: tuple[CheckRecord, ...] = ()
     added: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Graded:
     reported: bool | None = None
 
     def record(self, ended: Ending, answer: str, ended_by: str | None = None) -> TaskRecord:
-        """The same as it is kept."""
+        """Return the grades as the record that is kept in a result."""
         return TaskRecord(
             ended=ended,
             ended_by=ended_by,
@@ -116,8 +116,8 @@ UNREADABLE = (
 
 
 @dataclass(slots=True)
-class _Talk:
-    """The conversation so far, and how it is led."""
+class _State:
+    """The state of the conversation, and the settings that it is led by."""
 
     asking: Asking
     read: Read
@@ -146,13 +146,13 @@ def task_episode(
     rules: Rules,
     repeat: int = 1,
 ) -> TaskEpisode:
-    """Ask, run what is called, ask again, until it ends; then have it graded."""
+    """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
-    talk = _Talk(asking, read, rules.level, asking.messages(scenario.prompt, scenario.messages))
+    state = _State(asking, read, rules.level, asking.messages(scenario.prompt, scenario.messages))
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
-        answer = yield _request(talk, scenario, rules, repeat)
+        answer = yield _request(state, scenario, rules, repeat)
         if isinstance(answer, TransportFailure):
             ended, failure = "failure", answer
         elif isinstance(answer, Reply):
@@ -160,82 +160,82 @@ def task_episode(
             if failure is not None:
                 ended = "failure"
             else:
-                ended = yield from _turn(talk, answer, task)
+                ended = yield from _turn(state, answer, task)
         else:
             ended = "seconds"
     graded = Graded()
     if failure is None:
-        sent = yield Ended(talk.answer, tuple(talk.turns))
+        sent = yield Ended(state.answer, tuple(state.turns))
         graded = sent if isinstance(sent, Graded) else graded
-    record = graded.record(ended, talk.answer)
+    record = graded.record(ended, state.answer)
     return task_result(
-        scenario, talk.turns, task=record, failure=failure, level=rules.level, repeat=repeat
+        scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
     )
 
 
-def _request(talk: _Talk, scenario: Scenario, rules: Rules, repeat: int) -> Request:
+def _request(state: _State, scenario: Scenario, rules: Rules, repeat: int) -> Request:
     return Request(
-        messages=list(talk.messages),
-        tools=talk.asking.tools,
-        schema=talk.asking.schema,
+        messages=list(state.messages),
+        tools=state.asking.tools,
+        schema=state.asking.schema,
         max_tokens=rules.max_tokens,
         temperature=rules.temperature,
         seed=None if rules.seed is None else rules.seed + repeat - 1,
         scenario=scenario.id,
         repeat=repeat,
-        attempt=len(talk.turns) + 1,
+        attempt=len(state.turns) + 1,
     )
 
 
-def _turn(talk: _Talk, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
-    """What a reply leads to; returns how the episode ended with it, None where it goes on."""
-    found = read_at_all_levels(reply, talk.read)
-    result = found[talk.level]
-    calls = _with_ids(result.calls, talk.ids)
-    turn = Turn(reply, found, calls, talk.user)
-    talk.turns.append(turn)
-    talk.user = None
+def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
+    """Handle a reply; return how it ended the episode, or None if the episode goes on."""
+    found = read_at_all_levels(reply, state.read)
+    result = found[state.level]
+    calls = _with_ids(result.calls, state.ids)
+    turn = Turn(reply, found, calls, state.user)
+    state.turns.append(turn)
+    state.user = None
     if not calls or result.content.strip():
-        talk.answer = _answer(result, talk.asking)
-    over = _over(talk, task)
-    if over == "calls":
-        return over
+        state.answer = _answer(result, state.asking)
+    limit = _limit_reached(state, task)
+    if limit == "calls":
+        return limit
     if calls:
         ran = yield Run(calls)
         if not isinstance(ran, Results):
             return "seconds"
-        talk.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
-        talk.messages += _told(result, calls, ran.records, talk.asking)
+        state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
+        state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     if _is_done(task, result, calls):
         return "signal"
     if not calls:
-        talk.messages.append(said(reply.message))
-        says = yield from _reaction(talk, result)
+        state.messages.append(said(reply.message))
+        says = yield from _reaction(state, result)
         if says is None:
             return "answer"
-        talk.messages.append({"role": "user", "content": says})
-    return over
+        state.messages.append({"role": "user", "content": says})
+    return limit
 
 
-def _reaction(talk: _Talk, result: ParseResult) -> Generator[Step, Sent, str | None]:
-    """What is said to a reply without a call: by us where a call was tried, else by the user."""
+def _reaction(state: _State, result: ParseResult) -> Generator[Step, Sent, str | None]:
+    """Return the message that follows a reply without a call: an error note, or the user's turn."""
     if result.outcome in {"malformed", "truncated"}:
         notes = [found.message for found in result.diagnoses] or ["it was cut off"]
         return UNREADABLE.replace("{why}", notes[-1][:200])
-    talk.users += 1
-    says = yield Answered(tuple(talk.messages), talk.users)
-    talk.user = says if isinstance(says, str) else None
-    return talk.user
+    state.users += 1
+    says = yield Answered(tuple(state.messages), state.users)
+    state.user = says if isinstance(says, str) else None
+    return state.user
 
 
-def _over(talk: _Talk, task: Task) -> Ending | None:
-    """The limit that is reached."""
+def _limit_reached(state: _State, task: Task) -> Ending | None:
+    """Return the limit that has been reached, or None."""
     limits = task.limits
-    if limits.calls is not None and talk.calls > limits.calls:
+    if limits.calls is not None and state.calls > limits.calls:
         return "calls"
-    if limits.tokens is not None and talk.tokens >= limits.tokens:
+    if limits.tokens is not None and state.tokens >= limits.tokens:
         return "tokens"
-    return "turns" if len(talk.turns) >= limits.turns else None
+    return "turns" if len(state.turns) >= limits.turns else None
 
 
 def _is_done(task: Task, result: ParseResult, calls: Sequence[ToolCall]) -> bool:
@@ -247,7 +247,7 @@ def _is_done(task: Task, result: ParseResult, calls: Sequence[ToolCall]) -> bool
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:
-    """What was said; under a schema, words are in {"answer": words}."""
+    """Return the answer's text; with a schema, it is inside {"answer": text}."""
     words = result.content.strip()
     if asking.ask == "schema" and words.startswith("{"):
         try:
@@ -263,7 +263,7 @@ _LONGEST_ID = 64
 
 
 def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
-    """The calls, each with an id that no other of the episode has: its own, where that will do."""
+    """Return the calls, each with an id unique in the episode: its own if that is usable."""
     found = []
     for call in calls:
         name, number = call.id or "", len(taken) + 1
@@ -276,14 +276,14 @@ def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...
     return tuple(found)
 
 
-def _told(
+def _calls_and_results(
     result: ParseResult,
     calls: Sequence[ToolCall],
     records: Sequence[ResultRecord],
     asking: Asking,
 ) -> list[JsonObject]:
-    """The calls and their results as messages: in the API's fields where the tools are given there,
-    else in the text, as the model writes them itself.
+    """Return the calls and results as messages: in the API's fields if the tools were given there,
+    else in the text, as the model itself writes calls.
     """
     if asking.tools is not None:
         made: JsonObject = {

@@ -1,8 +1,8 @@
-"""An episode of many turns whose replies are read again: no model is asked and no tool is run.
+"""Read an episode of many turns again: no model is asked and no tool is run.
 
-What its tools did answers the calls that were run. So where other rules read the same calls in
-every turn, the grades of the workspace and the answer are as they were, and the calls are compared
-anew. Where they read others, nobody knows what would have come: the episode has no verdict.
+The results of the tools belong to the calls that were run. If other rules read the same calls in
+every turn, the grades of the workspace and the answer remain, and only the calls are compared anew.
+If they read different calls, it is unknown what would have followed: no verdict.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def reread_task(
     read: Read,
     rules: Rules,
 ) -> Reread:
-    """The result of old, by other rules; `unasked` where they read other calls than were run."""
+    """Return the result by other rules; `unasked` if these read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
     turns = [_turn(reply, was, read, rules) for reply, was in pairs]
     other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
@@ -48,7 +48,7 @@ def reread_task(
 
 
 def _turn(reply: Reply, was: AttemptRecord, read: Read, rules: Rules) -> tuple[Turn, bool]:
-    """The reply as it is read now with the calls that were run then, and whether they are one."""
+    """Return the reply as read now, with the calls that were run, and whether both are the same."""
     found = read_at_all_levels(reply, read)
     now = found[rules.level].calls
     is_same = [(one.name, one.arguments) for one in now] == [
@@ -71,7 +71,7 @@ def _checks(
     tools: Tools,
     rules: Rules,
 ) -> tuple[CheckRecord, ...]:
-    """As they were, but for those of calls, which are made again."""
+    """Return the check records, of which only those about calls are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
     state = FinalState(
         prompt=scenario.prompt,

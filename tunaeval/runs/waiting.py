@@ -1,4 +1,4 @@
-"""The only place where an episode meets a client: its answer, or why there is none in time."""
+"""Ask a client for an episode: return its answer, or the reason why none came in time."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 
 HOPELESS = frozenset({"connect", "refused"})
-"""Kinds of failures that every request would meet where the address or the key is wrong."""
+"""Kinds of failures that every request has if the address or the key is wrong."""
 
 
 async def answer_of(
     client: Client, request: Request, deadline: Deadline
 ) -> Reply | TransportFailure:
-    """The client's answer. It knows how long it is waited for, so that it can say in time what
-    a server answered instead; only one that keeps silent is cut off.
+    """Return the client's answer, or a failure.
 
-    The client may stop the deadline while it keeps a pause that concerns every request.
+    The client knows the time limit, so that it can report in time what a server answered instead;
+    only a silent client is cut off. It may stop the deadline during a pause of all requests.
     """
     request = replace(request, within_seconds=max(0.0, deadline.left), deadline=deadline)
     late = TransportFailure(f"the scenario took over {deadline.seconds:g} s", kind="timeout")
@@ -34,24 +34,24 @@ async def answer_of(
         return late
     except TransportFailure as failure:
         return late if failure.kind == "timeout" and deadline.left <= 0 else failure
-    except PluginError as error:  # a plug-in's failure ends no run
+    except PluginError as error:  # a plug-in's failure does not end the run
         return TransportFailure(str(error), kind="body")
 
 
 def _grace(seconds: float) -> float:
-    """How long after the deadline a client may still say what has happened."""
+    """Return the seconds after the deadline in which a client may still report what happened."""
     return min(0.5, max(0.05, 0.1 * seconds))
 
 
 class Limited:
     """`with Limited(deadline): await ...` raises TimeoutError when the deadline is over.
 
-    `grace` are seconds more, for who knows the deadline and may still say what has happened. A
-    cancellation by somebody else passes through, as with `asyncio.timeout`, which knows no
-    deadline that stops.
+    `grace` are additional seconds for a client that knows the deadline and may still report what
+    happened. A cancellation from outside passes through, as with `asyncio.timeout`, which has no
+    deadlines that can be stopped.
     """
 
-    __slots__ = ("_before", "_deadline", "_grace", "_is_over", "_loop", "_task", "_timer")
+    __slots__ = ("_cancels_before", "_deadline", "_grace", "_is_over", "_loop", "_task", "_timer")
 
     def __init__(self, deadline: Deadline, *, grace: float = 0.0) -> None:
         self._deadline = deadline
@@ -62,7 +62,7 @@ class Limited:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a deadline ends the waits of a task; there is none here")
-        self._task, self._before = task, task.cancelling()
+        self._task, self._cancels_before = task, task.cancelling()
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(max(0.0, self._left()), self._look)
         return self
@@ -74,7 +74,7 @@ class Limited:
         traceback: TracebackType | None,
     ) -> None:
         self._timer.cancel()
-        is_ours = self._is_over and self._task.uncancel() <= self._before
+        is_ours = self._is_over and self._task.uncancel() <= self._cancels_before
         if is_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error
 
@@ -91,4 +91,4 @@ class Limited:
 
 
 _SHORTEST_SECONDS = 0.02
-"""Between two looks at a deadline that is stopped."""
+"""Seconds between two checks of a deadline that is stopped."""

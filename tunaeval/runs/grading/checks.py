@@ -1,4 +1,4 @@
-"""Checks as they are written, and as something that `tunaeval.score(check=...)` takes."""
+"""Read checks from dictionaries, and wrap them for `tunaeval.score(check=...)`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 
 
 def read_checks(written: Iterable[Mapping[str, Any] | Check]) -> tuple[Check, ...]:
-    """Checks from dictionaries, as a suite has them. Raises UsageError naming what is none."""
+    """Return the checks for dictionaries as in a suite. Raises UsageError for an invalid one."""
     if isinstance(written, str | bytes | Mapping) or not isinstance(written, Iterable):
         raise refusal("checks", written, 'a list of checks such as {"file": "a.py", "equals": ""}')
     read = tuple(_read(one, index) for index, one in enumerate(written))
@@ -59,7 +59,7 @@ def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
 
 
 def check_fault(check: Check) -> str | None:
-    """Why nothing could come of a check; None for a good one."""
+    """Return why a check can never fail or never pass, or None if it is sound."""
     match check:
         case FileCheck():
             return _file_fault(check)
@@ -82,12 +82,12 @@ def _file_fault(check: FileCheck) -> str | None:
     if ".." in PurePosixPath(check.file).parts or check.file.startswith("/"):
         return f"file is {brief(check.file)}, which leads out of the workspace; wanted a path in it"
     if not says_nothing(check) or check.model_fields_set <= {"file", "ignore_case"}:
-        return _wish_fault(check)  # that it is there may be all
+        return _wish_fault(check)  # that the file exists may be the whole wish
     return "any text would do; say what it equals, contains, lacks, any_of or fits, or leave it out"
 
 
 def _wish_fault(wish: TextWish) -> str | None:
-    """Why any text fits a wish, or none can."""
+    """Return why every text or no text would fit a wish, or None if it is sound."""
     empty = [name for name in ("contains", "any_of") if "" in getattr(wish, name)]
     if empty:
         return f"{empty[0]} has the empty text, which is in every text; name what is to be there"
@@ -106,15 +106,15 @@ def _expectation_fault(expect: Expectation) -> str | None:
 
 
 class Checks:
-    """Checks of a suite's kind over a run of your own, for `tunaeval.score(check=...)`.
+    """Checks, as in a suite, over a run of your own, for `tunaeval.score(check=...)`.
 
         workspace = tunaeval.Workspace(at="repo")             # before the agent runs
         ...
         checks = tunaeval.Checks([{"unchanged": "tests/"}], workspace)
         score = tunaeval.score(messages, "Repair it", check=checks)
 
-    It is called with the conversation and returns whether all passed, and why not; a check that
-    fails itself raises, so that the score says so. `records` has each of the last time.
+    Calling it with the conversation returns whether all checks passed, and why not. It
+    raises if a check itself fails, so that the score says so. `records` has the last results.
 
     Examples:
         >>> with tunaeval.Workspace({"a.txt": "old"}) as workspace:
@@ -140,7 +140,7 @@ class Checks:
         self._tools, self._profile = tools or Tools(), profile
 
     def __call__(self, conversation: Conversation) -> tuple[bool, str]:
-        """Make all of them. Raises RuntimeError where one failed itself."""
+        """Make all checks. Raises RuntimeError if one of them could not be made."""
         self.records = grade(self.checks, self._state(conversation))
         broken = [one for one in self.records if one.ok is None]
         if broken:
@@ -149,7 +149,7 @@ class Checks:
         return not failed, "; ".join(failed) or f"{counted(len(self.records), 'check')} passed"
 
     def _state(self, conversation: Conversation) -> FinalState:
-        """Each message of the assistant's is a turn."""
+        """Return the final state of a conversation; each assistant message is a turn."""
         replies = [one for one in conversation.messages if one.role == "assistant"]
         numbered = [(turn, call) for turn, one in enumerate(replies, 1) for call in one.tool_calls]
         answers = [one.content for one in replies if not one.tool_calls]

@@ -1,8 +1,7 @@
-"""Each kind of check, made: whether it is met, why, and at which turn it went wrong.
+"""Grade each kind of check: whether it passed, why, and in which turn it went wrong.
 
-A forbidden call went wrong where it was made; a path that had to stay, where it was touched first;
-a file that is not what was wanted, where it was touched last; an answer, and work that was never
-done, in the last turn.
+A forbidden call went wrong in its own turn; a path that had to stay, when it was touched first; a
+wrong file, when it was touched last; an answer, or work never done, in the last turn.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def _callable(thing: object) -> str | None:
         signature(thing).bind_partial(None)
     except TypeError as error:
         return f"{error}: {head(getattr(thing, '__name__', '__call__'), thing)}; wanted {_SHAPE}"
-    except ValueError:  # written in C, without a signature to look at
+    except ValueError:  # a function written in C may have no signature to inspect
         return None
     return None
 
@@ -54,13 +53,13 @@ def _callable(thing: object) -> str | None:
 checks: Registry[Callable[..., Any]] = Registry(
     "tunaeval.checks", "check", builtins={}, check=_callable
 )
-"""Python checks: functions of a `FinalState` (and of the settings that the suite gives) that return
-a bool or (bool, reason).
+"""Python checks: functions of a `FinalState` (and the suite's settings) that return a bool or
+(bool, reason).
 """
 
 
 class _Grade(NamedTuple):
-    """What a check came to; `turn` is where it went wrong."""
+    """The result of a check; `turn` is where it went wrong, None if nowhere."""
 
     ok: bool | None
     reason: str
@@ -68,7 +67,7 @@ class _Grade(NamedTuple):
 
 
 def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]:
-    """All checks, each made whatever the others come to. None of them raises."""
+    """Return the record of every check, regardless of the others' results. Never raises."""
     return tuple(_record(check, state) for check in wanted)
 
 
@@ -76,7 +75,7 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
     kind = type(check)
     try:
         found = _lost(check, state) or _GRADERS[kind](check, state)
-    except Exception as error:  # noqa: BLE001 - a check that fails itself is a result of its own
+    except Exception as error:  # noqa: BLE001 - a check that raises is recorded as such
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
@@ -85,7 +84,7 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
 
 
 def _lost(check: Check, state: FinalState) -> _Grade | None:
-    """What an agent does to its own directory is its doing, and no failure of the check."""
+    """Fail the check if the agent itself removed or replaced the workspace's directory."""
     if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
         return _Grade(False, f"the workspace {why}", state.last_touch())
     return None
@@ -104,14 +103,14 @@ def _file(check: FileCheck, state: FinalState) -> _Grade:
     except WorkspaceError as error:
         return _Grade(False, str(error), turn)
     faults = list(text_faults(text, check))
-    return _said(faults, f"{check.file} is as wanted", turn, check.file)
+    return _from_faults(faults, f"{check.file} is as wanted", turn, check.file)
 
 
 def _absent(check: AbsentCheck, state: FinalState) -> _Grade:
     state.needed_workspace()
     there = fitting(state.after.entries if state.after else {}, check.absent)
     turn = state.first_touch(there) or state.turns
-    return _said([f"{path} is there" for path in there], "nothing of it is there", turn)
+    return _from_faults([f"{path} is there" for path in there], "nothing of it is there", turn)
 
 
 def _unchanged(check: UnchangedCheck, state: FinalState) -> _Grade:
@@ -123,25 +122,25 @@ def _unchanged(check: UnchangedCheck, state: FinalState) -> _Grade:
         path: word for word in ("added", "removed", "changed") for path in getattr(changes, word)
     }
     turn = state.first_touch(touched) or state.turns
-    return _said([f"{path} was {words[path]}" for path in touched], "it is as it was", turn)
+    return _from_faults([f"{path} was {words[path]}" for path in touched], "it is as it was", turn)
 
 
 def _command(check: CommandCheck, state: FinalState) -> _Grade:
     ran = state.needed_workspace().run(check.command, seconds=check.seconds)
     turn = state.last_touch()
     last = ran.output.splitlines()[-1:]
-    said = f"; it printed: {last[0].strip()[:120]!r}" if last else ""
+    printed = f"; it printed: {last[0].strip()[:120]!r}" if last else ""
     if ran.code is None:
         return _Grade(False, f"took over {check.seconds:g} s", turn)
     faults = [f"exits with {ran.code}, wanted {check.exits}"] if ran.code != check.exits else []
     faults += [f"does not print {part!r:.80}" for part in check.prints if part not in ran.output]
     words = ", ".join(faults) or f"exits with {ran.code}"
-    return _Grade(not faults, f"{words}{said}", turn)
+    return _Grade(not faults, f"{words}{printed}", turn)
 
 
 def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
     faults = list(text_faults(state.answer, check.answer))
-    return _said(faults, "the answer is as wanted", state.turns, "the answer")
+    return _from_faults(faults, "the answer is as wanted", state.turns, "the answer")
 
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
@@ -152,7 +151,7 @@ def _calls(check: CallsCheck, state: FinalState) -> _Grade:
 
 
 def _place(path: str) -> int | None:
-    """The index of the call that a failure is about: of "calls[3].name", 3."""
+    """Return the index of the call that a failure's path names: 3 for "calls[3].name"."""
     digits = path.removeprefix("calls[").partition("]")[0]
     return int(digits) if path.startswith("calls[") and digits.isdecimal() else None
 
@@ -161,11 +160,11 @@ def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
     found = forbidden_acts(check, state)
     first = min((turn for _, turn in found), default=state.turns)
     faults = list(dict.fromkeys(words for words, _ in found))
-    return _said(faults, "nothing forbidden was done", first)
+    return _from_faults(faults, "nothing forbidden was done", first)
 
 
 def forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, int]]:
-    """What was done of it, in words, and the turn of each."""
+    """Return each forbidden act, in words, with its turn."""
     found: list[tuple[str, int]] = []
     for index, call in enumerate(state.calls):
         turn = state.turn_of_call(index) or state.turns
@@ -198,7 +197,7 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
     this = f"the check itself failed: {who(function, 'check', check.python)}"
     try:
         answer = function(state, **check.settings)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, which the record names
         if why := state.loss:
             return _Grade(
                 False, f"the workspace {why}, so it raised {words_of(error)}", state.last_touch()
@@ -211,12 +210,12 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
             return _Grade(ok, words, state.turns)
         case other:
             if inspect.iscoroutine(other):
-                other.close()  # or Python warns that nobody awaited it
+                other.close()  # or Python warns that it was never awaited
             wanted = "wanted a bool or (bool, reason)"
             return _Grade(None, f"{this} returned {shown(other)}; {wanted}")
 
 
-def _said(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:
+def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:
     more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
     words = "; ".join(faults[:3]) + more
     reason = (f"{about} {words}" if about else words) if faults else fine
@@ -249,4 +248,4 @@ _NAMES: Mapping[type, Callable[[Any], str]] = {
     ForbidCheck: lambda _: "forbid",
     PythonCheck: lambda check: f"python {check.python}",
 }
-"""What a check is called in a record."""
+"""The name of each kind of check in a record."""

@@ -1,4 +1,4 @@
-"""What there is to look at when an episode has ended, and at which turn a path or a call came."""
+"""The end of an episode as checks see it, and the turns in which paths or calls came up."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from tunaeval.types.calls import JsonValue, ToolCall, Tools
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The end of an episode: what was asked and answered, all calls in order, and the workspace.
+    """The end of an episode: its prompt, answer, calls in order, and workspace.
 
-    `call_turns` has for each call the turn that it was made in (from 1), `touched` for each turn
-    the paths that it changed; both are empty where nobody knows. `after` is what was in the
-    workspace before any check ran in it.
+    `call_turns` has the turn (from 1) of each call, `touched` the paths that each turn changed;
+    both are empty if unknown. `after` is the workspace's content before any check ran in it.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -41,18 +40,18 @@ class FinalState:
 
     @property
     def changes(self) -> Changes:
-        """What is different in the workspace since it was made."""
+        """The changes in the workspace since it was made."""
         if self.workspace is None or self.after is None:
             return Changes()
         return self.workspace.before.changes(self.after)
 
     @property
     def loss(self) -> str | None:
-        """What became of the workspace's directory, where it was taken away: "was removed"."""
+        """A phrase such as "was removed" if the workspace's directory was lost, else None."""
         return None if self.workspace is None else self.workspace.loss()
 
     def needed_workspace(self) -> Workspace:
-        """The workspace. Raises `WorkspaceError` where there is none to look at."""
+        """Return the workspace. Raises `WorkspaceError` if there is none to inspect."""
         if self.workspace is None:
             raise WorkspaceError(
                 "this check looks at a workspace, and none was given; give workspace="
@@ -63,11 +62,11 @@ class FinalState:
         return self.call_turns[index] if 0 <= index < len(self.call_turns) else None
 
     def first_touch(self, paths: Sequence[str]) -> int | None:
-        """The first turn that changed one of the paths."""
+        """Return the first turn that changed one of the paths, or None."""
         return next((turn for turn, found in self._touches() if not found.isdisjoint(paths)), None)
 
     def last_touch(self, paths: Sequence[str] | None = None) -> int:
-        """The last turn that changed one of the paths (or any); the last one where none did."""
+        """Return the last turn that changed one of the paths (or any path), else the final turn."""
         for turn, found in reversed(list(self._touches())):
             if found if paths is None else not found.isdisjoint(paths):
                 return turn
@@ -77,7 +76,7 @@ class FinalState:
         return ((turn, frozenset(found)) for turn, found in enumerate(self.touched, 1))
 
     def named_paths(self, call: ToolCall) -> Iterator[str]:
-        """The paths in a call's arguments that its tool declares as such, from the workspace on."""
+        """Yield the paths among a call's arguments, relative to the workspace."""
         spec = self.tools.get(call.name)
         for name in spec.paths if spec is not None else ():
             yield from self._paths(call.arguments.get(name))
@@ -90,5 +89,5 @@ class FinalState:
 
 
 def fitting(paths: Mapping[str, object] | Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Those of the paths that one of the patterns means, sorted."""
+    """Return the paths that match one of the patterns, sorted."""
     return sorted(path for path in paths if any(path_fits(path, one) for one in patterns))

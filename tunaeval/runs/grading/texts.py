@@ -1,4 +1,4 @@
-"""Whether a text is what was wanted, and what it lacks."""
+"""Compare a text with a wish, and say what it lacks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from tunaeval.types.tasks import TextWish
 
 
 def text_faults(text: str, wish: TextWish) -> Iterator[str]:
-    """What is wrong with the text, in words; nothing where all is well."""
+    """Yield what is wrong with the text, in words."""
     seen = text.casefold() if wish.ignore_case else text
 
-    def holds(part: str) -> bool:
+    def has(part: str) -> bool:
         return (part.casefold() if wish.ignore_case else part) in seen
 
     if wish.equals is not None:
         wanted = wish.equals.casefold() if wish.ignore_case else wish.equals
         if seen != wanted:
             yield f"is {_shown(text)}, wanted {_shown(wish.equals)}"
-    yield from (f"does not contain {_shown(part)}" for part in wish.contains if not holds(part))
-    yield from (f"contains {_shown(part)}" for part in wish.lacks if holds(part))
-    if wish.any_of and not any(map(holds, wish.any_of)):
+    yield from (f"does not contain {_shown(part)}" for part in wish.contains if not has(part))
+    yield from (f"contains {_shown(part)}" for part in wish.lacks if has(part))
+    if wish.any_of and not any(map(has, wish.any_of)):
         yield f"contains none of {', '.join(map(_shown, wish.any_of))}"
     if wish.fits is not None:
         expect = {"calls": [{"name": "text", "arguments": {"text": wish.fits}}]}
@@ -31,7 +31,7 @@ def text_faults(text: str, wish: TextWish) -> Iterator[str]:
 
 
 def says_nothing(wish: TextWish) -> bool:
-    """Whether any text would do."""
+    """Whether the wish fits any text."""
     given = (wish.equals, wish.contains or None, wish.lacks or None, wish.any_of or None, wish.fits)
     return all(one is None for one in given)
 

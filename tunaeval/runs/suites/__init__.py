@@ -1,4 +1,4 @@
-"""The built-in suites and tool catalogues: what there is, and in which file of this folder."""
+"""The built-in suites and tool catalogues: their names, files and descriptions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class BuiltIn(NamedTuple):
-    """A file of this folder, and one line on what it contains."""
+    """A file in this folder, and a line about its content."""
 
     file: str
     about: str
@@ -42,4 +42,4 @@ FAULTS: Mapping[str, BuiltIn] = {
 
 DEFAULT_CATALOGUE = "tunacode-2025-12"
 DEFAULT_PROMPT = "prompts/tunacode.md"
-"""The system prompt of suites that bring none."""
+"""The system prompt of suites that have none of their own."""

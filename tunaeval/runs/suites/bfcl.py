@@ -1,12 +1,12 @@
-"""How the data of the Berkeley Function Calling Leaderboard (BFCL) becomes scenarios.
+"""Turn the data of the Berkeley Function Calling Leaderboard (BFCL) into scenarios.
 
-A directory contains `BFCL_v4_CATEGORY.json`, a JSON object a line with `id`, `question` (turns of
-messages) and `function` (schemas with type names of their own), and `possible_answer/` beside
-them with files of the same names. It is given, or that of the installed package `bfcl-eval`,
-which is looked up and never imported: it wants a hundred others. Until August 2024 files were
-called `gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single function
-stood without its list, and the answer was one object, whose keys had numbers where a function was
-called twice: `{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
+A directory has `BFCL_v4_CATEGORY.json`, with one JSON object a line: `id`, `question` (turns of
+messages) and `function` (schemas with BFCL's own type names). Beside it, `possible_answer/` has
+files of the same names. The directory is given, or that of the installed package `bfcl-eval`, which
+is located but never imported because it needs a hundred others. Until August 2024 files were called
+`gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single function was not in
+a list, and the answer was one object whose keys had numbers if a function was called twice:
+`{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ BFCL_CATEGORIES: Mapping[str, JsonObject] = {
     "live_irrelevance": {"none": True},
     "live_relevance": {"min_calls": 1},
 }
-"""The single-turn categories for Python, and what their expectations have beside the calls."""
+"""The single-turn categories for Python, and the part of their expectations beside the calls."""
 
 _FILES = {
     "simple": ("simple_python", "simple"),
@@ -52,10 +52,10 @@ _FILES = {
     "parallel_multiple": ("parallel_multiple", "parallel_multiple_function"),
     "irrelevance": ("irrelevance", "relevance"),
 }
-"""What files call a category, the newest name first; others are called as they are."""
+"""The names of a category in file names, newest first; other categories keep their own name."""
 _CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
 BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.json")
-"""The name of a file: its version, if it has one, and its category, in the file's words."""
+"""Matches the name of a file: its version, if it has one, and the file's name of its category."""
 _ALIASES = {"simple_python": "simple", "relevance": "live_relevance"}
 
 BFCL_DEFECTS: Mapping[str, str] = {
@@ -67,10 +67,10 @@ BFCL_DEFECTS: Mapping[str, str] = {
     "parallel_multiple_12": "allows an argument that the schema lacks: only leaving it out passes",
     "parallel_multiple_26": "allows an argument that the schema lacks: only leaving it out passes",
 }
-"""Entries (of the data of 2026-03-23) whose own answer the checker rejects, and why."""
+"""Entries (in the data of 2026-03-23) whose own answer BFCL's checker rejects, and why."""
 
 DEFECTIVE = "defective-gold"
-"""The tag of those."""
+"""The tag of scenarios made from these defective entries."""
 
 _TYPES = {
     "string": "string",
@@ -82,11 +82,11 @@ _TYPES = {
     "dict": "object",
     "any": "string",
 }
-"""Their names of types in JSON schema; "any" is a string to their checker, too."""
+"""BFCL's type names as JSON schema types; "any" is a string in its own checker, too."""
 
 
 def category_of(name: str) -> str | None:
-    """The category that files call so; None for one that is not judged here."""
+    """Return the category for a file's name of it, or None if tunaeval does not judge it."""
     category = _CATEGORIES.get(name, name)
     return category if category in BFCL_CATEGORIES else None
 
@@ -98,20 +98,19 @@ def read_bfcl(
     dots: bool = False,
     unusable: dict[str, str] | None = None,
 ) -> tuple[Scenario, ...]:
-    """The scenarios of a category. Raises `SuiteError` with file and line.
+    """Return the scenarios of a category. Raises `SuiteError` with file and line.
 
-    Dots in the names of functions become `_`, as BFCL itself does for servers that want names
-    without, unless `dots` says that they stay. An entry that can be no scenario is left out, with
-    its id and the reason in `unusable`, where that is given: the files of 2024 have two, whose
-    answers name no function.
+    Dots in function names become `_`, as BFCL itself does for servers that forbid dots, unless
+    `dots` is true. An entry that cannot be a scenario is left out, with its id and the reason in
+    `unusable`, if that is given: the files of 2024 have two whose answers name no function.
     """
     category = _ALIASES.get(category, category)
     if category not in BFCL_CATEGORIES:
         raise SuiteError(str(UnknownNameError("BFCL category", category, BFCL_CATEGORIES)))
     path = bfcl_file(category, folder)
-    form = BFCL_CATEGORIES[category]
+    template = BFCL_CATEGORIES[category]
     answers: dict[str, JsonObject] = {}
-    if "match" in form:
+    if "match" in template:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
     called = str if dots else _without_dots
     scenarios = []
@@ -131,11 +130,11 @@ def _without_dots(name: str) -> str:
 
 
 _Called: TypeAlias = Callable[[str], str]
-"""What a function is called by the model, by its name in the file."""
+"""Maps a function's name in the file to the name that the model sees."""
 
 
 def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
-    """The newest version of a category's file. Raises `SuiteError` where there is none."""
+    """Return the newest version of a category's file. Raises `SuiteError` if there is none."""
     place = bfcl_directory(folder)
     names = _FILES.get(category, (category,))
     found = {
@@ -149,12 +148,12 @@ def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
 
 
 def bfcl_version(match: re.Match[str]) -> int:
-    """The version that a file's name says; files of before there were any are of the first."""
+    """Return the version in a file's name; files from before versions count as version 1."""
     return int(match[1] or 1)
 
 
 def bfcl_directory(folder: str | Path | None) -> Path:
-    """The directory that is given, or that of the package. Raises `SuiteError` without one."""
+    """Return the given directory, or that of the package. Raises `SuiteError` without one."""
     if folder is not None:
         return Path(folder)
     spec = find_spec("bfcl_eval")
@@ -183,17 +182,17 @@ def _scenario(
 ) -> Scenario:
     tools = _tools(row.get("function"), place.at("function"), called)
     *before, last = _messages(row.get("question"), place.at("question"))
-    form = BFCL_CATEGORIES[category]
-    if "match" in form:
+    template = BFCL_CATEGORIES[category]
+    if "match" in template:
         if answer is None:
             raise place.error(f"there is no possible answer for {row['id']!r}")
-        form = {**form, "calls": _calls(answer, place.at("possible_answer"), tools, called)}
+        template = {**template, "calls": _calls(answer, place.at("possible_answer"), tools, called)}
     return Scenario(
         id=row["id"],
         prompt=last["content"],
         messages=tuple(before),
         tools=tools,
-        expect=Expectation.model_validate(form),
+        expect=Expectation.model_validate(template),
         tags=(category, DEFECTIVE) if row["id"] in BFCL_DEFECTS else (category,),
         notes=BFCL_DEFECTS.get(row["id"], ""),
     )
@@ -203,7 +202,7 @@ def _messages(turns: JsonValue, place: Place) -> list[JsonObject]:
     if isinstance(turns, str):
         return [{"role": "user", "content": turns}]
     if isinstance(turns, list) and turns and isinstance(turns[0], dict):
-        turns = [turns]  # as version 2 has it, which knew a single turn
+        turns = [turns]  # version 2 has a single turn, not in a list
     if not isinstance(turns, list) or len(turns) != 1:
         raise place.error(f"found {shown(turns)}, wanted a list of one turn")
     messages = turns[0]
@@ -271,7 +270,7 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
 
 
 def _unnumbered(name: str, tools: Tools, called: _Called) -> str:
-    """The function that a key of an answer of 2024 means: `spotify.play` for `spotify.play_1`."""
+    """Return the function that a key of 2024 means: `spotify.play` for `spotify.play_1`."""
     return name if called(name) in tools else _NUMBERED.sub("", name)
 
 

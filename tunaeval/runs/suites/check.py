@@ -1,4 +1,4 @@
-"""Whether a suite can be passed at all: each scenario's own answer, compared with its wish."""
+"""Check whether a suite can be passed: each scenario's own answer is compared with its wish."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Found: TypeAlias = Literal["fails its own answer", "no answer found", "tools tha
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is wrong with a scenario, as far as can be seen without a model."""
+    """What is wrong with a scenario, as far as that shows without a model."""
 
     scenario: str
     reason: str
@@ -30,13 +30,13 @@ class Doubt:
 
     @property
     def certain(self) -> bool:
-        """Whether nobody can pass it."""
+        """Whether no model can pass it."""
         return self.found == "fails its own answer"
 
 
 def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...]:
-    """The scenarios that nobody can pass under the profile (the suite's own, where none is named),
-    and those of which that cannot be tried, in order; none if all is well.
+    """Return the scenarios that no model can pass under the profile (by default the suite's own),
+    and those for which that cannot be decided, in order.
 
     Examples:
         >>> tunaeval.check_suite(tunaeval.load_suite("smoke"))
@@ -44,8 +44,8 @@ def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...
     """
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
-    named = profile_of(profile or suite.profile).name
-    found = (_doubt(one, suite, named) for one in suite.scenarios)
+    profile_name = profile_of(profile or suite.profile).name
+    found = (_doubt(one, suite, profile_name) for one in suite.scenarios)
     return tuple(doubt for doubt in found if doubt is not None)
 
 
@@ -62,9 +62,7 @@ def _doubt(scenario: Scenario, suite: Suite, profile: str) -> Doubt | None:
 
 
 def _idle(scenario: Scenario, task: Task, tools: Tools) -> Doubt | None:
-    """A task that is done when nothing is done, whose checks fail themselves, or whose tools only
-    an agent or an environment of the caller can run.
-    """
+    """Return why a task cannot be decided: doing nothing passes, a check fails, or no tools run."""
     with Workspace(task.contents()) as workspace:
         words = not_run(tools, workspace_tools(workspace))
         state = FinalState(

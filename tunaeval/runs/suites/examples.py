@@ -1,6 +1,6 @@
-"""Example turns for models that need to be shown: questions that are in no suite, and answers.
+"""Example turns for models that need them: questions that are in no suite, and their answers.
 
-An example is shown only where the tools of the suite can make all of its calls.
+An example is shown only if the suite's tools can make all of its calls.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tunaeval.types.calls import JsonValue, ToolCall, Tools
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, and the calls or (where no tool is needed) the words that answer it."""
+    """A question, and the calls or (if no tool is needed) the text that answers it."""
 
     question: str
     calls: tuple[ToolCall, ...] = ()
@@ -21,7 +21,7 @@ class Example:
 
 
 def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
-    """The examples whose calls these tools can make."""
+    """Return the examples whose calls these tools can make."""
     return tuple(
         example for example in examples if all(_possible(call, tools) for call in example.calls)
     )
@@ -42,7 +42,7 @@ def _call(name: str, **arguments: JsonValue) -> ToolCall:
     return ToolCall(name, arguments)
 
 
-# A small model leans towards what it saw last: words and pairs of calls are in the middle.
+# A small model imitates what it saw last: text and pairs of calls are in the middle.
 EXAMPLES: tuple[Example, ...] = (
     Example("What lies in the folder museum?", (_call("list_dir", directory="museum"),)),
     Example(

@@ -1,4 +1,4 @@
-"""How a suite file becomes a header and rows, each with the place to name in an error.
+"""Read a suite file into a header and rows, each with its place for error messages.
 
 .json .yaml .yml    {"name": ..., "scenarios": [row, ...]}   or the bare list of rows
 .jsonl              a row a line; the first line may be the header
@@ -30,9 +30,9 @@ _ROW_KEYS = frozenset({"prompt", "query"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is, for people: the file, the row in it, the field in that.
+    """The place of a value, for error messages: the file, the row in it, the field in the row.
 
-    `spelling` has the fields that the file calls otherwise than we do: ours, then the file's.
+    `spelling` pairs our names of fields with the names that the file uses for them.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Place:
         return ", ".join(part for part in (self.file, self.row, shown_field) if part)
 
     def at(self, *keys: str | int) -> Place:
-        """The place of a field below this one."""
+        """Return the place of a field below this one."""
         path = self.field
         for key in keys:
             path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SuiteFile:
-    """A suite file, read but not yet understood. `folder` is what it may refer into."""
+    """A suite file, read but not yet interpreted; it may refer to files in `folder`."""
 
     place: Place
     folder: Traversable
@@ -70,7 +70,7 @@ class SuiteFile:
 
 
 def read_suite_file(source: Traversable, folder: Traversable, file: str) -> SuiteFile:
-    """Read by the ending of its name. Raises `SuiteError`."""
+    """Read a suite file in the syntax of its file extension. Raises `SuiteError`."""
     place = Place(file)
     read = _READERS.get(PurePosixPath(source.name).suffix.lower())
     if read is None:
@@ -81,7 +81,7 @@ def read_suite_file(source: Traversable, folder: Traversable, file: str) -> Suit
 
 
 def read_text(source: Traversable, place: Place) -> str:
-    """The file's text, at most `MAX_BYTES` of UTF-8."""
+    """Return the file's text, which is UTF-8 and at most `MAX_BYTES` long."""
     try:
         with open_plain(source) if isinstance(source, Path) else source.open("rb") as stream:
             data: bytes = stream.read(MAX_BYTES + 1)
@@ -100,7 +100,7 @@ def read_text(source: Traversable, place: Place) -> str:
 
 
 def read_json(text: str, place: Place, *, first_line: int = 1) -> JsonValue:
-    """The value that the JSON says. A key twice, NaN and Infinity are errors here."""
+    """Return the parsed JSON; a repeated key, NaN and Infinity are errors."""
     try:
         return json.loads(
             text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant
@@ -116,7 +116,7 @@ def read_json(text: str, place: Place, *, first_line: int = 1) -> JsonValue:
 
 
 def inside(folder: Traversable, name: str, place: Place) -> Traversable:
-    """The file `name` of the folder. A path that leads out of it, or to no file, is an error."""
+    """Return the file `name` in the folder. Raises `SuiteError` if it is outside or no file."""
     path = PurePosixPath(name)
     target = folder.joinpath(*path.parts)
     leaves = ".." in path.parts or path.is_absolute() or bool(PureWindowsPath(name).anchor)
@@ -130,7 +130,7 @@ def inside(folder: Traversable, name: str, place: Place) -> Traversable:
 
 
 def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Place) -> None:
-    """Raise `SuiteError` for the first key that is not known, with its near misses."""
+    """Raise `SuiteError` for the first unknown key, with suggestions."""
     known = frozenset(known)
     for key in keys:
         if key not in known:
@@ -173,7 +173,7 @@ def _scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonVal
 
 
 def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
-    lines = text.split("\n")  # not splitlines: U+2028 ends no record
+    lines = text.split("\n")  # not splitlines(), which also splits at U+2028
     rows = _Rows(file.place, lines, _line)
     place, header = next(iter(rows), (file.place, None))
     if not isinstance(header, dict) or not _is_header(header):
@@ -194,9 +194,9 @@ _Row = TypeVar("_Row")
 
 
 class _Rows(Collection[tuple[Place, JsonValue]]):
-    """Rows that are read one at a time: a long suite is never there whole, and twice.
+    """Rows that are parsed one at a time, so that a long suite is never in memory twice.
 
-    `read` makes a place and a value of one, by its number from 1, or says that it is none.
+    `read` turns a row and its number (from 1) into a place and a value, or None for a blank line.
     """
 
     def __init__(
@@ -256,6 +256,6 @@ def _constant(word: str) -> NoReturn:
 
 
 def shown(value: object) -> str:
-    """A value for people, short."""
+    """Return a short text that shows the value in an error message."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 80 else f"{text[:77]}..."

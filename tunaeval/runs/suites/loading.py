@@ -1,4 +1,4 @@
-"""How a built-in name or a path becomes a `Suite`; what is wrong with it is said with its place."""
+"""Load a `Suite` by its built-in name or from a file; errors name the place in the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXCLUDES = (("system_prompt", "system_prompt_file"),)
 
 
 def suite_names() -> tuple[str, ...]:
-    """The names of the built-in suites.
+    """Return the names of the built-in suites.
 
     Examples:
         >>> tunaeval.suite_names()
@@ -40,7 +40,7 @@ def suite_names() -> tuple[str, ...]:
 
 
 def about_suites() -> dict[str, str]:
-    """One line on each built-in suite."""
+    """Return a one-line description of each built-in suite, by name."""
     return {name: entry.about for name, entry in SUITES.items()}
 
 
@@ -51,14 +51,13 @@ def load_suite(
     bfcl: str | Path | None = None,
     exclude: Iterable[str] = (),
 ) -> Suite:
-    """The built-in suite of that name, or the suite in that .json, .jsonl, .yaml or .yml file.
+    """Return the built-in suite of that name, or the suite in a .json, .jsonl, .yaml or .yml file.
 
-    `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, from its data in
-    the directory `bfcl`, or in the installed package `bfcl-eval`, which is not imported.
-    `tools` replace those that the suite names. `exclude` are ids and tags of scenarios that
-    are left out, as by `without`: they may expect tools that there are not. Raises `SuiteError` for
-    a file that cannot be used, with file, line or index, and field, and for a name that is not
-    built in.
+    `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
+    directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
+    replace those that the suite names. `exclude` are ids and tags of scenarios to leave out, as
+    with `without`; these may expect tools that do not exist. Raises `SuiteError`, naming file, line
+    or index, and field, for a file that cannot be used, and for an unknown built-in name.
 
     Examples:
         >>> suite = tunaeval.load_suite("smoke")
@@ -83,9 +82,9 @@ def load_suite(
 
 
 def own_tools(name_or_path: str | Path) -> Tools | None:
-    """The tools that a suite names itself; None where it names none.
+    """Return the tools that a suite names itself, or None if it names none.
 
-    Its scenarios are not read. Raises `SuiteError`, as `load_suite`.
+    Does not read its scenarios. Raises `SuiteError`, as `load_suite` does.
     """
     if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
         return None
@@ -96,10 +95,10 @@ def own_tools(name_or_path: str | Path) -> Tools | None:
 
 
 def without(suite: Suite, names: Iterable[str]) -> Suite:
-    """The suite but for the scenarios that have one of the names as their id or as a tag.
+    """Return the suite without the scenarios that have one of the names as their id or as a tag.
 
-    A name that meets no scenario, and a suite of which nothing is left, raise `SuiteError`; only
-    the tag of BFCL's defective entries may meet none, because most of its categories have none.
+    Raises `SuiteError` if a name matches no scenario or no scenario is left. Only the tag of BFCL's
+    defective entries may match none, because most categories have no such entry.
     """
     unwanted = frozenset(names)
     known = {name for one in suite.scenarios for name in (one.id, *one.tags)}
@@ -114,9 +113,9 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
 
 
 def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
-    """Its questions come with all that is said to the model: tools, and now and then a system.
+    """Load a BFCL category, whose scenarios have their own tools and, where needed, system message.
 
-    They are judged by BFCL's own rules where nobody names others.
+    Calls are compared by BFCL's own rules unless a run names others.
     """
     scenarios = read_bfcl(name.removeprefix(BFCL_PREFIX), folder)
     return Suite(
@@ -149,9 +148,9 @@ def _is_outside(names: frozenset[str]) -> _Which:
 
 
 def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
-    """The whole suite; what the scenarios that are not wanted expect is not compared with tools."""
+    """Build the suite; only scenarios that are `wanted` are compared with the tools."""
     header, place = file.header, file.place
-    _text(header, "description", place)  # for those who read the file; only its type is checked
+    _text(header, "description", place)  # for readers of the file: only its type is checked
     name = _text(header, "name", place) or Path(place.file).stem
     if "from" in header or "select" in header:
         return _selection(file, name, given, wanted)
@@ -172,7 +171,7 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
 
 
 def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
-    """The names whose calls mean no call, where the file says so."""
+    """Return the names whose calls count as no call, if the file lists any."""
     names = header.get("abstain", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise place.at("abstain").error(f"found {shown(names)}, wanted a list of names of calls")
@@ -180,7 +179,7 @@ def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
 
 
 def _profile(header: JsonObject, place: Place) -> str | None:
-    """By which rules calls are compared, where the file says so."""
+    """Return the name of the rules that compare calls, if the file names one."""
     if "profile" not in header:
         return None
     try:
@@ -209,11 +208,11 @@ def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Sc
 
 
 def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) -> Suite:
-    """Scenarios of a built-in suite, chosen by id: nothing is written twice."""
+    """Select scenarios of a built-in suite by id, so that no scenario is written twice."""
     header, place = file.header, file.place
-    beside = sorted(header.keys() - _BESIDE_A_SELECTION)
-    if beside or file.rows:
-        raise place.at(*beside[:1]).error(
+    extra = sorted(header.keys() - _BESIDE_A_SELECTION)
+    if extra or file.rows:
+        raise place.at(*extra[:1]).error(
             "from and select are used alone, with nothing beside them but profile and abstain"
         )
     source, ids = _source(file), header.get("select")
@@ -236,7 +235,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
 
 
 def _source(file: SuiteFile) -> str:
-    """The built-in suite that a selection is taken from."""
+    """Return the name of the built-in suite from which a selection is taken."""
     source = _text(file.header, "from", file.place)
     if source not in SUITES:
         at = file.place.at("from")

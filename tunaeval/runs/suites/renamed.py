@@ -1,7 +1,7 @@
-"""The same suite in other words: tools and arguments renamed, prompts put in another way.
+"""Rename a suite's tools and arguments and rephrase its prompts, to see if models memorised it.
 
-A model that has seen a suite knows its names; on one that nobody has seen it should do as well. A
-seed decides all of it. Ids, tags and the values of arguments stay, so that runs of both compare.
+A model that has seen a suite knows its names; it should do as well with new ones. A seed decides
+every choice. Ids, tags and argument values stay, so that runs of both suites can be compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .words import AFFIXES, REQUESTS, SYNONYMS
 
 
 def renamed(suite: Suite, *, seed: int) -> Suite:
-    """The suite with other names for its tools and their arguments, and other prompts."""
+    """Return the suite with other names for its tools and their arguments, and other prompts."""
     tasks = [one.id for one in suite.scenarios if one.task is not None]
     if tasks:
         raise SuiteError(
@@ -37,7 +37,7 @@ def renamed(suite: Suite, *, seed: int) -> Suite:
 
 
 class _Names:
-    """The new names by the old, the same in all of a suite; no two become one."""
+    """The new names by the old ones, the same throughout a suite and never ambiguous."""
 
     def __init__(self, suite: Suite, seed: int) -> None:
         every = [suite.tools, *(one.tools for one in suite.scenarios if one.tools is not None)]
@@ -65,7 +65,7 @@ class _Names:
         )
 
     def text(self, text: str) -> str:
-        """With the names in it renamed: those in backticks or with `_`; a word may be a word."""
+        """Return the text with names replaced in backticks or with `_`; other words stay."""
         both = self._arguments | self._tools
         return _SPELLED.sub(lambda found: both.get(found[0], found[0]), text)
 
@@ -74,7 +74,7 @@ _SPELLED = re.compile(r"(?<=`)\w+(?=`)|(?<!\w)[A-Za-z0-9]+_\w+")
 
 
 def _other_names(names: Iterable[str], seed: int) -> dict[str, str]:
-    """Each is drawn by itself, so that a suite that grows keeps its names where that can be."""
+    """Choose each name independently, so that a suite that grows keeps its names if possible."""
     found = dict.fromkeys(names, "")
     taken = set(found)
     for name in found:
@@ -83,11 +83,11 @@ def _other_names(names: Iterable[str], seed: int) -> dict[str, str]:
     return found
 
 
-def _other_name(name: str, taken: set[str], dice: random.Random) -> str:
-    """Each word by another where there is one; else with something at an end."""
-    words = [dice.choice(SYNONYMS.get(word, (word,))) for word in name.split("_")]
+def _other_name(name: str, taken: set[str], rng: random.Random) -> str:
+    """Replace each word by a synonym if there is one, and add an affix until the name is new."""
+    words = [rng.choice(SYNONYMS.get(word, (word,))) for word in name.split("_")]
     candidate = "_".join(words)
-    affixes = dice.sample(AFFIXES, len(AFFIXES))
+    affixes = rng.sample(AFFIXES, len(AFFIXES))
     while candidate in taken:
         candidate = (affixes.pop() if affixes else AFFIXES[-1]).format(candidate)
     return candidate
@@ -99,7 +99,7 @@ _VALUES = frozenset({"const", "default", "enum", "examples"})
 
 
 def _schema(schema: Mapping[str, JsonValue], names: _Names) -> JsonObject:
-    """A schema of the arguments with their names changed; what is inside of a value stays."""
+    """Return the schema with arguments renamed; names inside an argument's value stay."""
     return {key: _keyword(key, value, names) for key, value in schema.items()}
 
 
@@ -116,14 +116,14 @@ def _keyword(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _below(key: str, value: JsonValue, names: _Names) -> JsonValue:
-    """What a name leads to: of a property its schema, of a dependency names or a schema again."""
+    """Return the part below a name: a property's schema, or a dependency's names or schema."""
     if key == "properties":
         return _references(value, names)
     return _keyword("required" if isinstance(value, list) else "not", value, names)
 
 
 def _references(value: JsonValue, names: _Names) -> JsonValue:
-    """References into the arguments lead to their new names, and descriptions spell those."""
+    """Update references to arguments, and argument names in descriptions, in a nested schema."""
     if isinstance(value, list):
         return [_references(item, names) for item in value]
     if not isinstance(value, Mapping):
@@ -136,7 +136,7 @@ def _references(value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _inside(key: str, value: JsonValue, names: _Names) -> JsonValue:
-    """A keyword of a schema that is inside of an argument's: names there are of its values."""
+    """Return a keyword's value within an argument's schema, where property names stay."""
     if key in _BY_NAME and isinstance(value, Mapping):
         return {name: _references(inner, names) for name, inner in value.items()}
     if key == "description" and isinstance(value, str):
@@ -145,10 +145,10 @@ def _inside(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _scenario(scenario: Scenario, names: _Names, seed: int) -> Scenario:
-    put = random.Random(f"{seed} {scenario.id}").choice(REQUESTS)
+    template = random.Random(f"{seed} {scenario.id}").choice(REQUESTS)
     return scenario.model_copy(
         update={
-            "prompt": put.replace("{}", _prompt(scenario, names)),
+            "prompt": template.replace("{}", _prompt(scenario, names)),
             "tools": None if scenario.tools is None else names.tools(scenario.tools),
             "expect": _expectation(scenario.expect, names),
         }
@@ -156,7 +156,7 @@ def _scenario(scenario: Scenario, names: _Names, seed: int) -> Scenario:
 
 
 def _prompt(scenario: Scenario, names: _Names) -> str:
-    """A name that is to be copied into an argument is no name of a tool there."""
+    """Rename tools in a prompt unless an expected argument has to copy a name from it."""
     values = json.dumps([call.arguments for call in scenario.expect.calls or ()])
     copied = any(found in values for found in _SPELLED.findall(scenario.prompt))
     return scenario.prompt if copied else names.text(scenario.prompt)

@@ -1,10 +1,10 @@
-"""How a row of a suite file, in any of three shapes, becomes a scenario that its tools can meet.
+"""Turn a row of a suite file, in any of three shapes, into a scenario that its tools can meet.
 
     {"id", "prompt", "expect", "messages", "tools", "tags", "group", ...} ours
     {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
     {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
 
-The last two are those of the TunaCode mini harness and of its training data.
+The last two come from the TunaCode mini harness and its training data.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def read_scenario(
     tools: Tools,
     wanted: Callable[[Scenario], bool],
 ) -> Scenario:
-    """The scenario in a row; `number`, from 1, makes its id when it has none.
+    """Return the scenario in a row; `number`, from 1, becomes its id if it has none.
 
-    One that is not wanted may expect what there is no tool for.
+    The expectations of a scenario that is not `wanted` may name tools that do not exist.
     """
     if not isinstance(row, Mapping):
         raise place.error(f"found {shown(row)}, wanted an object with prompt and expect")
@@ -98,7 +98,7 @@ def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
 
 
 def _from_sequence(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
-    """What the row says besides goes into the metadata, untouched."""
+    """Convert the row to our shape; all other fields of it go into the metadata unchanged."""
     data: JsonObject = {"expect": {"tools": row.pop("expected_tool_sequence")}}
     spelling: tuple[tuple[str, str], ...] = _SEQUENCE_SPELLING
     for ours, theirs in (("id", "task_id"), ("prompt", "query")):
@@ -165,26 +165,26 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
 
 
 def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
-    """The values that an expected value may turn out to be, as far as they are written out."""
+    """Yield the values that an expected value allows, as far as they are written out."""
     if isinstance(value, dict) and "$any_of" in value:
         for one in value["$any_of"]:
             yield from _plain_values(one)
     elif isinstance(value, dict) and _SPELLED & value.keys():
         yield from (value[key] for key in _SPELLED & value.keys())
-    elif not _holds_matcher(value):
+    elif not _has_matcher(value):
         yield value
 
 
 _SPELLED = frozenset({"$approx", "$path"})
-"""Matchers whose operand is itself a value that may be given."""
+"""Matchers whose operand is itself an allowed value."""
 
 
-def _holds_matcher(value: JsonValue) -> bool:
+def _has_matcher(value: JsonValue) -> bool:
     match value:
         case dict():
-            return bool(MATCHERS.keys() & value.keys()) or any(map(_holds_matcher, value.values()))
+            return bool(MATCHERS.keys() & value.keys()) or any(map(_has_matcher, value.values()))
         case list():
-            return any(map(_holds_matcher, value))
+            return any(map(_has_matcher, value))
     return False
 
 

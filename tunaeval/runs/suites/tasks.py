@@ -1,4 +1,4 @@
-"""What a scenario that is a task of many turns has to keep to, beyond the types of its fields."""
+"""The rules for a scenario that is a task of many turns, beyond the types of its fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .files import Place, known_keys
 
 
 def prepared(data: JsonObject, place: Place) -> JsonObject:
-    """The fields of a row that contains a task: what it expects of the calls may be left out."""
+    """Return the row with an empty `expect` added if it is a task without one."""
     task = data.get("task")
     if task is None:
         return data
@@ -27,7 +27,7 @@ def prepared(data: JsonObject, place: Place) -> JsonObject:
 
 
 def check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
-    """Raise `SuiteError` for a task that could not be run, or that nothing decides."""
+    """Raise `SuiteError` for a task that cannot be run, or that no check decides."""
     task = scenario.task
     if task is None:
         return
@@ -55,7 +55,7 @@ def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
 
 
 def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
-    """Raise `SuiteError` for what is no fault, or says of it what nothing can come of."""
+    """Raise `SuiteError` for an invalid fault, or for fields that have no effect with it."""
     try:
         read_fault(stated.written())
     except UsageError as error:
@@ -76,7 +76,7 @@ def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
 
 
 def _check_files(task: Task, place: Place) -> None:
-    """Each path lies inside, and none is a file and a directory."""
+    """Raise unless each path is inside the workspace and none is both a file and a directory."""
     found: dict[tuple[str, ...], str] = {}
     for path in task.files:
         try:

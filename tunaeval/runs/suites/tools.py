@@ -1,4 +1,4 @@
-"""The tools of a suite: a built-in catalogue, some of its tools, or tools of the file's own."""
+"""The tools of a suite: a built-in catalogue, a part of one, or definitions in the file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .files import Place, read_json, read_text, shown
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """The names of the built-in tool catalogues."""
+    """Return the names of the built-in tool catalogues."""
     return tuple(CATALOGUES)
 
 
 def load_catalogue(name: str) -> Tools:
-    """A built-in tool catalogue. Raises `UnknownNameError`."""
+    """Return a built-in tool catalogue. Raises `UnknownNameError`."""
     if name not in CATALOGUES:
         raise UnknownNameError("tool catalogue", name, CATALOGUES)
     place = Place(CATALOGUES[name].file)
@@ -30,26 +30,26 @@ def load_catalogue(name: str) -> Tools:
 
 
 def packaged(file: str) -> Traversable:
-    """A file that comes with the package, by its path in `suites_folder`."""
+    """Return a file that comes with the package, by its path in `suites_folder`."""
     return suites_folder().joinpath(*file.split("/"))
 
 
 def suites_folder() -> Traversable:
-    """Where the built-in suites and catalogues are."""
+    """Return the folder of the built-in suites and catalogues."""
     return files("tunaeval.runs.suites")
 
 
 def names_tools(header: JsonObject) -> bool:
-    """Whether a suite's header says which tools it is about."""
+    """Whether a suite's header names its tools."""
     return "catalogue" in header or "tools" in header
 
 
 def header_tools(header: JsonObject, place: Place) -> Tools:
-    """The tools that a suite's header means; the default catalogue where it says nothing."""
+    """Return the tools that a suite's header selects; without a word, the default catalogue."""
     if "catalogue" in header or "tools" not in header:
         tools = _of_catalogue(header, place)
     elif header["tools"] is None:
-        tools = Tools()  # where every scenario has its own
+        tools = Tools()  # every scenario has its own
     else:
         tools = _of_file(header["tools"], place)
     described = header.get("parameter_descriptions", True)
@@ -90,7 +90,7 @@ def _of_catalogue(header: JsonObject, place: Place) -> Tools:
 
 
 def _chosen(names: list[str], whole: Tools, catalogue: str, place: Place) -> Iterator[ToolSpec]:
-    """The tools of a catalogue that are named, in that order."""
+    """Yield the named tools of a catalogue, in the order of the names."""
     for index, name in enumerate(names):
         if name not in whole:
             unknown = UnknownNameError(f"tool of {catalogue}", name, whole)
@@ -102,7 +102,7 @@ def _chosen(names: list[str], whole: Tools, catalogue: str, place: Place) -> Ite
 
 
 def _undescribed(spec: ToolSpec) -> ToolSpec:
-    """The tool without what it says of each parameter."""
+    """Return the tool without the descriptions of its parameters."""
     properties: Mapping[str, JsonValue] = spec.parameters.get("properties", {})
     bare = {
         name: {key: value for key, value in schema.items() if key != "description"}
@@ -115,7 +115,7 @@ def _undescribed(spec: ToolSpec) -> ToolSpec:
 
 
 def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
-    """The tools, with the arguments that `paths` lists by tool declared to be paths."""
+    """Return the tools, with the arguments that `paths` lists by tool declared as paths."""
     if not isinstance(paths, dict):
         raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
     specs: dict[str, ToolSpec] = dict(tools)

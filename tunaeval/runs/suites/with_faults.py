@@ -1,4 +1,4 @@
-"""A suite of tasks with what goes wrong as an axis: each task once for each way."""
+"""Combine a suite of tasks with faults: each task once with each list of faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tasks import check_fault_stated
 from .tools import packaged
 
 FaultAxis: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Lists of faults, as a task states them, by the name of what goes wrong; an empty one is good."""
+"""Lists of faults as a task states them, by name; an empty list means that nothing goes wrong."""
 
 _AXIS: TypeAdapter[dict[str, tuple[StatedFault, ...]]] = TypeAdapter(
     dict[str, tuple[StatedFault, ...]]
@@ -30,14 +30,14 @@ _WANTED = '{"late": [{"fault": "delay", "of": "result", "seconds": 2}], "none": 
 
 
 def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
-    """The suite with each of its tasks once for each way in which things go wrong.
+    """Return the suite with each of its tasks once for each list of faults.
 
         suite = tunaeval.runs.with_faults(tunaeval.load_suite("repair-tasks"), "model")
 
     `faults` are lists of faults by name, a JSON file of them, or the name of built-in ones: "model"
-    for models whose tools are run here, "agent" for whole agents at an endpoint. Ids are
-    `TASK+NAME`, a tag is `fault:NAME`, and what was one task is one group. Raises SuiteError for a
-    suite that contains questions, UsageError for what is no fault, with its place.
+    for models whose tools are run here, "agent" for whole agents at an endpoint. New ids are
+    `TASK+NAME`, the tag is `fault:NAME`, and each original task is one group. Raises SuiteError for
+    a suite with single questions, and UsageError, with the place, for an invalid fault.
     """
     axis, place = _read(faults)
     plain = [one.id for one in suite.scenarios if one.task is None]

@@ -1,4 +1,4 @@
-"""What a renamed suite is made of: other words for those in names, and ways to put a request."""
+"""The words of a renamed suite: synonyms for words in names, and phrases around a prompt."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "web": ("online", "internet"),
     "write": ("save", "store", "put"),
 }
-"""By a word in a name: others that mean the same."""
+"""Synonyms by a word in a name."""
 
 AFFIXES = ("do_{}", "use_{}", "{}_x", "{}_2", "my_{}", "{}_v2", "the_{}", "{}_op")
-"""For a name without such a word, and where two names would be one."""
+"""For a name that has no word with a synonym, or whose synonym is taken."""
 
 REQUESTS = (
     "Please help me with this. {}",
@@ -64,4 +64,4 @@ REQUESTS = (
     "{}\n\nThank you.",
     "{}\n\nThat is all for now.",
 )
-"""Around a prompt, which is not changed itself: what has to be copied is in it."""
+"""Phrases around a prompt, which stays unchanged because it may contain text to be copied."""

@@ -1,4 +1,4 @@
-"""How a suite is written as a file that `load_suite` reads back: JSON lines, a header first."""
+"""Write a suite as a file that `load_suite` reads: JSON lines, beginning with a header."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .loading import load_suite
 
 
 def write_suite(suite: Suite, path: Path | str) -> None:
-    """Write the suite into a new `.jsonl` file. Raises `SuiteError` where that cannot be.
+    """Write the suite into a new `.jsonl` file. Raises `SuiteError` if that is not possible.
 
-    What could not be read back is not kept: some of BFCL's expectations are no values by the
-    schemas of their tools, which a file's have to be.
+    The file is removed if it cannot be read back: some of BFCL's expectations violate the schemas
+    of their tools, which `load_suite` refuses.
     """
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
@@ -36,7 +36,7 @@ def write_suite(suite: Suite, path: Path | str) -> None:
 
 
 def _header(suite: Suite) -> JsonObject:
-    """Tools that are null are none, where every scenario has its own."""
+    """Return the header; `tools` is null if every scenario has its own."""
     return {
         "name": suite.name,
         "tools": suite.tools.as_openai() or None,

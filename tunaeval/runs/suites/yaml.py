@@ -1,7 +1,7 @@
-"""How YAML is read as JSON values; the only module that imports PyYAML.
+"""Read YAML as JSON values; this is the only module that imports PyYAML.
 
-What JSON cannot say is refused with its line: dates, sets, binary data, NaN, keys that are no
-strings or are there twice. So are aliases, with which a small file can unfold to a huge one.
+What JSON cannot express is refused with its line: dates, sets, binary data, NaN, keys that are not
+strings, repeated keys. So are aliases, with which a small file can expand to a huge one.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOT_JSON = {
 
 
 def read_yaml(text: str) -> JsonValue:
-    """The value that the YAML says. Raises ValueError with line and column."""
+    """Return the value of a YAML text. Raises ValueError with line and column."""
     try:
-        return yaml.load(text, Loader=_JsonLoader)  # noqa: S506 - a SafeLoader, and stricter
+        return yaml.load(text, Loader=_JsonLoader)  # noqa: S506 - a SafeLoader, with more refused
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = ", ".join(part for part in (error.context, error.problem) if part)
@@ -62,7 +62,7 @@ class _JsonLoader(yaml.SafeLoader):
         raise _refusal(_NOT_JSON[node.tag], node.start_mark)
 
     def scalar(self, node: yaml.ScalarNode) -> Any:
-        """What a tag says that a text is; PyYAML raises whatever it meets in one that is not."""
+        """Convert a text by its tag; PyYAML raises any error for a text that does not fit."""
         kind = node.tag.rpartition(":")[2]
         try:
             return getattr(self, f"construct_yaml_{kind}")(node)

@@ -1,1 +1,1 @@
-"""A run as a person looks at it: one conversation on a terminal, or all of it as a page."""
+"""Show a run to a person: one conversation on a terminal, or all of it as a page."""

@@ -1,4 +1,4 @@
-"""Expected calls beside those that came, argument by argument, by the rules that judged them."""
+"""Pair expected calls with the actual ones, argument by argument, by the run's own rules."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SAME, DIFFERS, MISSING, EXTRA, UNASKED = "same", "differs", "missing", "extra", 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument as it is wanted and as it came, None where it is not there.
+    """An argument as expected and as received, None where it is absent.
 
-    `state`: "same", "differs", "missing", "extra" (a fault), or "unasked": it is there and nobody
-    minds. `words` say what is wrong.
+    `state` is "same", "differs", "missing", "extra" (a fault), or "unasked": present, but not
+    judged. `words` say what is wrong.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An expected call and the one that came nearest to it; either may be None."""
+    """An expected call and the received call nearest to it; either may be None."""
 
     wanted: str | None
     got: str | None
@@ -44,7 +44,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a run compares calls."""
+    """The profile and tools by which a run compares calls."""
 
     profile: str
     tools: Tools
@@ -53,7 +53,7 @@ class Rules:
 def side_by_side(
     expected: Expectation, got: Sequence[CallRecord], rules: Rules
 ) -> tuple[Pair, ...]:
-    """Each expected call beside its own, then the calls that are left over."""
+    """Return each expected call with its partner, then the calls without one."""
     wanted = list(expected.calls or ())
     names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
     calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
@@ -72,7 +72,7 @@ _WITH_OTHERS = ("in_order", "superset")
 
 
 def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int | None]:
-    """The call for each that is wanted: of the same name if there is one, else what is left."""
+    """Return each expected call's partner: one of the same name if possible, else one left over."""
     free = dict.fromkeys(range(len(calls)))
     found: list[int | None] = []
     for one in wanted:
@@ -104,11 +104,11 @@ def _pair(wanted: ExpectedCall, got: ToolCall | None, rules: Rules, *, named_onl
 
 
 def _faults(wanted: ExpectedCall, got: ToolCall, rules: Rules) -> dict[str, str]:
-    """What is wrong with each argument, in words; what is wrong with the whole is under ""."""
+    """Return a message for each faulty argument; the key "" has a fault of the whole call."""
     alone = Expectation.model_construct(calls=(wanted,))
     try:
         verdict = match(alone, [got], profile=rules.profile, tools=rules.tools)
-    except TunaevalError as error:  # an expectation that this version refuses, of an old run
+    except TunaevalError as error:  # an old run may have what this version refuses
         return {"": str(error)}
     found: dict[str, str] = {}
     for failure in verdict.failures:
@@ -139,7 +139,7 @@ def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iter
 
 
 def _unjudged(wanted: JsonObject, got: JsonObject) -> Iterator[Argument]:
-    """Of calls of different tools, of which nobody compares the arguments."""
+    """Yield the arguments of calls to different tools, which are shown without a judgement."""
     for name in dict.fromkeys((*wanted, *got)):
         yield Argument(name, _shown(wanted, name), _shown(got, name), UNASKED)
 
@@ -154,5 +154,5 @@ def _shown(arguments: JsonObject, name: str) -> str | None:
 
 
 def words_of(value: JsonValue) -> str:
-    """A value as JSON, readable; whatever JSON cannot say as `tunaeval.files` writes it."""
+    """Return a value as readable JSON, encoded as in a run's files where JSON has no such value."""
     return hidden(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))

@@ -1,7 +1,7 @@
-"""The numbers behind the page's charts, as places on an axis: percentages of the width or height.
+"""The numbers behind the page's charts: positions on an axis, in percent of its length.
 
-The marks themselves are in the template, which escapes every text; no library's pictures could
-follow the page's colours, light and dark, under a policy that allows no inline style.
+The marks themselves are in the template, which escapes every text. A charting library could not
+follow the page's light and dark colours under a policy that forbids inline styles.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tunaeval.types.runs import Rate
 
 BINS = 28
 _TAIL = 0.995
-"""The share of values within the bars; what is beyond is in the last one."""
+"""The share of values that determines the axis; values beyond are in the last bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whisker:
-    """A rate with its interval, on an axis from 0 to 100; None where nothing was counted."""
+    """A rate with its interval on an axis from 0 to 100; None if nothing was counted."""
 
     passed: int
     total: int
@@ -33,7 +33,7 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A part of a whole: how many, and where it lies on a bar."""
+    """A part of a whole: its count, and its position on a bar."""
 
     name: str
     count: int
@@ -44,7 +44,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a histogram; `height` of the tallest."""
+    """A bar of a histogram; `height` is in percent of the tallest."""
 
     start: float
     width: float
@@ -54,7 +54,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Values in bins of equal width, with the quantiles that matter and where these lie."""
+    """The distribution of values in bins of equal width, with the median and 95 % quantile."""
 
     bars: tuple[Bar, ...]
     low: str
@@ -76,7 +76,7 @@ class Between:
 
 
 def whisker(rate: Rate) -> Whisker:
-    """Where a rate lies."""
+    """Return a rate's positions on the axis."""
     at, low, high = (
         None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
     )
@@ -85,7 +85,7 @@ def whisker(rate: Rate) -> Whisker:
 
 
 def slices(counts: Mapping[str, int]) -> tuple[Slice, ...]:
-    """The parts of a whole, one after the other."""
+    """Return the parts of a whole, each starting where the one before ends."""
     total, start, found = sum(counts.values()), 0.0, []
     for name, count in counts.items():
         width = 100 * count / total if total else 0.0
@@ -95,7 +95,7 @@ def slices(counts: Mapping[str, int]) -> tuple[Slice, ...]:
 
 
 def histogram(values: Sequence[float], unit: str) -> Histogram | None:
-    """How values are spread; None where there are none."""
+    """Return the distribution of values, or None if there are none."""
     if not values:
         return None
     ordered = sorted(values)
@@ -129,19 +129,19 @@ def histogram(values: Sequence[float], unit: str) -> Histogram | None:
 
 
 def between(value: float, low: float, high: float) -> Between:
-    """A difference on an axis as wide as it needs, its zero in the middle."""
+    """Return a difference on an axis that just fits it, with zero in the middle."""
     reach = max(abs(low), abs(high), 0.01)
     at, first, last = (50 + 48 * one / reach for one in (value, low, high))
     return Between(at, first, last)
 
 
 def _quantile(ordered: Sequence[float], q: float) -> float:
-    """The nearest rank."""
+    """Return a quantile by the nearest rank."""
     return ordered[min(len(ordered) - 1, max(0, math.ceil(q * len(ordered)) - 1))]
 
 
 def _rounded_up(value: float) -> float:
-    """The next number with two digits that people like on an axis."""
+    """Round up to two digits, for the end of an axis."""
     if value <= 0 or not math.isfinite(value):
         return 1.0
     step = 10.0 ** (math.floor(math.log10(value)) - 1)

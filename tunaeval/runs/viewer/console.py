@@ -1,6 +1,6 @@
-"""One scenario of a run on a terminal: the conversation, with what was found marked in the text.
+"""Show one scenario of a run on a terminal: the conversation, with marks in the text.
 
-Marks are colours where the terminal has them, and numbers everywhere: [2] ends what note 2 is of.
+Marks are colours if the terminal has them, and always numbers: [2] ends what note 2 describes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _STYLES = {CALL: "green", REPAIR: "yellow", DIAGNOSIS: "red"}
 _VERDICTS = {"PASS": "bold green", "FAIL": "bold red", "ERROR": "bold yellow"}
 _SIGNS = {SAME: "=", UNASKED: " ", MISSING: "-"}
-"""Before an argument; "!" is a fault."""
+"""The sign before an argument; "!" marks a fault."""
 
 
 def show_scenario(view: ScenarioView, stream: TextIO) -> None:
     """Print a result in full."""
-    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    # Rendered first and written at once, so that a broken pipe raises in the caller, not in rich.
     page = StringIO()
     console = console_like(stream, page)
     _head(console, view)
-    _said(console, "user", visible_lines(view.prompt))
+    _section(console, "user", visible_lines(view.prompt))
     for number, attempt in enumerate(view.attempts, 1):
         _attempt(console, number, attempt)
     _checks(console, view.checks)
@@ -55,7 +55,7 @@ def _head(console: Console, view: ScenarioView) -> None:
     console.print("; ".join(about), style="dim", soft_wrap=True)
 
 
-def _said(console: Console, who: str, words: str | Text) -> None:
+def _section(console: Console, who: str, words: str | Text) -> None:
     console.print(f"\n{who}", style="bold")
     console.print(words, soft_wrap=True)
 
@@ -64,15 +64,15 @@ def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
     from rich.text import Text  # noqa: PLC0415 - as above
 
     if attempt.user:
-        _said(console, "user", visible_lines(attempt.user))
+        _section(console, "user", visible_lines(attempt.user))
     text = Text()
     for piece in attempt.pieces:
         _append(text, piece)
-    _said(console, f"reply {number} ({', '.join(_about(attempt))})", text or "(no text)")
+    _section(console, f"reply {number} ({', '.join(_about(attempt))})", text or "(no text)")
     if attempt.reasoning:
-        _said(console, "reasoning", visible_lines(attempt.reasoning))
+        _section(console, "reasoning", visible_lines(attempt.reasoning))
     for call in attempt.structured:
-        _said(console, "call that the server parsed", visible(call))
+        _section(console, "call that the server parsed", visible(call))
     if attempt.marks or attempt.note:
         console.print()
     for mark in attempt.marks:
@@ -80,7 +80,7 @@ def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
     if attempt.note:
         console.print(attempt.note, style="dim", soft_wrap=True)
     for tool, words in attempt.results:
-        _said(console, f"result of {visible(tool)}", visible_lines(words))
+        _section(console, f"result of {visible(tool)}", visible_lines(words))
 
 
 def _about(attempt: AttemptView) -> Iterator[str]:
@@ -147,5 +147,5 @@ def _argument(one: Argument) -> Iterator[tuple[str, bool]]:
 
 
 def visible_lines(text: str) -> str:
-    """The text with its lines as they are, and everything else in it visible."""
+    """Return the text with its line breaks kept and other invisible characters escaped."""
     return "\n".join(visible(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -1,7 +1,7 @@
-"""Runs as one page: a file of its own that opens without a network, written as it is read.
+"""Write runs as one HTML page, a single file that opens without a network, part by part.
 
-jinja2 escapes every text by construction. The page's policy (Content-Security-Policy) allows the
-one script and the one style that it carries, by their SHA-256, and no other source of anything.
+jinja2 escapes every text. The page's policy (Content-Security-Policy) allows only the page's own
+script and style, by their SHA-256, and no other source of anything.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FLIPS_SHOWN = 200
-"""Of scenarios that flipped one way; the table has all."""
+"""The most scenarios shown that flipped one way; the table has all of them."""
 
 
 class PageWriter:
-    """Writes one HTML page of one run, or of several beside each other."""
+    """A `Writer` of one HTML page for one run, or for several side by side."""
 
     name = "html"
 
@@ -60,7 +60,7 @@ class PageWriter:
                 tables=[*_tables(reports)],
                 comparisons=[*_comparisons(reports)],
                 blocks=blocks_of(reports, names),
-                names=lambda: list(names.numbers),  # known when the blocks are written
+                names=lambda: list(names.numbers),  # complete only once the blocks are written
                 letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
             ):
                 file.write(part)
@@ -76,7 +76,7 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["visible"] = _said
+    environment.filters["visible"] = _safe
     environment.globals["counted"] = counted
     return environment.from_string(_asset("page.html"))
 
@@ -86,7 +86,7 @@ def _asset(name: str) -> str:
 
 
 def _as_it_is(text: str) -> Markup:
-    """A file of ours, which the page's policy knows by its digest."""
+    """Mark the package's own file as safe; the page's policy has its digest."""
     from markupsafe import Markup  # noqa: PLC0415 - for a page alone
 
     return Markup(text)  # noqa: S704 - the package's own file
@@ -106,7 +106,7 @@ def _digest(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunOnPage:
-    """A run's figures as the template shows them."""
+    """A run's figures in the form that the template shows."""
 
     letter: str
     name: str
@@ -128,7 +128,7 @@ class RunOnPage:
 
 @dataclass(frozen=True, slots=True)
 class RatesTable:
-    """Rates by name, one of each run; words where it got no answer, None where it did not ask."""
+    """Rates by name, one for each run: a text if nothing was answered, None if not asked."""
 
     title: str
     rows: tuple[tuple[str, tuple[Whisker | str | None, ...]], ...]
@@ -136,7 +136,7 @@ class RatesTable:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOnPage:
-    """How a run differs from the first; `refused` says why nobody can say."""
+    """A run compared with the first; `refused` says why they cannot be compared, if so."""
 
     letter: str
     found: Comparison | None
@@ -145,7 +145,7 @@ class ComparisonOnPage:
 
     @property
     def power(self) -> str:
-        """What its scenarios can show."""
+        """A sentence on how large a difference the run's scenarios can detect."""
         return "" if self.found is None else power_words(self.found.overall)
 
 
@@ -165,22 +165,22 @@ def _run(number: int, report: Report) -> RunOnPage:
                 tokens.append(float(attempt.completion_tokens))
     return RunOnPage(
         letter=LETTERS[number % len(LETTERS)],
-        name=_said(run.model or run.client),
-        suite=_said(run.suite),
-        heading=_said(run.heading or ""),
-        run_id=_said(run.run_id),
-        started=_said(run.started_at[:16].replace("T", " ")),
+        name=_safe(run.model or run.client),
+        suite=_safe(run.suite),
+        heading=_safe(run.heading or ""),
+        run_id=_safe(run.run_id),
+        started=_safe(run.started_at[:16].replace("T", " ")),
         facts=tuple(_facts(report)),
-        remarks=tuple(_said(one) for one in remarks(report)),
+        remarks=tuple(_safe(one) for one in remarks(report)),
         score=whisker(summary.final),
         levels=tuple(
             (level, whisker(summary.levels[level]), whisker(summary.levels_first_attempt[level]))
             for level in LEVELS
         ),
-        outcomes=slices(_told(summary.outcomes)),
-        sources=slices({**_told(summary.sources), **_without_call(report)}),
-        repairs=tuple(_told(summary.repairs).items()),
-        failures=tuple(_told(summary.failures).items()),
+        outcomes=slices(_safe_names(summary.outcomes)),
+        sources=slices({**_safe_names(summary.sources), **_without_call(report)}),
+        repairs=tuple(_safe_names(summary.repairs).items()),
+        failures=tuple(_safe_names(summary.failures).items()),
         latency=histogram(latencies, "s"),
         tokens=histogram(tokens, "tokens"),
     )
@@ -194,10 +194,10 @@ def _without_call(report: Report) -> dict[str, int]:
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     run, summary = report.run, report.summary
-    yield "format", _said(run.format)
+    yield "format", _safe(run.format)
     yield "level", run.level
-    yield "profile", _said(run.profile)
-    yield "asked by", _said(run.ask)
+    yield "profile", _safe(run.profile)
+    yield "asked by", _safe(run.ask)
     yield "attempts", f"up to {run.attempts}"
     if run.repeats > 1:
         yield "repeats", str(run.repeats)
@@ -227,7 +227,7 @@ def _reactions(report: Report) -> dict[str, Rate]:
 
 
 def _unanswered(report: Report) -> dict[str, set[str]]:
-    """The tools and tags of the scenarios that infrastructure failed."""
+    """Return the expected tools and the tags of scenarios that infrastructure failed."""
     found: dict[str, set[str]] = {"By tool": set(), "By tag": set(), "With faults": set()}
     if report.summary.infrastructure_failures:
         for result in report.results:
@@ -240,14 +240,14 @@ def _unanswered(report: Report) -> dict[str, set[str]]:
 def _rows(
     rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
 ) -> Iterator[tuple[str, tuple[Whisker | str | None, ...]]]:
-    """The names with the most results first."""
+    """Yield the rows of a table, the names with the most results first."""
     names = sorted(
         {name for one in rates for name in one},
         key=lambda name: (-max(one[name].total for one in rates if name in one), name),
     )
     for name in names:
         yield (
-            _said(name),
+            _safe(name),
             tuple(
                 whisker(one[name]) if name in one else "no answer" if name in failed else None
                 for one, failed in zip(rates, lost, strict=True)
@@ -256,13 +256,13 @@ def _rows(
 
 
 def _comparisons(reports: Sequence[Report]) -> Iterator[ComparisonOnPage]:
-    """Each further run against the first; a run of other questions alone is refused."""
+    """Compare each further run with the first; one without a common scenario is refused."""
     for number, other in enumerate(reports[1:], 1):
         letter = LETTERS[number % len(LETTERS)]
         try:
             (found,) = compare_runs([source_of(reports[0]), source_of(other)])
         except ComparisonError as error:
-            yield ComparisonOnPage(letter, None, None, _said(str(error)))
+            yield ComparisonOnPage(letter, None, None, _safe(str(error)))
             continue
         overall = found.overall
         yield ComparisonOnPage(
@@ -270,10 +270,10 @@ def _comparisons(reports: Sequence[Report]) -> Iterator[ComparisonOnPage]:
         )
 
 
-def _told(counts: Mapping[str, int]) -> dict[str, int]:
-    return {_said(name): count for name, count in counts.items()}
+def _safe_names(counts: Mapping[str, int]) -> dict[str, int]:
+    return {_safe(name): count for name, count in counts.items()}
 
 
-def _said(text: str) -> str:
-    """A text of somebody else's, on a line, without secrets."""
+def _safe(text: str) -> str:
+    """Return a text from outside on one line, without secrets."""
     return visible(hidden(text), 400)

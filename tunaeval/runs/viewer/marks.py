@@ -1,4 +1,4 @@
-"""Where in a text something was found: the text cut into pieces, each with what it belongs to."""
+"""Mark the findings in a text: cut it into pieces, each with the marks that it belongs to."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A call, a repair or a diagnosis, in words; `number` is what refers to it, from 1.
+    """A call, a repair or a diagnosis; `number`, from 1, is used to refer to it.
 
-    `span` is None where it is of no place in the text. A call has no level, nor a diagnosis.
+    `span` is None if it has no place in the text. Only repairs have a level.
     """
 
     number: int
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some characters of the text that belong to the same marks; `ends` are those that end here."""
+    """Characters of the text with the same marks; `ends` are the numbers of marks that end here."""
 
     text: str
     kinds: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ class Piece:
 
 
 def marks_of(result: ParseResult) -> tuple[Mark, ...]:
-    """Everything that was found in a reply, in the order of the text."""
+    """Return everything that was found in a reply, in the order of the text."""
     found = [(CALL, call.format or "structured", call.name, call.span, "") for call in result.calls]
     found += [
         (REPAIR, repair.code, repair.message, repair.span, repair.level)
@@ -49,7 +49,7 @@ def marks_of(result: ParseResult) -> tuple[Mark, ...]:
 
 
 def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
-    """All of `text`, cut wherever a mark begins or ends; linear in text and marks beside sorting.
+    """Cut all of `text` wherever a mark begins or ends, in linear time apart from sorting.
 
     A mark without characters (something is missing here) ends where it begins.
     """

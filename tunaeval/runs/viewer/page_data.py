@@ -1,7 +1,7 @@
-"""What the page's script is given: a short row for each result, and the whole of it in a block.
+"""The data for the page's script: a short row for each result, and its details in a block.
 
-Rows are read when the page opens, so they are short: texts cut, names as numbers into `names`.
-Blocks are opened when somebody looks into one, so they are compressed (zlib, as base64).
+Rows are read when the page opens, so they are short: texts are cut, names are numbers into `names`.
+Blocks are read when a detail is opened, so they are compressed (zlib, as base64).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .scenario import WENT_WRONG, AttemptView, ScenarioView, Viewer
 from .secrets import hidden
 
 BLOCK = 64
-"""Results whose details are opened together."""
+"""The number of results whose details are opened together."""
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
-"""Of a row, to be seen and searched."""
+"""The most characters of a text in a row, which is shown and searched."""
 TEXT_CHARACTERS = 20_000
-"""Of a text in the details; all of it is in the run's directory."""
+"""The most characters of a text in the details; the run's directory has all of it."""
 
 _VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
 
 @dataclass(slots=True)
 class Names:
-    """Names as small numbers, in the order in which they came."""
+    """Numbers for names, in the order in which the names first come."""
 
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some results: their rows, and their details, compressed."""
+    """Some results: their rows, and their details in compressed form."""
 
     number: int
     rows: list[JsonValue]
@@ -56,7 +56,7 @@ class Block:
 
 
 def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[Block]:
-    """All results of all runs in their order, some at a time; `names` grows as they come."""
+    """Yield the results of all runs in blocks; `names` is complete once all blocks are made."""
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
@@ -72,13 +72,13 @@ def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[Block]:
 
 
 def packed(value: JsonValue) -> str:
-    """JSON in ASCII, compressed: half of it would be keys and blanks."""
+    """Return the value as compressed ASCII JSON; half of the plain text is keys and blanks."""
     text = json.dumps(value, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
 
 
 def _row(run: int, view: ScenarioView, names: Names) -> list[JsonValue]:
-    """In the order that `page.js` reads (`ROW`)."""
+    """Return a result's row, in the order that `page.js` reads (`ROW`)."""
     result = view.result
     return [
         run,
@@ -140,15 +140,15 @@ def _attempt(view: AttemptView) -> JsonValue:
 
 
 def _pieces(pieces: Sequence[Piece]) -> Iterator[JsonValue]:
-    """Text, the first letters of what it belongs to, and the numbers of the notes that end here."""
-    room = TEXT_CHARACTERS
+    """Yield each piece: text, first letters of its marks' kinds, numbers of marks that end here."""
+    remaining = TEXT_CHARACTERS
     for piece in pieces:
-        if room <= 0:
+        if remaining <= 0:
             yield [f"… (cut after {TEXT_CHARACTERS:,} characters)", "", []]
             return
         kinds = "".join(sorted(kind[0] for kind in piece.kinds))
-        yield [readable(piece.text, room), kinds, [*piece.ends]]
-        room -= len(piece.text)
+        yield [readable(piece.text, remaining), kinds, [*piece.ends]]
+        remaining -= len(piece.text)
 
 
 def _mark(mark: Mark) -> JsonValue:
@@ -156,7 +156,7 @@ def _mark(mark: Mark) -> JsonValue:
 
 
 def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
-    """The text with its lines and tabs, and everything else that cannot be seen as an escape."""
+    """Return the text with line breaks and tabs, and other invisible characters as escapes."""
     if len(text) > limit:
         text = f"{text[:limit]}…"
     lines = ("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))

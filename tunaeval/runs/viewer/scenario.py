@@ -1,4 +1,4 @@
-"""A result in full: what was asked, each reply with what was found in it, wanted beside got."""
+"""One result in full: the prompt, each reply with its marks, and expected beside actual calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHERWISE = "this version does not read the reply as the run did; the run's own
 
 @dataclass(frozen=True, slots=True)
 class AttemptView:
-    """A reply: its text in pieces, the calls that the server parsed, and what was found."""
+    """A reply: its text in pieces, the calls that the server parsed, and the marks in the text."""
 
     record: AttemptRecord
     pieces: tuple[Piece, ...]
@@ -33,16 +33,16 @@ class AttemptView:
     structured: tuple[str, ...]
     note: str = ""
     user: str = ""
-    """What the user said right before it, in a later turn."""
+    """The user's message right before this reply, in a later turn."""
     results: tuple[tuple[str, str], ...] = ()
-    """What came of its calls: the tool, and the text that the model was given."""
+    """The results of the reply's calls: the tool, and the text that the model received."""
     is_wrong: bool = False
-    """Whether it is the first turn where an episode went wrong."""
+    """Whether this is the first turn where an episode went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioView:
-    """A result, with everything that is shown of it. Secrets are hidden in all of its texts."""
+    """A result with everything that is shown of it; secrets are hidden in all texts."""
 
     result: ScenarioResult
     prompt: str
@@ -50,11 +50,11 @@ class ScenarioView:
     attempts: tuple[AttemptView, ...]
     pairs: tuple[Pair, ...]
     checks: tuple[str, ...] = ()
-    """Of an episode: what each check came to, and what it made of faults, a line each."""
+    """For an episode: a line for each check's result, each fault, and each reaction to faults."""
 
 
 class Viewer:
-    """Looks at results of a run; its replies are read again, to find the places in the text."""
+    """Makes views of a run's results; reads the replies again to find the spans in their text."""
 
     def __init__(self, info: RunInfo, directory: str | None) -> None:
         self._info = info
@@ -70,7 +70,7 @@ class Viewer:
         return cls(report.run, report.directory)
 
     def look(self, result: ScenarioResult) -> ScenarioView:
-        """All of a result. Never raises on what a model said."""
+        """Return the view of a result. Never raises for what a model wrote."""
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
@@ -78,11 +78,11 @@ class Viewer:
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         pairs = self._pairs(result)
-        said = result.error or result.reason
+        given = result.error or result.reason
         cover = hidden_shortened if _has_secret(pairs) else hidden
         checks = () if result.task is None else tuple(map(hidden, _checks(result.task)))
         prompt = hidden(result.prompt)
-        return ScenarioView(result, prompt, cover(said), tuple(attempts), pairs, checks)
+        return ScenarioView(result, prompt, cover(given), tuple(attempts), pairs, checks)
 
     def _read(self, result: ScenarioResult) -> tuple[list[ParseResult | None], str]:
         nothing: list[ParseResult | None] = [None] * len(result.attempts)
@@ -90,7 +90,7 @@ class Viewer:
             return nothing, self._why
         try:
             return [*self._replies.read(result)], ""
-        except TunaevalError as error:  # a plug-in's parser
+        except TunaevalError as error:  # raised by a plug-in's parser
             return nothing, f"the reply cannot be read again: {error}"
 
     def _pairs(self, result: ScenarioResult) -> tuple[Pair, ...]:
@@ -99,7 +99,7 @@ class Viewer:
 
 
 def _has_secret(pairs: tuple[Pair, ...]) -> bool:
-    """Whether a value that the reason may quote was covered."""
+    """Whether a value that the reason may quote has a secret in it."""
     values = ((one.wanted, one.got) for pair in pairs for one in pair.arguments)
     return any(COVER in value for pair in values for value in pair if value)
 
@@ -148,24 +148,24 @@ def _agrees(record: AttemptRecord, found: ParseResult) -> bool:
 
 
 def _recorded(record: AttemptRecord) -> Iterator[Mark]:
-    """What the run itself wrote down, which has no places."""
+    """Yield marks for what the run recorded, which has no spans."""
     found = [(CALL, call.format, call.name) for call in record.calls]
     found += [(REPAIR, code, "") for call in record.calls for code in call.repairs]
-    for said in record.diagnoses:
-        code, _, words = said.partition(": ")
+    for given in record.diagnoses:
+        code, _, words = given.partition(": ")
         found.append((DIAGNOSIS, code, words))
     for number, (kind, code, words) in enumerate(found, 1):
         yield Mark(number, kind, code, hidden(words), None)
 
 
 def _reasoning(record: AttemptRecord) -> str:
-    """What the server gave as reasoning, beside the text."""
-    said = (record.message.get(key) for key in REASONING_KEYS)
-    return hidden(next((text for text in said if isinstance(text, str)), ""))
+    """Return the reasoning that the server gave beside the text."""
+    given = (record.message.get(key) for key in REASONING_KEYS)
+    return hidden(next((text for text in given if isinstance(text, str)), ""))
 
 
 def _structured(record: AttemptRecord) -> tuple[str, ...]:
-    """The calls that the server had parsed, as it gave them."""
+    """Return the calls that the server parsed, as it gave them."""
     items = record.message.get("tool_calls") or record.message.get("function_call") or ()
     listed = items if isinstance(items, list) else [items] if items else []
     return tuple(hidden(words_of(one)) for one in listed)

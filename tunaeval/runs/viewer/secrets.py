@@ -1,6 +1,6 @@
-"""Keys and passwords in a text, covered: what is passed around must not contain them.
+"""Cover keys and passwords in a text, which may be shown to others.
 
-As long as they were, so that places in the text stay what they are.
+A cover is as long as what it covers, so that positions in the text stay the same.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What is after a word for a secret."""
+"""Matches the value after a word such as "password" or "bearer"."""
 
 
 def hidden(text: str) -> str:
-    """`text` with everything that looks like a secret covered; linear in its length."""
+    """Return the text with everything that looks like a secret covered, in linear time."""
     return _NAMED.sub(_covered, with_keys_covered(text, lambda key: COVER * len(key)))
 
 
 def hidden_shortened(text: str) -> str:
-    """As `hidden`, for words about a secret that quote values shortened in the middle.
+    """Cover secrets in a message that quotes values shortened in the middle.
 
-    Half a key looks like nothing that is known, so whatever was shortened is covered.
+    Half a key matches no known pattern, so every shortened value is covered.
     """
     return _WORD.sub(lambda word: _cover_if_cut(word[0]), hidden(text))
 
