@@ -14,9 +14,9 @@ NOT_A_CALL = "not-a-call"
 
 
 class BrokenSpan(NamedTuple):
-    """Characters `start` to `end` of a broken attempt, in the text of that message of several.
+    """A broken attempt: characters `start` to `end` of the text of a message.
 
-    `message` is None where the completion is one text or one message.
+    `message` is its index, or None if the completion is one text or one message.
     """
 
     start: int
@@ -26,8 +26,8 @@ class BrokenSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Attempts:
-    """What a completion holds: sound calls, which of them are in a fence or have a key twice, and
-    broken attempts.
+    """The attempts in a completion: its calls, the indices of those that are in a fence or have two
+    guesses, and what is broken.
     """
 
     calls: list[ToolCall]
@@ -38,12 +38,12 @@ class Attempts:
     diagnoses: tuple[Diagnosis, ...] = ()
     outcome: str = "no_call"
     speaks: bool = False
-    """It says something besides its calls, and at its end."""
+    """Whether the completion ends with something besides its calls."""
     placed: int | None = None
-    """How many calls come before all that is broken; None where nothing is."""
+    """How many calls come before everything broken; None if nothing is broken."""
 
     def add(self, other: Attempts, message: int) -> None:
-        """What the next message of the model holds."""
+        """Add the attempts in the model's next message."""
         if self.placed is None and other.placed is not None:
             self.placed = len(self.calls) + other.placed
         self.fenced |= {index + len(self.calls) for index in other.fenced}

@@ -1,4 +1,4 @@
-"""What calls are worth beside those wanted: the parts of a reward, by the grading of its recipe."""
+"""Score calls against the wanted ones: the parts of a reward, by the grading of its recipe."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .recipe import Parts, Recipe
 
 _MOST_FAILURES = 8
 _LITTLE = 1e-9
-"""What decides between pairs that a recipe makes worth the same."""
+"""Decides between pairs that have the same worth in a recipe."""
 
 _ALONE = ((0, 0),)
-"""The pairs of one call and one that is wanted."""
+"""The pairs of one wanted call and one made call."""
 
 _HALF = 0.5
-"""A factor of up to a half never costs less than one more call among those made."""
+"""A broken factor up to a half always costs at least as much as one superfluous call."""
 
 
 class Pair(NamedTuple):
-    """A wanted call and one that was made of the same tool.
+    """A wanted call and a made call of the same tool.
 
-    `quality` are the factors of the call: it was repaired, or does not fit its schema. `worth` is
-    what its arguments earn, `pull` what the pair is worth to the assignment.
+    `quality` is the call's factor for repairs and for misfits of its schema. `worth` is what its
+    arguments earn, `pull` is the weight of the pair in the assignment.
     """
 
     quality: float
@@ -42,24 +42,24 @@ class Pair(NamedTuple):
 
 
 class Credit:
-    """One completion's calls beside one gold."""
+    """The comparison of one completion's calls with one gold."""
 
-    def __init__(self, gold: Gold, tried: Attempts, tools: Tools | None, recipe: Recipe) -> None:
-        self._gold, self._tried, self._tools, self._recipe = gold, tried, tools, recipe
+    def __init__(self, gold: Gold, attempts: Attempts, tools: Tools | None, recipe: Recipe) -> None:
+        self._gold, self._attempts, self._tools, self._recipe = gold, attempts, tools, recipe
         self._known: dict[tuple[int, int], Pair | None] = {}
-        self._soundness = [self._sound(index) for index in range(len(tried.calls))]
-        self.pairs = self._paired() if tried.calls else ()
+        self._soundness = [self._sound(index) for index in range(len(attempts.calls))]
+        self.pairs = self._paired() if attempts.calls else ()
 
     def parts(self) -> Parts:
-        """What is earned, from 0 to 1 each.
+        """Return what is earned, each part from 0 to 1.
 
-        A broken attempt costs a factor, or counts as a call too many: what costs more, so that
-        nothing is gained by breaking a call that nobody wanted.
+        A broken attempt costs a factor, or counts as a superfluous call, whichever costs more, so
+        that breaking an unwanted call never gains anything.
         """
-        tried, factor = self._tried, self._recipe.broken
-        if not tried.calls:
+        attempts, factor = self._attempts, self._recipe.broken
+        if not attempts.calls:
             return Parts()
-        made, broken = len(tried.calls), tried.broken
+        made, broken = len(attempts.calls), attempts.broken
         if not broken:
             return Parts(fsum(self._soundness) / made, *self._earner()(made))
         lost = factor**broken
@@ -74,21 +74,21 @@ class Credit:
         return Parts(written, name, arguments)
 
     def failures(self) -> tuple[Failure, ...]:
-        """Why the calls are not those wanted, the first few."""
+        """Return why the calls are not the wanted ones: the first few reasons."""
         return tuple(islice(self._failures(), _MOST_FAILURES))
 
     # --- pairs -------------------------------------------------------------------------------
 
     def _paired(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of wanted and made calls that are worth most in all.
+        """Return the pairs of wanted and made calls with the greatest total pull.
 
-        Where each has its place, nobody knows the place of a call behind a broken one.
+        With "exactly", the place of a call after a broken attempt is unknown, so it has no pair.
         """
-        wanted, made = len(self._gold.calls), len(self._tried.calls)
-        if wanted == made == 1 and not self._tried.broken:
+        wanted, made = len(self._gold.calls), len(self._attempts.calls)
+        if wanted == made == 1 and not self._attempts.broken:
             return _ALONE if self._pair(0, 0) is not None else ()
         if self._gold.match == "exactly":
-            placed = made if self._tried.placed is None else self._tried.placed
+            placed = made if self._attempts.placed is None else self._attempts.placed
             both = range(min(wanted, placed))
             return tuple((one, one) for one in both if self._pair(one, one) is not None)
         pairing = ordered_pairs if self._gold.match == "in_order" else best_pairs
@@ -99,17 +99,17 @@ class Credit:
         return 0.0 if pair is None else pair.pull
 
     def _counted(self, made: int) -> int:
-        """How many calls a share is of: those wanted, and those that nobody wanted."""
+        """Return the number of calls to divide by: wanted ones, and superfluous ones if they count."""
         wanted = len(self._gold.calls)
         return wanted if self._gold.match in {"in_order", "superset"} else max(wanted, made)
 
     # --- one pair ----------------------------------------------------------------------------
 
     def _pair(self, one: int, other: int) -> Pair | None:
-        """How two calls go together; None where they are of different tools."""
+        """Return two calls as a pair, or None if they are of different tools."""
         key = (one, other)
         if key not in self._known:
-            wanted, call = self._gold.calls[one], self._tried.calls[other]
+            wanted, call = self._gold.calls[one], self._attempts.calls[other]
             same = wanted.name == call.name
             self._known[key] = self._made(wanted, call, self._soundness[other]) if same else None
         return self._known[key]
@@ -126,7 +126,7 @@ class Credit:
         return Pair(quality, worth, whole, pull)
 
     def _graded(self, wanted: Wanted, call: ToolCall) -> tuple[bool, float]:
-        """Whether the arguments are those wanted, and what they are worth by the grading."""
+        """Return whether the arguments are exactly the wanted ones, and their grade from 0 to 1."""
         spec = self._tools.get(call.name) if self._tools is not None else None
         literal = self._gold.literal
         right, named, most, every = likeness(
@@ -140,20 +140,20 @@ class Credit:
         return whole, ((named / every if every else 1.0) + right) / (1 + most)  # r_param, r_value
 
     def _sound(self, index: int) -> float:
-        tried = self._tried
-        repaired = tried.calls[index].repairs or index in tried.fenced or index in tried.hedged
+        found = self._attempts
+        repaired = found.calls[index].repairs or index in found.fenced or index in found.hedged
         return self._recipe.repaired if repaired else 1.0
 
     # --- what the pairs earn, by how many calls were made ---------------------------------------
 
     def _earner(self) -> Callable[[int], tuple[float, float]]:
-        """The shares of names and of arguments."""
+        """Return a function from the number of calls to the shares of names and of arguments."""
         pairs = [pair for key in self.pairs if (pair := self._known[key]) is not None]
         if self._recipe.grading == "toolrl":
             return self._toolrl(pairs)
         if self._recipe.grading == "whole":
-            whole = self._counted(len(self._tried.calls)) == len(pairs) > 0
-            sound = whole and not self._tried.broken
+            whole = self._counted(len(self._attempts.calls)) == len(pairs) > 0
+            sound = whole and not self._attempts.broken
             least = min(pair.worth for pair in pairs) if sound else 0.0
             return lambda _: (least, least)
         if len(pairs) == 1:
@@ -168,7 +168,7 @@ class Credit:
         return shares
 
     def _toolrl(self, pairs: Sequence[Pair]) -> Callable[[int], tuple[float, float]]:
-        """Names, and arguments, as shares of S = 1 + |G| + all wanted arguments."""
+        """Return the shares of names and arguments in S = 1 + |G| + all wanted arguments."""
         gold, most, both = len(self._gold.calls), self._gold.size, len(pairs)
         named = fsum(pair.quality for pair in pairs)
         matched = fsum(
@@ -186,28 +186,28 @@ class Credit:
     # --- failures ----------------------------------------------------------------------------
 
     def _failures(self) -> Iterator[Failure]:
-        for note in self._tried.diagnoses[:_MOST_FAILURES] if self._tried.broken else ():
+        for note in self._attempts.diagnoses[:_MOST_FAILURES] if self._attempts.broken else ():
             yield Failure(note.code, note.message)
-        for index, call in enumerate(self._tried.calls):
+        for index, call in enumerate(self._attempts.calls):
             codes = sorted({repair.code for repair in call.repairs})
-            codes += ["in a code fence"] * (index in self._tried.fenced)
-            codes += ["a key twice, or two for one thing"] * (index in self._tried.hedged)
+            codes += ["in a code fence"] * (index in self._attempts.fenced)
+            codes += ["a key twice, or two for one thing"] * (index in self._attempts.hedged)
             if codes:
                 yield Failure("repaired", ", ".join(codes), f"calls[{index}]")
         for one, other in self.pairs:
             pair = self._known[one, other]
             if pair is not None and not pair.whole:
-                yield from self._misses(self._gold.calls[one], self._tried.calls[other], other)
-        if not len(self.pairs) == len(self._gold.calls) == len(self._tried.calls):
+                yield from self._misses(self._gold.calls[one], self._attempts.calls[other], other)
+        if not len(self.pairs) == len(self._gold.calls) == len(self._attempts.calls):
             yield from self._alone()
 
     def _alone(self) -> Iterator[Failure]:
-        """Calls that are wanted and not made, and made and not wanted."""
+        """Yield a failure for each wanted call that is missing, and each superfluous call."""
         met, used = {one for one, _ in self.pairs}, {other for _, other in self.pairs}
         for one, wanted in enumerate(self._gold.calls):
             if one not in met:
                 yield Failure("missing-call", f"no call of {wanted.name!r}", f"expected[{one}]")
-        for index, call in enumerate(self._tried.calls):
+        for index, call in enumerate(self._attempts.calls):
             if index not in used and self._gold.match not in {"in_order", "superset"}:
                 message = f"nobody asked for the call of {call.name!r:.60}"
                 yield Failure("extra-call", message, f"calls[{index}]")
@@ -223,20 +223,20 @@ class Credit:
 
 
 def _ways(factor: float, broken: int, wanted: int) -> Iterable[int]:
-    """How many of the broken attempts may count as calls where that costs most.
+    """Return the numbers of broken attempts to try as superfluous calls, to find the worst.
 
-    What is left, `factor**(broken - more) / (made + more)`, only grows from `-1 / log(factor)` on.
+    `factor**(broken - more) / (made + more)` only grows beyond `-1 / log(factor)`.
     """
     if factor == 1.0:
         return (broken,)
     return range(1, min(broken, int(-1 / log(factor)) + 1 + wanted) + 1)
 
 
-def unwanted(tried: Attempts) -> tuple[Failure, ...]:
-    """Why a completion is wrong where no call is wanted."""
-    notes = tried.diagnoses[:_MOST_FAILURES] if tried.broken else ()
+def unwanted(attempts: Attempts) -> tuple[Failure, ...]:
+    """Return why a completion is wrong if no call is wanted."""
+    notes = attempts.diagnoses[:_MOST_FAILURES] if attempts.broken else ()
     made = [Failure(note.code, note.message) for note in notes]
-    for index, call in enumerate(tried.calls[:_MOST_FAILURES]):
+    for index, call in enumerate(attempts.calls[:_MOST_FAILURES]):
         message = f"wanted no call, got {call.name!r:.60}"
         made.append(Failure("unexpected-call", message, f"calls[{index}]"))
     if not made:

@@ -1,4 +1,4 @@
-"""Which calls of a text are in a code fence: shown, perhaps, and not made."""
+"""Find the calls of a text that are in a code fence, and so perhaps only shown, not made."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from tunaeval.types.calls import Span, ToolCall
 
 _FENCES = ("```", "~~~")
 OF_A_FENCE = frozenset({"fence", "tool-code"})
-"""Formats that are a code fence themselves: nothing is lost by it where they are asked for."""
+"""Formats that are a code fence themselves, which costs nothing if the recipe asks for them."""
 
 WITH_MARKS = OF_A_FENCE | {"command-r", "deepseek-v3"}
-"""Formats that write such marks around a call, which are no fence around anything else."""
+"""Formats that write fence marks around a call, which are no fence for anything else."""
 
 _BEFORE = 64
-"""So many characters, at the most, are between such a mark and its call."""
+"""The most characters between such a mark and its call."""
 
 _behind = re.compile(r"[\s\])},;]{0,64}```").match
 
 
 def has_fences(text: str) -> bool:
-    """Whether there may be any code fence in a text."""
+    """Whether the text may have a code fence."""
     return "```" in text or "~~~" in text
 
 
 def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
-    """Which calls are in a code fence, or are one."""
+    """Yield the indices of the calls that are in a code fence, or are one."""
     spans = [_block(text, call, call.span) for call in calls if call.span]
     marked = [_fences(text, mark, spans) for mark in _FENCES if mark in text]
     for index, call in enumerate(calls):
@@ -38,7 +38,7 @@ def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
 
 
 def _block(text: str, call: ToolCall, span: Span) -> Span:
-    """Where a call is, with the marks that its format writes around it."""
+    """Return the span of a call, including the fence marks that its format writes around it."""
     if call.format not in WITH_MARKS:
         return span
     before = text.rfind(_FENCES[0], max(0, span.start - _BEFORE), span.start)
@@ -52,9 +52,9 @@ def _is_in(span: Span, fences: Sequence[Span]) -> bool:
 
 
 def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
-    """Code fences: from a line that begins with such a mark to the next one.
+    """Return the code fences: each from a line that begins with the mark to the next such line.
 
-    Where one is left open, nobody knows which: so it is from the first mark to the end of the text.
+    If one is left open, it is unknown which, so the fence is from the first mark to the end.
     """
     found: list[Span] = []
     first = start = -1

@@ -1,4 +1,4 @@
-"""What a row of a data set wants of a model, whatever shape it is written in, compiled once.
+"""Compile what a row of a data set wants of a model, in any of several shapes.
 
     None, "", "null", [], "[]", {}                          no call
     {"name": "f", "arguments": {...}}, or a list of these   flat; xLAM's `answers` are such a list
@@ -43,10 +43,10 @@ AnyTools: TypeAlias = Tools | Sequence[ToolLike] | str | None
 
 
 class Wanted(NamedTuple):
-    """A call that is wanted.
+    """A wanted call.
 
-    `canonical` has its arguments as JSON with sorted keys, or None. `is_flat`: no list and no
-    object is among them, so that Python's == says as much where types are the same.
+    `canonical` has its arguments as JSON with sorted keys, or None. `is_flat`: no argument is a
+    list or an object, so that Python's == is exact if the types are the same.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
     is_flat: bool = False
 
     def is_met_by(self, call: ToolCall) -> bool:
-        """Whether this is the very call; surely so, or false."""
+        """Whether the call is exactly this one; False if a fast comparison cannot tell."""
         if call.name != self.name or self.canonical is None or call.arguments != self.arguments:
             return False
         if self.is_flat:
@@ -65,10 +65,10 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The calls that are wanted of a completion, compiled: made once, used for many completions.
+    """The calls that are wanted of a completion, compiled once for many completions.
 
-    Hashable, and the same in another process. `match` is one of "any_order" (these calls and no
-    other), "exactly" (in this order), "in_order" and "superset" (others may be beside them).
+    A gold is hashable, with the same hash key in every process. `match` is "any_order" (these calls
+    and no other), "exactly" (in this order), "in_order", or "superset" (both allow other calls).
 
     Examples:
         >>> Gold.of('[{"name": "ls", "arguments": {"path": "."}}]').calls[0].name
@@ -78,7 +78,7 @@ class Gold:
     """
 
     key: bytes
-    """What tells this from other golds."""
+    """Distinguishes this gold from others."""
     calls: tuple[Wanted, ...] = field(compare=False)
     tools: Tools | None = field(compare=False, repr=False)
     literal: bool = field(compare=False)
@@ -93,13 +93,12 @@ class Gold:
         literal: bool = True,
         match: GoldMatch = "any_order",
     ) -> Gold:
-        """The gold of a data set's column. A `Gold` comes back as it is.
+        """Compile the gold in a data set's column; a `Gold` is returned unchanged.
 
-        `tools` are what completions are read with, and say which nulls Arrow has put into the gold:
-        those that the schema forbids or does not declare are dropped. With `literal` an
-        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`).
-
-        Raises `UsageError` for what is no gold, with its place, and `ToolsError` for the tools.
+        Completions are read with `tools`, whose schemas also show which nulls Arrow has added to
+        the gold: nulls that the schema forbids or does not declare are dropped. With `literal` an
+        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). Raises
+        `UsageError` for an invalid gold, with its place, and `ToolsError` for the tools.
         """
         if isinstance(gold, Gold):
             return gold
@@ -109,7 +108,7 @@ class Gold:
         return cls(_key(calls, known, literal, match), calls, known, literal, match)
 
     def with_tools(self, tools: AnyTools) -> Gold:
-        """The same calls, beside these tools; itself where none are given, or they are its own.
+        """Return the same gold with these tools, or itself if none are given or they are its own.
 
         Raises `ToolsError` for tools that cannot be understood.
         """
@@ -126,11 +125,11 @@ class Gold:
 
     @property
     def size(self) -> int:
-        """1, and one for each call, and one for each argument: S of ToolRL's formula."""
+        """1, plus one for each call and each argument: S in ToolRL's formula."""
         return 1 + len(self.calls) + sum(len(wanted.arguments) for wanted in self.calls)
 
     def is_met_by(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether these are the very calls, each in its place; surely so, or false."""
+        """Whether the calls are exactly these, in order; False if a fast comparison cannot tell."""
         if len(calls) != len(self.calls):
             return False
         for call, wanted in zip(calls, self.calls, strict=True):  # noqa: SIM110 - as below
@@ -147,7 +146,7 @@ def _same_types(wanted: JsonObject, got: JsonObject) -> bool:
 
 
 def tools_of(tools: AnyTools) -> Tools | None:
-    """The tools of a column: a list, its JSON text, or none. The same text is read once."""
+    """Return the tools in a column: a list, its JSON text, or none. Equal texts are read once."""
     if tools is None or type(tools) is Tools:
         return tools
     if isinstance(tools, str):
@@ -172,7 +171,7 @@ def _key(calls: Sequence[Wanted], tools: Tools | None, literal: bool, match: Gol
 
 
 def _canonical(value: object) -> bytes | None:
-    """JSON with sorted keys; True is not 1 in it, and 1 is not 1.0. None where orjson has none."""
+    """Return JSON with sorted keys, in which True, 1 and 1.0 differ, or None if orjson refuses."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError):  # a lone surrogate, an integer beyond 64 bits, another object
@@ -183,7 +182,7 @@ def _canonical(value: object) -> bytes | None:
 
 
 def _decoded(gold: object) -> Any:
-    """What JSON text holds; text in text, as some columns have it, too."""
+    """Return the value of JSON text, which some columns encode twice."""
     for _ in range(2):
         if not isinstance(gold, str):
             break
@@ -200,7 +199,7 @@ def _decoded(gold: object) -> Any:
 
 
 def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
-    """Name, arguments and place of each call."""
+    """Yield the name, arguments and place of each call."""
     if gold is None or gold == {}:
         return
     if isinstance(gold, ParseResult):
@@ -245,7 +244,7 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
 
 
 def _fields(thing: object) -> Mapping[str, Any]:
-    """The fields of a call that is an object, as an API's client has them."""
+    """Return the fields of a call that is an object, such as one of an API's client."""
     return {key: getattr(thing, key) for key in _OF_A_CALL if hasattr(thing, key)}
 
 
@@ -279,7 +278,7 @@ def _wanted(
 
 
 def _without_nulls(arguments: Mapping[str, JsonValue], spec: ToolSpec) -> JsonObject:
-    """The arguments without the nulls that the schema forbids, at any depth."""
+    """Return the arguments without the nulls that the schema forbids, at any depth."""
     return _kept(arguments, spec.parameters, spec.parameters)
 
 
@@ -289,10 +288,10 @@ def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObje
         return dict(value)
     made: JsonObject = {}
     for key, inner in value.items():
-        said = properties.get(key)
-        if inner is None and (key not in properties or not _admits_null(said, root)):
+        declared = properties.get(key)
+        if inner is None and (key not in properties or not _admits_null(declared, root)):
             continue
-        made[key] = _inside(inner, said, root)
+        made[key] = _inside(inner, declared, root)
     return made
 
 

@@ -1,7 +1,7 @@
-"""Calls that make two guesses, of which a reader takes one: a key twice, or two keys for one thing.
+"""Find calls that make two guesses, by a repeated key or by two keys for one thing.
 
-As every JSON reader does, ours takes the last of equal keys; of several keys for the name, or for
-the arguments, it takes its format's own.
+Like every JSON reader, ours takes the last of equal keys; of several keys for the name, or for the
+arguments, it takes its format's own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tunaeval.types.parsing import Diagnosis
 
 
 def has_two_keys(text: str) -> bool:
-    """A cheap look for two keys of one thing."""
+    """Whether the text may have two keys for one thing; a cheap test."""
     inputs = ('"arguments"' in text) + ('"parameters"' in text) + ('"args"' in text)
     if inputs + ('"input"' in text) > 1:
         return True
@@ -25,13 +25,13 @@ def has_two_keys(text: str) -> bool:
 
 
 def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Calls whose object has such keys with different values."""
+    """Yield the indices of calls whose object has two keys for one thing, with different values."""
     for index, call in enumerate(calls):
         if call.span is None or text[call.span.start : call.span.start + 1] != "{":
             continue
         try:
             value = orjson.loads(text[call.span.start : call.span.end])
-        except orjson.JSONDecodeError:  # it is repaired, then, which costs as much
+        except orjson.JSONDecodeError:  # the call was repaired, then, which costs as much
             continue
         if two_guesses(value):
             yield index
@@ -47,7 +47,7 @@ def two_guesses(value: object) -> bool:
 
 
 def keys_twice(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Calls with a key twice: the last one counts, and the first was a guess, too."""
+    """Yield the indices of calls with a repeated key, of which the first was a guess."""
     twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
     for index, call in enumerate(calls if twice else ()):
         if call.span is not None:

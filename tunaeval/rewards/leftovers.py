@@ -1,7 +1,7 @@
-"""What begins a call and gave none: the parser leaves it in what the model says, as words.
+"""Find text that begins a call which the parser did not read, and so left in the content.
 
-For a reader of texts `<tool_call>I cannot say.</tool_call>` is prose; for a reward it is a try. So
-is a call that a broken one swallows: what it is written with is still there, and is found here.
+For a reader, `<tool_call>I cannot say.</tool_call>` is prose; for a reward it is an attempt. So is
+a call swallowed by a broken one, because its markup is still there.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tunaeval.types.calls import (
 
 _MAY_BE_ONE = re.compile("[<\\[\u273f]")
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
-"""These open an answer in words, too."""
+"""Markers that also open an answer in words."""
 
 _NEAR = 16
-"""White space of so many characters may be between an opener and its call."""
+"""The most white space, in characters, between an opener and its call."""
 
 
 class Try(NamedTuple):
-    """Where a call begins; `named` if the name of a known tool is with it."""
+    """The beginning of a call; `named` if the name of a known tool follows."""
 
     start: int
     end: int
@@ -42,22 +42,22 @@ class Try(NamedTuple):
 
 
 def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
-    """Where calls begin, as the reader's formats write them, in a text that has none any more.
+    """Return the spans where calls begin, in the reader's formats, in a text without any calls.
 
-    An opener is enough; where a format has none, it takes the name of a tool behind what the format
-    writes before one. What is quoted, in `code` of a line or in a fence, is a mention of it; but
-    not in a fence that is left open.
+    An opener suffices; a format without one needs a tool's name after the text that it writes
+    before a name. Quotations in `code` or in a closed fence only mention a call; an open fence does
+    not count.
     """
-    if not _may_hold_one(content, tools):
+    if not _may_have_one(content, tools):
         return []
-    said = _beginnings(reader)
-    found = [] if said is None else _unquoted(said, content, tools)
+    beginnings = _beginnings(reader)
+    found = [] if beginnings is None else _unquoted(beginnings, content, tools)
     spans = [Span(one.start, one.end) for one in found]
     return spans if tools is None else sorted([*spans, *_odd(content, tools)])
 
 
 def _odd(content: str, tools: Tools) -> Iterator[Span]:
-    """Lists as Python writes them, of a tool whose name is no word: no format can say these."""
+    """Yield Python call lists with a tool name that is no identifier, which no format reads."""
     for name in tools:
         if " " in name and name in content:
             for match in re.finditer(rf"\[{re.escape(name)}\(", content):
@@ -65,7 +65,7 @@ def _odd(content: str, tools: Tools) -> Iterator[Span]:
 
 
 def most_tries(content: str, tools: Tools | None) -> int:
-    """No fewer than `tries_left` finds; found without looking for each."""
+    """Return an upper bound of what `tries_left` finds, much faster."""
     if tools is None or "[" in content or "\u273f" in content:
         return len(content)
     openers = content.count("<") - content.count("</")
@@ -76,16 +76,16 @@ def most_tries(content: str, tools: Tools | None) -> int:
 
 
 def tries_inside(call: ToolCall, reader: str, tools: Tools | None) -> int:
-    """How many calls the arguments of a call have swallowed as text."""
+    """Return how many calls the arguments of a call have swallowed as text."""
     texts = [text for text in _texts(call.arguments) if _may_name_one(text, tools)]
-    said = _beginnings(reader) if texts else None
-    if said is None:
+    beginnings = _beginnings(reader) if texts else None
+    if beginnings is None:
         return 0
-    return sum(one.named for text in texts for one in _unquoted(said, text, tools))
+    return sum(one.named for text in texts for one in _unquoted(beginnings, text, tools))
 
 
 def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """Those of `left` that lie outside of calls and of what is known broken."""
+    """Return the spans in `left` that are outside calls and broken attempts."""
     known = sorted(others)
     if not known:
         return [*left]
@@ -101,8 +101,8 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
     return found
 
 
-def _may_hold_one(text: str, tools: Tools | None) -> bool:
-    """A cheap look before anything is sought."""
+def _may_have_one(text: str, tools: Tools | None) -> bool:
+    """A cheap test before the full search for the beginnings of calls."""
     if not text:
         return False
     return "<" in text or "[" in text or "\u273f" in text or _may_name_one(text, tools)
@@ -118,7 +118,7 @@ def _may_name_one(text: str, tools: Tools | None) -> bool:
 
 
 def _texts(value: JsonObject | list[JsonValue]) -> list[str]:
-    """The texts in a value, at any depth."""
+    """Return all strings in a value, at any depth."""
     inner = value.values() if isinstance(value, dict) else value
     found: list[str] = []
     for one in inner:
@@ -133,10 +133,10 @@ def _texts(value: JsonObject | list[JsonValue]) -> list[str]:
 
 
 class Beginnings(NamedTuple):
-    """What finds the beginnings of calls in some formats, and the marks of code around them.
+    """A pattern for the beginnings of calls in some formats, and for marks of code around them.
 
-    `python` are texts behind which each line may be a call in Python's spelling. `fenced`: an
-    object in a code fence is a call.
+    `python` are texts after which each line may be a call in Python syntax. `fenced`: an object in
+    a code fence is a call.
     """
 
     pattern: re.Pattern[str]
@@ -152,31 +152,31 @@ _MARKS = (r"(?P<fence>^[ \t>]*(?:`{3,}|~{3,}))", "(?P<ticks>`+)", r"(?P<line>\n)
 
 @lru_cache(maxsize=64)
 def _beginnings(reader: str) -> Beginnings | None:
-    """None for a reader that says nothing of what it reads."""
+    """Return None for a reader whose formats are unknown."""
     parser = parser_for(reader)
     formats = parser.formats if isinstance(parser, Reader) else (parser,)
-    forms = [form for form in formats if isinstance(form, Format)]
-    ways = [*_ways(forms)]
+    wire_formats = [fmt for fmt in formats if isinstance(fmt, Format)]
+    ways = [*_ways(wire_formats)]
     if not ways:
         return None
-    blocks = (form.opener.text for form in forms if form.python is not None and form.opener)
-    fenced = any(form.call and form.opener and form.opener.text == "```" for form in forms)
+    blocks = (fmt.opener.text for fmt in wire_formats if fmt.python is not None and fmt.opener)
+    fenced = any(fmt.call and fmt.opener and fmt.opener.text == "```" for fmt in wire_formats)
     return Beginnings(re.compile("|".join([*_MARKS, *ways]), re.MULTILINE), tuple(blocks), fenced)
 
 
-def _ways(forms: Sequence[Format]) -> Iterator[str]:
-    openers = {form.opener.text for form in forms if form.opener and not form.by_tool} - _OF_A_TURN
+def _ways(formats: Sequence[Format]) -> Iterator[str]:
+    openers = {fmt.opener.text for fmt in formats if fmt.opener and not fmt.by_tool} - _OF_A_TURN
     openers = {*filter(_MAY_BE_ONE.match, openers)}
     if openers:
         behind = rf"(?:(?={_SPACE}(?P<behind>{_NAME}))|)"
         yield rf"(?P<opener>(?P<mark>{_any_of(openers)}){behind})"
-    leads = {lead for form in forms if not form.whole for lead in _leads(form)} - openers
+    leads = {lead for fmt in formats if not fmt.whole for lead in _leads(fmt)} - openers
     if leads:
         yield rf"(?:{_any_of(leads)})(?:functions\.)?(?={_SPACE}[\"']?(?P<name>{_NAME}))"
-    if any(form.python is not None for form in forms):
+    if any(fmt.python is not None for fmt in formats):
         yield rf"\[ ?(?P<listed>{_NAME})\("
         yield rf"(?:\),\s{{0,4}}|^[ \t]{{0,8}})(?P<next>{_NAME})\("
-    words = [form.call for form in forms if form.call is not None]
+    words = [fmt.call for fmt in formats if fmt.call is not None]
     if words:
         names = _any_of({*NAME_KEYS, *(word.name for word in words)})
         inputs = _any_of({*ARGUMENTS_KEYS, *(word.arguments for word in words)})
@@ -186,12 +186,12 @@ def _ways(forms: Sequence[Format]) -> Iterator[str]:
         yield rf"\{{(?={_SPACE}\"(?P<keyed>{_NAME})\"{_SPACE}:{_SPACE}\{{)"
 
 
-def _leads(form: Format) -> Iterator[str]:
-    """What a format writes right before a tool's name, where a call begins."""
-    if form.addressed:
+def _leads(fmt: Format) -> Iterator[str]:
+    """Yield what a format writes right before a tool's name at the beginning of a call."""
+    if fmt.addressed:
         yield "to="
     last = ""
-    for word in form.words:
+    for word in fmt.words:
         if isinstance(word, Name):
             yield word.before or last
             return
@@ -200,7 +200,7 @@ def _leads(form: Format) -> Iterator[str]:
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    """One of these, the longest first; those of one first character are looked at together."""
+    """Return a pattern for any of the texts, longest first, grouped by their first character."""
     groups: dict[str, list[str]] = {}
     for text in sorted(texts, key=len, reverse=True):
         groups.setdefault(text[0], []).append(re.escape(text[1:]))
@@ -210,13 +210,13 @@ def _any_of(texts: Iterable[str]) -> str:
 # --- which of them count -------------------------------------------------------------------------
 
 
-def _unquoted(said: Beginnings, text: str, tools: Tools | None) -> list[Try]:
-    """Those outside of code; all of them, where the marks of fences do not go in pairs."""
+def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Try]:
+    """Return the beginnings outside code, or all of them if the marks of fences are unbalanced."""
     outside: list[Try] = []
     inside: list[Try] = []
     doubtful: list[Try] = []
     in_fence = in_ticks = glued = False
-    for kind, one in _events(said, text, tools):
+    for kind, one in _events(beginnings, text, tools):
         size = one.end - one.start
         if kind == "fence":
             in_fence = not in_fence
@@ -227,7 +227,7 @@ def _unquoted(said: Beginnings, text: str, tools: Tools | None) -> list[Try]:
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False
-        elif kind == "next" or (in_fence and said.fenced and _is_whole(kind, text, one)):
+        elif kind == "next" or (in_fence and beginnings.fenced and _is_whole(kind, text, one)):
             outside.append(one)
         else:
             (inside if in_fence else doubtful if in_ticks else outside).append(one)
@@ -238,16 +238,16 @@ def _unquoted(said: Beginnings, text: str, tools: Tools | None) -> list[Try]:
     return sorted(outside + doubtful)
 
 
-def _events(said: Beginnings, text: str, tools: Tools | None) -> list[tuple[str, Try]]:
-    """Each mark of code and each beginning of a call, in order.
+def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tuple[str, Try]]:
+    """Return each mark of code and each beginning of a call, in order.
 
-    A name behind an opener is of the same call. Where no tools are given, any name is one that is
-    in a list as Python writes it, or in an object that has a key for arguments, too.
+    A name after an opener belongs to the same call. Without tools, any name in a Python call list
+    counts, and any name in an object that also has a key for arguments.
     """
     events: list[tuple[str, Try]] = []
     opened, objects = -1, list[Try]()
-    in_python = any(block in text for block in said.python)
-    for match in said.pattern.finditer(text):
+    in_python = any(block in text for block in beginnings.python)
+    for match in beginnings.pattern.finditer(text):
         kind = match.lastgroup or ""
         one = Try(*match.span(), named=tools is not None)
         if kind in _OF_CODE:
@@ -272,14 +272,14 @@ def _events(said: Beginnings, text: str, tools: Tools | None) -> list[tuple[str,
 
 
 def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python: bool) -> bool:
-    """Whether a name is that of a tool; without tools, whether it may be one."""
+    """Whether a name is a tool's; without tools, whether it may be one."""
     if tools is None:
         return kind in {"key", "listed"}
     return match[kind] in tools and (kind != "next" or in_python)
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:
-    """Whether this is the name in an object of a fence that has arguments, too."""
+    """Whether this is the name in a fenced object that has arguments, too."""
     return kind == "key" and bool(
         _INPUT.search(text[one.end : one.end + _AHEAD].partition("```")[0])
     )
@@ -289,6 +289,6 @@ _AHEAD = 512
 _INPUT = re.compile(rf"\b(?:{_any_of(ARGUMENTS_KEYS)}){_QUOTE}?{_SPACE}:")
 
 _OF_A_FENCE = 3
-"""Backticks of a fence; after other text in a line, or as many again, two are glued together."""
+"""The backticks of a fence; more of them, or some after other text, are two fences in one."""
 
 _OF_CODE = frozenset({"fence", "ticks", "line"})

@@ -1,7 +1,7 @@
-"""What of a text the model did not write: what tools answered, and the turns of others.
+"""Find the parts of a text that the model did not write: answers of tools, turns of others.
 
-Texts of several turns contain both (verl gives them to rewards so). Each is replaced by as many
-blanks, so that offsets stay what they were. A marker inside a call's own text is text.
+Texts of several turns contain both (verl passes them to rewards like this). Each part is replaced
+by as many blanks, so that offsets stay the same. A marker inside a call is part of its text.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _BLOCKS = (
     ("<|start_header_id|>tool", "<|start_header_id|>assistant"),
     ("<|start_header_id|>user", "<|start_header_id|>assistant"),
 )
-"""How an answer or another's turn begins and ends: Qwen and Hermes, GLM, DeepSeek, Mistral, ChatML,
-Llama 3, as their chat templates write them. One that does not end goes on to the end of the text.
+"""Markers around answers and other turns in the chat templates of Qwen and Hermes, GLM, DeepSeek,
+Mistral, ChatML and Llama 3; a block without its end continues to the end of the text.
 """
 
 
 def has_observations(text: str) -> bool:
-    """Whether there may be any marker of an answer or of a turn in the text."""
+    """Whether the text may have a marker of an answer or of a turn."""
     return "<|" in text or "<tool_resp" in text or "<｜" in text or "[TOOL_" in text
 
 
 def observations(text: str, calls: Sequence[Span]) -> list[Span]:
-    """Where others speak, in order; markers inside of `calls` are text of theirs."""
+    """Return the spans of other speakers, in order; markers inside `calls` do not count."""
     return [*_found(text, sorted(calls))]
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
-    """The text with blanks in place of these."""
+    """Return the text with blanks in place of the spans."""
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], " " * (end - start)]

@@ -1,9 +1,9 @@
-"""A completion in any shape as the attempts that the model made: calls, and what is broken.
+"""Read a completion in any shape into the model's attempts: calls, and what is broken.
 
 "..."                                  a text, with or without its special tokens
 {"role": "assistant", ...}             a message (a dict or an object), ParsedResponse included
 [{"role": "assistant", ...}, ...]      messages, of which only the model's count
-ParseResult                            what was read already
+ParseResult                            a result of an earlier parse
 None, or anything else                 no completion
 """
 
@@ -30,7 +30,7 @@ _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
-    """Read a completion. Never raises, whatever a model wrote."""
+    """Return the attempts in a completion. Never raises, whatever a model wrote."""
     if isinstance(completion, str):
         return _of_text(completion, tools, recipe)
     if isinstance(completion, ParseResult):
@@ -70,7 +70,7 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 
 def has_others(text: str) -> bool:
-    """Whether a text may hold more than a result says: turns of others, or code fences."""
+    """Whether a text may have more than its result shows: other speakers' turns, or code fences."""
     return has_fences(text) or has_observations(text)
 
 
@@ -82,7 +82,7 @@ def of_result(
     *,
     message: int | None = None,
 ) -> Attempts:
-    """What a text's result says of its attempts; with the text, which calls are in a fence."""
+    """Return the attempts in a parse result; `text`, if given, shows which calls are in a fence."""
     calls = [*result.calls]
     speaks = has_words(result.content) or result.detail == ABSTAINED
     found = Attempts(calls, set(), outcome=result.outcome, speaks=speaks)
@@ -107,7 +107,7 @@ def of_result(
 
 
 def _placed(found: Attempts) -> int:
-    """How many calls come before all that is broken: none, where that has no place."""
+    """Return how many calls come before everything broken; 0 if the broken part has no span."""
     first = min((span.start for span in found.spans), default=0)
     return sum(call.span is not None and call.span.end <= first for call in found.calls)
 
@@ -115,7 +115,7 @@ def _placed(found: Attempts) -> int:
 def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
-    """Calls that begin in what is said: attempts, those with a diagnosis among them."""
+    """Add calls that only begin in the content; those that have a diagnosis are not added again."""
     if found.broken and most_tries(result.content, tools) <= found.broken:
         return
     left = tries_left(result.content, recipe.reader, tools)
@@ -137,9 +137,9 @@ def _add_leftovers(
 
 
 def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
-    """Calls that another one holds in its arguments, as one that lacks its end does.
+    """Add calls inside another call's arguments, where a call without an end swallows them.
 
-    Where these are the arguments that are wanted, nothing is swallowed.
+    Arguments that the gold itself wants have swallowed nothing.
     """
     for index, call in enumerate(found.calls):
         more = tries_inside(call, reader, tools)
@@ -152,7 +152,7 @@ def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None)
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
-    """Where attempts are that are no calls; what is said of one place is one attempt."""
+    """Yield the spans of broken attempts; overlapping diagnoses are one attempt."""
     sound = sorted(call.span for call in calls if call.span)
     spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in REMARKS}
     last = Span(-1, -1)
@@ -172,7 +172,7 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
 
 
 def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe) -> Attempts:
-    """The model's turns, one after the other; what tools and users say never counts."""
+    """Add up the model's turns; the turns of tools and users never count."""
     found = Attempts([], set(), outcome=NO_COMPLETION)
     size = 0
     for index, message in enumerate(messages):
@@ -194,7 +194,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
 
 
 def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
-    """Structured calls are the calls; what the text tries beside them is broken."""
+    """Take the structured calls as the calls; calls in the text beside them are broken attempts."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = _get(message, "tool_calls")
@@ -203,8 +203,8 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if not items and legacy is not None:
         items = [legacy]
     content = _get(message, "content")
-    said = text_of(content) if content else ""
-    text = _of_text(said, tools, recipe) if said else Attempts([], set())
+    prose = text_of(content) if content else ""
+    text = _of_text(prose, tools, recipe) if prose else Attempts([], set())
     foreign = foreign_calls(content, items)
     foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
     if not items:
@@ -213,9 +213,9 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     found = of_result(result, recipe)
     if len(items) == len(result.calls):
         found.hedged |= {at for at, item in enumerate(items) if two_guesses(_inside(item))}
-    beside = [call for call in text.calls if not _among(call, result.calls)]
-    tried = [item for item in items if _get(_inside(item), "name") not in recipe.abstain]
-    found.broken = max(len(tried) - len(result.calls), 0) + text.broken + len(beside)
+    beside = [call for call in text.calls if not _is_among(call, result.calls)]
+    attempted = [item for item in items if _get(_inside(item), "name") not in recipe.abstain]
+    found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
     found.diagnoses += text.diagnoses
@@ -223,31 +223,31 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
         for call in beside
     )
-    found.speaks = has_words(said) or result.detail == ABSTAINED
+    found.speaks = has_words(prose) or result.detail == ABSTAINED
     return _with_foreign(found, foreign)
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
-    """What structured calls are, read as those of a message."""
+    """Parse structured calls as those of a message."""
     read, level = _reader_of_messages(), recipe.level
     return read({"tool_calls": items}, recipe.reader, tools, level, abstain=recipe.abstain)
 
 
 @cache
 def _reader_of_messages() -> Callable[..., ParseResult]:
-    """Imported for the first message: it takes as long as all that a text needs."""
+    """Imported for the first message, because the import takes as long as parsing a text needs."""
     from tunaeval.parsing.api import parse_message  # noqa: PLC0415 - see above
 
     return parse_message
 
 
 def _is_odd(items: object) -> bool:
-    """Whether this is something in the place of structured calls, and no list."""
+    """Whether the value in place of the list of structured calls is a string or a mapping."""
     return isinstance(items, str | Mapping) and bool(items)
 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
-    """With calls of another API: nobody reads them here, and they are no abstention."""
+    """Count calls of another API as broken: they are not read, and are no abstention."""
     if kinds:
         found.broken += len(kinds)
         found.diagnoses += tuple(
@@ -259,7 +259,7 @@ def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
     return found
 
 
-def _among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
+def _is_among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
     return any(call.name == one.name and call.arguments == one.arguments for one in calls)
 
 
@@ -269,7 +269,7 @@ def _inside(item: object) -> object:
 
 
 def _size(message: object) -> int:
-    """Characters of a message's text and of the arguments that are text."""
+    """Return the length of a message's text and of its arguments that are text, in characters."""
     content = _get(message, "content")
     size = len(content) if isinstance(content, str) else len(text_of(content)) if content else 0
     items = _get(message, "tool_calls")

@@ -1,4 +1,4 @@
-"""What a reward is made of: weights, factors, how completions are read; and the named recipes."""
+"""The recipe of a reward: weights, factors, and how completions are read; and named recipes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
 GRADINGS: tuple[Grading, ...] = ("arguments", "whole", "toolrl")
 
 _RULES = 3
-"""Goes up when the same recipe begins to give other values; part of every digest."""
+"""Raise this number when a recipe begins to give other values; it is part of every digest."""
 
 
 class Parts(NamedTuple):
-    """What a completion earns of each weight, from 0 to 1.
+    """The parts of a reward, each from 0 to 1.
 
-    `format`: what it wrote as calls is written right. `name`: the right tools are called.
-    `arguments`: with the right arguments. `abstention`: it answers in words, where that is wanted.
+    `format`: the calls are well-formed. `name`: the right tools are called. `arguments`: the
+    arguments are right. `abstention`: the answer is in words, where that is wanted.
     """
 
     format: float = 0.0
@@ -37,26 +37,26 @@ class Parts(NamedTuple):
 class Recipe:
     """How a reward is made: `value = base + the sum of weight x part`, as `Parts` names them.
 
-    `format`, `name`, `arguments` are the weights where calls are wanted, `abstention` where none
-    is.
+    `format`, `name`, `arguments` are the weights if calls are wanted, `abstention` if none is.
 
-    Factors from 0 to 1 lower the parts: `repaired` those of a call that had to be repaired, is in
-    a code fence, or has a key twice or two keys for one thing; `misfit` those of a call that does
-    not fit its tool's schema and is not the very call that is wanted; `broken` all parts, once for
-    each attempt at a call that cannot be read, and by no less than a call too many costs (with
-    "whole", by all there is).
-    Where a call begins, as the reader's formats write it, and none follows, is such an attempt,
-    unless it is in `code`: an opener, or the name of a tool behind what is written before one. So
-    are the calls that a broken one swallows, and those in another call's arguments.
+    Factors from 0 to 1 lower the parts: `repaired` applies to a call that had to be repaired, is in
+    a code fence, or has a repeated key or two keys for one thing; `misfit` to a call that does not
+    fit its tool's schema and is not exactly the wanted one; `broken` to all parts, once for each
+    attempt at a call that cannot be read, and it costs at least what a superfluous call costs (with
+    "whole", everything).
 
-    `grading` says how calls are compared with those wanted: "arguments" by the share of arguments
-    that are right, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).
+    An attempt also counts as broken if text outside `code` begins a call that does not follow: an
+    opener, or a tool's name after the text that the reader's formats write before a name. So do
+    calls that a broken call swallows, and calls inside another call's arguments.
 
-    `reader` is a format by name, `level` which repairs are made in reading. A completion of more
-    than `max_characters` earns nothing and is not read. `observations`: a text may hold what tools
-    answered, as texts of several turns do, and nothing in there counts; without them the
-    markers of an answer are the model's own making, and broken. `abstain` are names whose calls
-    mean no call, as in `tunaeval.parse`: such a call is an answer in words.
+    `grading` says how calls are compared with the wanted ones: "arguments" by the share of correct
+    arguments, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).
+
+    `reader` is the name of a format, `level` says which repairs are made in reading. A completion
+    of more than `max_characters` earns nothing and is not read. `observations`: a text may contain
+    tools' answers, as texts of several turns do, and nothing in these counts; if it is False, their
+    markers are the model's own text, and broken. `abstain` are names whose calls count as no call,
+    as in `tunaeval.parse`: these are answers in words.
 
     Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
@@ -81,7 +81,7 @@ class Recipe:
     observations: bool = True
     abstain: tuple[str, ...] = ()
     digest: str = field(init=False, repr=False, compare=False)
-    """Twelve characters that differ where rewards may; in every result."""
+    """Twelve characters that differ if rewards may differ; part of every result."""
 
     def __post_init__(self) -> None:
         _wanted_number(self.base, "base", -math.inf, math.inf)
@@ -99,16 +99,16 @@ class Recipe:
         if type(self.observations) is not bool:
             raise refusal("observations", self.observations, "True or False")
         object.__setattr__(self, "abstain", tuple(sorted(abstaining_names(self.abstain))))
-        said = [
+        settings = [
             f"{one.name}={getattr(self, one.name)!r}"
             for one in fields(self)
             if one.init and (one.name != "abstain" or self.abstain)
         ]
-        digest = sha256(f"{_RULES} {' '.join(said)}".encode()).hexdigest()[:12]
+        digest = sha256(f"{_RULES} {' '.join(settings)}".encode()).hexdigest()[:12]
         object.__setattr__(self, "digest", digest)
 
     def value_of(self, parts: Parts) -> float:
-        """The reward for these parts."""
+        """Return the reward for these parts."""
         return (
             self.base
             + self.format * parts.format
@@ -141,28 +141,26 @@ EXACT = Recipe(
     grading="whole",
     level="strict",
 )
-"""1 for the very calls wanted, well-formed and nothing else beside them, or for words where no call
-is wanted; else 0."""
+"""1 for just the wanted calls, well-formed, or for words if no call is wanted; else 0."""
 
 TOOLRL = Recipe(format=1.0, name=6.0, arguments=6.0, abstention=7.0, base=-3.0, grading="toolrl")
 """The reward of ToolRL, from -3 to 4: 1 for the format and from -3 to 3 for the calls.
 
-Of calls P and those wanted G, optimally paired, `6 * R / S - 3` with S = 1 + |G| + all wanted
-arguments, and R the sum of: tool names in both over tool names in either; for each pair the share
-of argument names in both of those in either; for each pair the arguments with the value wanted.
+For the calls P and the wanted calls G, optimally paired, it is `6 * R / S - 3` with S = 1 + |G| +
+all wanted arguments, and R the sum of: tool names in both over tool names in either; for each pair,
+argument names in both over those in either; for each pair, the arguments with the wanted value.
 Source: Qian et al., "ToolRL: Reward is All Tool Learning Needs", arXiv 2504.13958, section 3.3.
-
-Of our own are the factors (there nothing is lost by a broken call beside a good one, by a repeated
-call or an argument too many, beyond the format), that a call counts in either name set as often as
-it is made, and that an abstention where it is wanted earns the 4 of a right call.
+Added here are the factors (in the paper a broken call beside a good one, a repeated call, or a
+superfluous argument costs nothing beyond the format), that a call counts in either name set as
+often as it is made, and that a wanted abstention earns the 4 of a right call.
 """
 
 NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
-"""The recipes that have a name."""
+"""The recipes by name."""
 
 
 def recipe_of(recipe: object) -> Recipe:
-    """The recipe of this name; one that is a recipe already comes back as it is.
+    """Return the recipe of this name; a `Recipe` is returned unchanged.
 
     Examples:
         >>> recipe_of("EXACT") is EXACT

@@ -1,7 +1,7 @@
-"""`reward` and `rewards`: a completion beside its gold, by a recipe.
+"""`reward` and `rewards`: score a completion against its gold by a recipe.
 
-Most completions of a trained model are the very calls wanted. These are told by their JSON and have
-a reward that is made once for each recipe; all others are taken apart by `credit`.
+Most completions of a trained model are exactly the wanted calls. A fast comparison of JSON detects
+them, and their reward is made once for each recipe; `credit` analyses all others.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _DEFAULT = Recipe()
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What a completion is worth, and why.
+    """The worth of a completion, and the reasons.
 
     `value` is `recipe.base` plus the recipe's weights times `parts`, each from 0 to 1. `outcome` is
-    that of a parse ("calls", "no_call", "malformed", "truncated"), or "no_completion", or
-    "too_long". `attempts` counts calls and broken attempts, `broken` the latter; `broken_spans` is
-    where those are that a text holds, for a trainer that masks their loss. `failures` says why it
-    is less than it could be. `recipe` is the digest of what it was made by.
+    that of a parse ("calls", "no_call", "malformed", "truncated"), "no_completion" or "too_long".
+    `attempts` counts calls and broken attempts, `broken` only the latter; `broken_spans` are their
+    spans in a text, for a trainer that masks their loss. `failures` say why it is not worth more.
+    `recipe` is the digest of the recipe.
     """
 
     value: float
@@ -55,12 +55,11 @@ class Reward:
 def reward(
     completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe | str = _DEFAULT
 ) -> Reward:
-    """What a completion is worth beside the calls that are wanted.
+    """Return the worth of a completion, compared with the wanted calls.
 
-    `completion` is a text, a message, messages (only the model's turns count), what `renderers`
-    or `tunaeval.parse` made of it, or None. `gold` is a `Gold`, or what `Gold.of` reads; compile
-    it once where several completions are held against it. `tools` are those of the gold where none
-    are given.
+    `completion` is a text, a message, messages (only the model's turns count), a result of
+    `renderers` or `tunaeval.parse`, or None. `gold` is a `Gold`, or what `Gold.of` reads; compile
+    it once for several completions. `tools` default to those of the gold.
 
     Examples:
         >>> found = reward('<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
@@ -82,11 +81,11 @@ def reward(
     if text is not None and len(text) <= recipe.max_characters and not has_others(text):
         result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
-            said = result.content
-            if not (has_two_keys(text) or (said and tries_left(said, recipe.reader, known))):
+            content = result.content
+            if not (has_two_keys(text) or (content and tries_left(content, recipe.reader, known))):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
-        tried = of_result(result, recipe, text, known, message=message)
-        return _taken_apart(tried, gold, known, recipe)
+        attempts = of_result(result, recipe, text, known, message=message)
+        return _taken_apart(attempts, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
         result = structured(items, known, recipe)
@@ -96,10 +95,10 @@ def reward(
 
 
 def _plain(completion: object) -> tuple[str | None, int | None]:
-    """The text that is all of a completion, and the message that it is in, if in a list of one.
+    """Return the text that is the whole completion, and the index of its message, if any.
 
-    Without a text, but with a message: that has nothing but structured calls. Most completions are
-    one of these; whatever is not surely so goes the long way, to the same end.
+    An index without a text means a message with nothing but structured calls. Most completions are
+    one of these; all others take the slow path, with the same result.
     """
     if type(completion) is str:
         return completion, None
@@ -115,7 +114,7 @@ def _plain(completion: object) -> tuple[str | None, int | None]:
 
 
 def _are_short(items: list[object]) -> bool:
-    """Whether structured calls are few, and have no arguments as a text that is long."""
+    """Whether structured calls are few and none has long arguments as text."""
     if len(items) > _FEW:
         return False
     for item in items:
@@ -135,7 +134,7 @@ _OF_A_CALL = ("name", "arguments")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
-    """What the parts of right calls depend on, where they depend on anything."""
+    """Return the gold's size if the parts of a correct completion depend on it, else 0."""
     return gold.size if recipe.grading == "toolrl" else 0
 
 
@@ -155,11 +154,11 @@ def rewards(
     *,
     recipe: Recipe | str = _DEFAULT,
 ) -> list[Reward]:
-    """A reward for each completion, in order.
+    """Return a reward for each completion, in order.
 
-    `golds` is one for each, or a `Gold` for all; `tools` one value for each (a list, its JSON text,
-    None), or `Tools` for all. Equal golds and tools are compiled once. Raises as `reward`, and
-    `UsageError` where the numbers differ.
+    `golds` is one for each, or a `Gold` for all; `tools` is a value for each (a list, its JSON
+    text, None), or `Tools` for all. Equal golds and tools are compiled once. Raises as `reward`
+    does, and `UsageError` if the lengths differ.
     """
     several: Mapping[str, object] = {"completions": completions, "golds": golds, "tools": tools}
     for name, value in several.items():
@@ -180,7 +179,7 @@ def rewards(
 
 
 def gold_of(gold: object, tools: AnyTools) -> Gold:
-    """The gold of a row, compiled; where it and its tools are text, once for equal ones."""
+    """Return the compiled gold of a row; equal texts of gold and tools are compiled once."""
     if isinstance(gold, Gold):
         return gold.with_tools(tools)
     if isinstance(gold, str | None) and isinstance(tools, str | None):
@@ -189,7 +188,7 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
 
 
 class Golds:
-    """Compiles the golds of a batch: those that are equal texts, with the same tools, once."""
+    """A cache for the golds of a batch: equal texts with the same tools are compiled once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[dict[str | bytes | None, Gold], AnyTools]] = {}
@@ -197,12 +196,12 @@ class Golds:
         self._golds: dict[str | bytes | None, Gold] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
-        """The gold of a row. Raises as `Gold.of`."""
+        """Return the gold of a row. Raises as `Gold.of` does."""
         if tools is self._tools and type(gold) is str and (made := self._golds.get(gold)):
             return made
         if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
             return gold_of(gold, tools)
-        if tools is not self._tools:  # which stay themselves while they are kept here
+        if tools is not self._tools:  # the dict keeps them alive, so that their id stays unique
             self._golds, self._tools = self._known.setdefault(id(tools), ({}, tools))
         text = gold.key if isinstance(gold, Gold) else gold
         if text not in self._golds:
@@ -217,34 +216,34 @@ def _gold_of_text(gold: str | None, tools: str | None) -> Gold:
 
 @lru_cache(maxsize=1024)
 def _whole(recipe: Recipe, calls: int, size: int) -> Reward:
-    """The reward of the very calls that are wanted."""
+    """Return the reward for exactly the wanted calls."""
     parts = Parts(1.0, 1.0, 1.0)
     if recipe.grading == "toolrl":
         parts = Parts(1.0, 1 / size, (size - 1) / size)
     return Reward(recipe.value_of(parts), parts, "calls", attempts=calls, recipe=recipe.digest)
 
 
-def _taken_apart(tried: Attempts, gold: Gold, tools: Tools | None, recipe: Recipe) -> Reward:
+def _taken_apart(attempts: Attempts, gold: Gold, tools: Tools | None, recipe: Recipe) -> Reward:
     failures: tuple[Failure, ...] = ()
-    if tried.calls:
-        add_swallowed(tried, gold, recipe.reader, tools)
-    if tried.outcome in {NO_COMPLETION, TOO_LONG}:
-        parts, failures = Parts(), (_NOTHING[tried.outcome],)
+    if attempts.calls:
+        add_swallowed(attempts, gold, recipe.reader, tools)
+    if attempts.outcome in {NO_COMPLETION, TOO_LONG}:
+        parts, failures = Parts(), (_NOTHING[attempts.outcome],)
     elif gold.wants_none:
-        right = tried.outcome == "no_call" and tried.speaks and not tried.broken
+        right = attempts.outcome == "no_call" and attempts.speaks and not attempts.broken
         parts = Parts(abstention=float(right))
-        failures = () if right else unwanted(tried)
+        failures = () if right else unwanted(attempts)
     else:
-        credit = Credit(gold, tried, tools, recipe)
+        credit = Credit(gold, attempts, tools, recipe)
         parts, failures = credit.parts(), credit.failures()
     return Reward(
         recipe.value_of(parts),
         parts,
-        tried.outcome,
+        attempts.outcome,
         failures,
-        len(tried.calls) + tried.broken,
-        tried.broken,
-        tried.spans,
+        len(attempts.calls) + attempts.broken,
+        attempts.broken,
+        attempts.spans,
         recipe.digest,
     )
 

@@ -5,8 +5,8 @@
     trainer = GRPOTrainer(model=..., reward_funcs=trl_reward(), train_dataset=dataset)
 
 TRL calls it once for each local batch, with keywords only: `completions` (texts, or lists of
-messages), every other column of the data set as a list, and `log_metric` (name, number). It takes a
-list of numbers, and None for a row that is not judged. (TRL 1.16, `GRPOTrainer._calculate_rewards`)
+messages), every other column of the data set as a list, and `log_metric` (name, number). It expects
+a list of numbers, None for a row without a reward. (TRL 1.16, `GRPOTrainer._calculate_rewards`)
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Log = Callable[[str, float], object]
 
 @dataclass(frozen=True)
 class TrlReward:
-    """What TRL calls; see `trl_reward`. A value: it can be sent to other processes."""
+    """The callable that `trl_reward` returns; a value that can be sent to other processes."""
 
     recipe: Recipe
     gold: str
     tools: str
     part: str
     __name__: str = field(default="tunaeval", compare=False)
-    """What TRL calls its metrics by: `rewards/tunaeval/mean`."""
+    """The name of TRL's metrics: `rewards/tunaeval/mean`."""
 
     def __call__(
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
-        """A number for each completion; None where the row's own gold or tools are unreadable."""
+        """Return a number for each completion, None if the row's gold or tools are unreadable."""
         rows = len(completions)
         golds = _column(columns, "gold", self.gold, rows)
         tools: Sequence[Any] = [None] * rows
@@ -51,7 +51,7 @@ class TrlReward:
         for completion, gold, known in zip(completions, golds, tools, strict=True):
             try:
                 compiled = gold_of(gold, known)
-            except UsageError:  # the row's fault, not the model's; counted below
+            except UsageError:  # the fault is in the data; counted below
                 found.append(None)
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
@@ -72,15 +72,15 @@ def trl_reward(
     tools: str = "tools",
     part: str = "value",
 ) -> TrlReward:
-    """The reward function for a data set whose columns `gold` and `tools` are called so.
+    """Return the reward function for a data set; `gold` and `tools` are names of its columns.
 
-    `gold` contains what `Gold.of` reads, as JSON text best of all (Arrow fills objects with nulls);
-    the column of `tools` may be missing. `part` is "value", or one of the parts ("format", "name",
-    "arguments", "abstention"), for trainers that weigh several rewards (`reward_weights`).
+    The gold column has what `Gold.of` reads, preferably as JSON text (Arrow fills objects with
+    nulls); the column of tools may be missing. `part` is "value", or one of the parts ("format",
+    "name", "arguments", "abstention"), for trainers that weight several rewards (`reward_weights`).
 
     Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
-    parts' means, and `/unreadable_rows`, rows with a gold or tools that cannot be read: these get
-    None, which TRL leaves out. Raises `UsageError` for a part or a column that is not there.
+    means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
+    get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
     """
     if part not in {"value", *Parts._fields}:
         raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
@@ -89,7 +89,7 @@ def trl_reward(
 
 
 def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
-    """What is worth a line in a log, by name, from 0 to 1 each but the last, which is a number."""
+    """Return the metrics of a batch by name: rates from 0 to 1, and last a number of rows."""
     read = [one for one in found if one is not None]
     rows = len(read) or 1
     counts = {
@@ -104,7 +104,7 @@ def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
     return [(f"tool_calls/{name}", number) for name, number in counts.items()]
 
 
-_HOLDS = {"gold": "calls that are wanted", "tools": "tools"}
+_CONTENT = {"gold": "calls that are wanted", "tools": "tools"}
 
 
 def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Sequence[Any]:
@@ -113,7 +113,7 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
         known = ", ".join(key for key, value in columns.items() if isinstance(value, list))
         raise UsageError(
             f"the data set has no column {name!r}; it has: {known}. "
-            f"Name the one with the {_HOLDS[option]}: trl_reward({option}=...)"
+            f"Name the one with the {_CONTENT[option]}: trl_reward({option}=...)"
         )
     if len(column) != rows:
         raise UsageError(

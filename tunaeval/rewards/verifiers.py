@@ -9,8 +9,8 @@ or without a class, in a task's configuration:
 
     rewards = {"calls": {"fn": "tunaeval.rewards.verifiers:call_reward"}}
 
-verifiers is not imported. A reward that raises would count as 0 in older versions, so that a gold
-nobody can read looked like a bad model: here it is an error with its reason.
+verifiers is not imported. In older versions a reward that raised counted as 0, so that an
+unreadable gold looked like a bad model: here it is an error with its reason.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DEFAULT = Recipe()
 def tool_reward(
     completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
 ) -> float:
-    """The value alone, of a trace, of messages or of a text; see `tunaeval.rewards.reward`."""
+    """Return the value of a trace, messages or a text; see `tunaeval.rewards.reward`."""
     return scored(completion, gold, tools, recipe=recipe).value
 
 
 def tool_rewards(
     completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
 ) -> dict[str, float]:
-    """The parts and the rates by name, for a `@vf.metric` that returns a mapping."""
+    """Return the parts and the rates by name, for a `@vf.metric` that returns a mapping."""
     found = scored(completion, gold, tools, recipe=recipe)
     return {
         **found.parts._asdict(),
@@ -47,21 +47,21 @@ def tool_rewards(
 
 
 async def call_reward(task: Any, trace: Any) -> float:
-    """For a task whose data has `gold`, and maybe `tools`: fields, or keys of its `info`."""
+    """Reward a task whose data has `gold`, and maybe `tools`, as fields or keys of its `info`."""
     return tool_reward(trace, _field(task, "gold"), _field(task, "tools"))
 
 
 def scored(
     completion: object, gold: object, tools: AnyTools, *, recipe: Recipe = _DEFAULT
 ) -> Reward:
-    """The whole reward of a trace, of messages or of a text."""
+    """Return the whole reward of a trace, of messages or of a text."""
     return reward(completion_of(completion), gold_of(gold, tools), recipe=recipe)
 
 
 def completion_of(trace: object) -> object:
-    """What the model itself wrote in a rollout, else what was given.
+    """Return what the model itself wrote in a rollout, or the argument if it is no rollout.
 
-    A trace's `assistant_messages` leave out those that a prompt supplied as examples.
+    A trace's `assistant_messages` leave out examples that a prompt supplied.
     """
     for name in ("assistant_messages", "completion", "messages"):
         found = getattr(trace, name, None)

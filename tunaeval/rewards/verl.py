@@ -1,17 +1,16 @@
-"""A reward for verl, by its file: no line of code, and verl is not imported.
+"""A reward for verl, named by its file: it takes no line of code, and verl is not imported.
 
     reward.custom_reward_function.path=pkg://tunaeval.rewards.verl
     reward.custom_reward_function.name=compute_score
 
 verl 0.9.1 calls `compute_score(data_source, solution_str, ground_truth, extra_info, **kwargs)` for
-each sample, in a thread, and logs what is beside "score". (verl/utils/reward_score, and
+each sample, in a thread, and logs everything beside "score". (verl/utils/reward_score, and
 `reward.custom_reward_function.reward_kwargs`, which become keywords here.)
 
-verl decodes with `skip_special_tokens=True`: where a tokenizer counts `<tool_call>` as special, the
+verl decodes with `skip_special_tokens=True`: if a tokenizer counts `<tool_call>` as special, the
 text has none, and the bare JSON is read.
 
-Where verl is given the path of this file, the file is no part of a package: so its imports are
-absolute.
+The imports are absolute because verl can also load this file by its path, outside any package.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .scored import gold_of, reward
 __all__ = ["compute_score"]
 
 _OF_VERL = frozenset({"reward_router_address", "reward_model_tokenizer"})
-"""What verl's reward managers add where a reward model is served beside."""
+"""Arguments that verl's reward managers add if a reward model is served."""
 
 
 def compute_score(
@@ -40,12 +39,12 @@ def compute_score(
     recipe: Recipe | str = "default",
     **changes: Any,
 ) -> dict[str, float]:
-    """The reward as "score", its parts, and what became of the calls, as numbers.
+    """Return the reward as "score", its parts, and the outcome of the calls, as numbers.
 
     `ground_truth` is what `Gold.of` reads. `extra_info["tools"]` may have the tools, as a list or
     as JSON text. `recipe` is "default", "EXACT" or "TOOLRL", and `changes` are fields of it
-    (`repaired=0.5`). `data_source` is not looked at. Raises `UsageError` for a recipe that cannot
-    be, and for a gold and tools that cannot be read: verl reports these, a silent 0 would train.
+    (`repaired=0.5`). `data_source` is ignored. Raises `UsageError` for an invalid recipe, and for a
+    gold or tools that cannot be read: verl reports these, but a silent 0 would be trained on.
     """
     del data_source
     tools = extra_info.get("tools") if isinstance(extra_info, Mapping) else None
@@ -64,7 +63,9 @@ def compute_score(
 def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     try:
         return _made(recipe, tuple(sorted(changes.items())))
-    except TypeError:  # a list or an object, which no field is: its own refusal is worth more
+    except (
+        TypeError
+    ):  # an unhashable value, which no field allows: the recipe's own error says more
         return _made.__wrapped__(recipe, tuple(changes.items()))
 
 

@@ -1,4 +1,4 @@
-"""What of an answer is words: neither special tokens nor characters that nobody sees."""
+"""Decide whether an answer has words, besides special tokens and invisible characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from unicodedata import category
 
 _TOKEN = re.compile(
-    r"<\|(?:im_start|start_header_id|start|channel)\|>\s*\w{0,24}"  # a turn's head, and whose it is
+    r"<\|(?:im_start|start_header_id|start|channel)\|>\s*\w{0,24}"  # a turn's head and role
     r"|<\|[^<>|\s]{1,40}\|>"
     r"|<\uff5c[^<>\uff5c\s]{1,40}\uff5c>"
     r"|</?(?:s|think|tools?|tool_calls?|tool_response)>|`{3,}\w*"
@@ -14,11 +14,11 @@ _TOKEN = re.compile(
     r"|<(?:pad|eos|bos|unk|mask|unused\d{1,5})>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
 )
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols by their category, and blank in every font."""
+"""Letters and symbols by their category that are blank in every font."""
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to read in a text.
+    """Whether a text has anything to read.
 
     Examples:
         >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
