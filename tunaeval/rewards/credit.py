@@ -99,7 +99,7 @@ class Credit:
         return 0.0 if pair is None else pair.pull
 
     def _counted(self, made: int) -> int:
-        """Return the number of calls to divide by: wanted ones, and superfluous ones if they count."""
+        """Return the number of calls to divide by: the wanted and, if counted, superfluous ones."""
         wanted = len(self._gold.calls)
         return wanted if self._gold.match in {"in_order", "superset"} else max(wanted, made)
 

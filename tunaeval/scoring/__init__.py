@@ -1,4 +1,4 @@
-"""Scores of transcripts, by rules and by a model that judges."""
+"""Score transcripts, by rules and by a judging model."""
 
 SCORERS: dict[str, str] = {
     "argument-validity": "tunaeval.scoring.trajectory:argument_validity",
@@ -11,4 +11,4 @@ SCORERS: dict[str, str] = {
     "repetition": "tunaeval.scoring.trajectory:repetition",
     "success-ratio": "tunaeval.scoring.default:success_ratio",
 }
-"""The built-ins of the group `tunaeval.scorers`."""
+"""The built-in members of the entry-point group `tunaeval.scorers`."""

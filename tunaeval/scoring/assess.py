@@ -1,4 +1,4 @@
-"""How categories make a score: each asked about the transcript, then joined as the preset says."""
+"""Combine categories into a score: each judges the transcript, and the preset weighs them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ async def assess(
     settings: ScoreSettings = USUAL_SETTINGS,
     notes: Sequence[str] = (),
 ) -> ScoreResult:
-    """Ask each category, in order, and join their verdicts. `preset` says how calls are counted,
-    and whether the goal comes first. `notes` are said beside the total.
+    """Ask each category, in order, and combine their verdicts into a score.
 
-    A category that raises has no value, and its reason says what it raised; the others' verdicts
-    are kept, but there is no total: its weight is never given to them. Raises UsageError for two
-    categories of one name, or a weight that is none.
+    `preset` says how calls are counted, and whether the goal comes first. `notes` are appended to
+    the reasoning.
+
+    A category that raises has no value, and its reason names the exception; the other verdicts are
+    kept, but there is no total, because its weight is never given to them. Raises UsageError for
+    two categories of one name, or for an invalid weight.
     """
     _check(scorers)
     rules = preset_of(preset)
@@ -51,7 +53,7 @@ async def assess(
         if isinstance(scorer, Category):
             verdicts.append(_found(scorer, history))
         else:
-            verdicts.append(await _told(scorer, transcript))
+            verdicts.append(await _from_plugin(scorer, transcript))
     named = dict(zip((scorer.name for scorer in scorers), verdicts, strict=True))
     ending = _ending(history, named, fixed=preset == FIXED)
     shares = _shares_of(scorers, named, rules, ending)
@@ -80,7 +82,7 @@ def _found(category: Category, history: History) -> _Verdict:
         return _failed(f"{type(error).__name__}: {error}")
 
 
-async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
+async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
     this = f"the {who(scorer, 'scoring category')}"
     try:
         given: object = await scorer.score(transcript)
@@ -89,7 +91,7 @@ async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
                 f"{this} returned {shown(given)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
             )
-        # Built anew: a plug-in may have got past the check of its numbers.
+        # rebuilt because a plug-in may have bypassed the checks of its numbers
         score = CategoryScore(
             value=given.value,
             reason=given.reason,
@@ -109,7 +111,7 @@ async def _told(scorer: Scorer, transcript: Transcript) -> _Verdict:
 
 
 def _words(error: BaseException) -> str:
-    """An exception in one line; of a score's check, what it found where."""
+    """Return an exception in one line; for a score's validation error, the field and value."""
     if not isinstance(error, ValidationError):
         return words_of(error)
     first = error.errors()[0]
@@ -126,7 +128,7 @@ def _failed(why: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """What settles the total whatever the categories say: how, at which total, and why."""
+    """An outcome that is settled without the categories' values: its name, total and reason."""
 
     outcome: ScoreOutcome
     total: float | None
@@ -134,8 +136,8 @@ class _Ending:
 
 
 def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) -> _Ending | None:
-    """A failure of ours, of the run's or of a grader's leaves no total; what a check or a list of
-    forbidden calls rules out leaves 0.
+    """Return how the total is settled, if it is: a failure of the run, of a grader or of our own
+    leaves no total; a failed check or a forbidden call leaves 0.
     """
     transcript = history.transcript
     if transcript.failure is not None:
@@ -167,9 +169,9 @@ def _shares_of(
     rules: Preset,
     ending: _Ending | None,
 ) -> dict[str, float]:
-    """What each category that applies counts for; none does where the total is settled already.
+    """Return the share of each category that applies in the total; empty if the total is settled.
 
-    Where the goal comes first, the others count as far as it was reached.
+    If the goal comes first, the other shares are multiplied by the goal's value.
     """
     applying = [one for one in scorers if verdicts[one.name].value is not None]
     goal = None if rules.goal is None else verdicts.get(rules.goal)
@@ -193,19 +195,19 @@ def _total(
 
 
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
-    """The weighted mean of the scores that have a value; None when there is none, or no weight."""
+    """Return the weighted mean of the scores with a value, or None without values or weights."""
     parts = [(score.value, score.weight) for score in scores if score.value is not None]
     return _mean(_shares([weight for _, weight in parts]), [value for value, _ in parts])
 
 
 def _mean(shares: Sequence[float], values: Sequence[float]) -> float | None:
-    # A last bit may be too much.
+    # the last bit of the sum may exceed 1
     return min(1.0, math.fsum(map(operator.mul, shares, values))) if shares else None
 
 
 def _shares(weights: Sequence[float]) -> list[float]:
-    """The weights, made to add up to 1; none when they are all 0."""
-    # A power of two changes no digit, and keeps the sum of huge weights from overflowing.
+    """Return the weights scaled to a sum of 1, or an empty list if they are all 0."""
+    # Scaling by a power of two is exact, and keeps the sum of huge weights from overflowing.
     _, exponent = math.frexp(max(weights, default=0.0))
     scaled = [math.ldexp(weight, -exponent) for weight in weights]
     total = math.fsum(scaled)
@@ -215,7 +217,7 @@ def _shares(weights: Sequence[float]) -> list[float]:
 def _weighed(
     scorers: Sequence[Scorer], verdicts: Mapping[str, _Verdict], shares: Mapping[str, float]
 ) -> dict[str, WeightedScore]:
-    """Each verdict with its category's weight, and what it counts for in the total."""
+    """Return each verdict with its category's weight and its share of the total."""
     found = {}
     for scorer in scorers:
         verdict = verdicts[scorer.name]
@@ -249,7 +251,7 @@ def is_weight(weight: Any) -> bool:
     """Whether a category can have this weight: a finite number from 0 up."""
     try:
         return math.isfinite(weight) and bool(weight >= 0)
-    except (TypeError, ValueError, OverflowError):  # what is no number
+    except (TypeError, ValueError, OverflowError):  # not a number
         return False
 
 
@@ -274,7 +276,7 @@ def _details(
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:
-    """The total as the sum that it is: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
+    """Return the total as a sum in words: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
     if ending is not None:
         return f"no total: {ending.why}" if total is None else f"{total:.2f}: {ending.why}"
     parts = " + ".join(

@@ -1,4 +1,4 @@
-"""What a scoring category is that needs only the history, and what categories count in one."""
+"""Scoring categories that need only the history, and the counts that they share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .history import CallRun, History, history_of
 
 
 class Finding(NamedTuple):
-    """What a category finds in a history: a `CategoryScore` that nobody has checked yet."""
+    """The result of a category: a `CategoryScore` whose values have not been checked yet."""
 
     value: float | None
     reason: str
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
     failure: str | None = None
 
     def checked(self) -> CategoryScore:
-        """Raises ValidationError for a value that is no share."""
+        """Return the `CategoryScore`. Raises ValidationError for a value outside of 0 to 1."""
         return CategoryScore(
             value=self.value, reason=self.reason, evidence=self.evidence, failure=self.failure
         )
@@ -30,7 +30,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A `Scorer` that needs nothing but the history: `verdict` waits for nothing."""
+    """A `Scorer` that computes its verdict from the history alone."""
 
     name: str
     weight: float
@@ -41,7 +41,7 @@ class Category:
 
 
 class Counts(NamedTuple):
-    """The calls of a history, counted; `doubtful` are successes whose text reads like a failure."""
+    """The counts of a history's calls; `doubtful` are successes whose text reads like a failure."""
 
     calls: int
     succeeded: int
@@ -52,5 +52,5 @@ class Counts(NamedTuple):
 
 
 def where(runs: Iterable[CallRun]) -> tuple[int, ...]:
-    """The messages that show these runs: the result where there is one, else the call."""
+    """Return the messages that show these calls: the result's if there is one, else the call's."""
     return tuple(sorted({run.message if run.result is None else run.result for run in runs}))

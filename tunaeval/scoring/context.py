@@ -1,4 +1,4 @@
-"""How large the context became: by what the server reported, else by counting what was said."""
+"""The size of the context: as the server reported it, else by counting tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_OF_THE_TASK = frozenset({"system", "developer"})
 
 
 class ContextSize(NamedTuple):
-    """Tokens, how they are known, and the messages whose requests reported them."""
+    """A number of tokens, how it is known, and the messages whose requests reported it."""
 
     tokens: float
     how: str
@@ -21,10 +21,10 @@ class ContextSize(NamedTuple):
 
 
 def context_size(history: History) -> ContextSize:
-    """The most tokens that were in the context at once.
+    """Return the most tokens that were in the context at once.
 
-    A report covers its reply and all before it, the system's text too. What came after the last one
-    is counted, without texts of the system and without reasoning, which templates drop.
+    A report covers its reply and everything before it, including system text. Text after the last
+    report is counted, without system text and without reasoning, which templates drop.
     """
     counter = history.settings.counter
     reported = list(_reported(history.transcript.messages))
@@ -38,7 +38,7 @@ def context_size(history: History) -> ContextSize:
 
 
 def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
-    """Index and tokens of each reply whose request was reported on."""
+    """Yield the index and the reported tokens of each reply that has a report."""
     for index, message in enumerate(messages):
         usage = message.usage
         if usage is not None and usage.prompt_tokens is not None and usage.prompt_tokens >= 0:
@@ -46,7 +46,7 @@ def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
 
 
 def _texts(history: History, begin: int) -> list[str]:
-    """What was said, called and answered, from a message on; a call by tool and arguments."""
+    """Return the texts, calls and answers from a message on; a call as its tool and arguments."""
     messages = history.transcript.messages[begin:]
-    said = [message.content for message in messages if message.role not in _NOT_OF_THE_TASK]
-    return said + [run.key for run in history.runs if run.message >= begin]
+    texts = [message.content for message in messages if message.role not in _NOT_OF_THE_TASK]
+    return texts + [run.key for run in history.runs if run.message >= begin]

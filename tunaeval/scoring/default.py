@@ -1,15 +1,15 @@
-"""The categories of the preset `default`: how the goal was pursued, beside whether it was reached.
+"""The categories of the preset `default`: whether the goal was reached, and how well.
 
     goal completion      0.50   see `goal`
-    plan correctness     0.10   the share of calls of tools that there are * the least of 1,
+    plan correctness     0.10   the share of calls to existing tools * the least of 1,
                                 20 / steps and 60 / calls
     success ratio        0.10   max(0, worked / calls - 0.05 * retries - 0.10 * failures)
     repetition           0.25   the share of calls that do not repeat others, see `trajectory`
     context efficiency   0.05   tokens up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4, else 0.2
 
-The goal comes first: each other category counts as far as the goal was reached, so that a run that
-reached nothing is worth nothing, however tidy it was. Work is a call that neither plans nor says
-that all is done; where none was tried, the others do not apply.
+The goal comes first: all other values are multiplied by the goal's, so that a run that reached
+nothing is worth nothing, however tidy it was. Work is a call that neither plans nor claims that
+all is done; without any work, the other categories do not apply.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from .repeats import retried
 
 
 def counts_of(history: History) -> Counts:
-    """Count the calls: every failure of a tool counts, however it was reported, and a retry is one
-    of a failure. Tests that failed are no failure of the tool that ran them.
+    """Return the counts by the rules of `default`.
 
-    A call without a result is dangling, and no success.
+    Every failure of a tool counts, however it was reported; failed tests are no failure of the tool
+    that ran them. A retry repeats a failed call. A call without a result is dangling, and no
+    success.
     """
     runs = history.runs
     worked, failed = _ended(runs)
@@ -38,7 +39,7 @@ def counts_of(history: History) -> Counts:
 
 
 def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
-    """How many tools did their work, and how many failed."""
+    """Return how many tools did their work, and how many failed."""
     ends = [run.worked for run in runs if not run.dangles]
     return sum(ends), len(ends) - sum(ends)
 
@@ -56,11 +57,11 @@ def _plan_correctness(history: History) -> Finding:
     if calls > settings.many_calls:
         value = min(value, settings.many_calls / calls)
         reason += f"; calls: {calls}, more than {settings.many_calls}"
-    strange = _of_no_tool(history, runs)
-    if strange:
-        value *= 1 - len(strange) / len(runs)
-        reason += f"; {len(strange)} of {len(runs)} calls of no such tool"
-    return Finding(value, reason, where(strange))
+    unknown = _of_no_tool(history, runs)
+    if unknown:
+        value *= 1 - len(unknown) / len(runs)
+        reason += f"; {len(unknown)} of {len(runs)} calls of no such tool"
+    return Finding(value, reason, where(unknown))
 
 
 def _of_no_tool(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
@@ -72,7 +73,7 @@ def _success_ratio(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "none that succeeded or failed")
-    # A call that ended the task needs no result.
+    # a call that ends the task needs no result
     unanswered = {id(run) for run in closing_calls(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
     retries = retried(history)

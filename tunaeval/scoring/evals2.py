@@ -1,17 +1,17 @@
-"""The four categories of `evals2`, by the formulas of the harness of that name, kept as they were.
+"""The four categories of `evals2`, with the unchanged formulas of the harness of that name.
 
-    goal completion      0.40   0.8 when `done_tool` was called, else 0.3
+    goal completion      0.40   0.8 if `done_tool` was called, else 0.3
     plan correctness     0.30   no call: 0; more than 20: 0.3; a planner used: 0.7; else 0.5
     success ratio        0.15   max(0, succeeded / calls - 0.05 * retries - 0.10 * failures);
                                 no call: 1
     context efficiency   0.15   tokens ~ characters / 4: up to 32k 1, 64k 0.8, 128k 0.6, 256k 0.4,
                                 else 0.2
 
-A retry is the same tool twice in a row. A call failed when it raised or when its result declares
-itself failed (`ok: false`); how a text reads ("Exit Code: 3") was no failure then, and is said in
-the reason only. A call without a result is dangling: where the old harness took it for a success,
-it is neither that nor a failure here. An empty transcript gets what the formulas give it, and the
-reasons say so. What a host set (`ScoreSettings`) changes none of it.
+A retry is the same tool twice in a row. A call failed if it raised or if its result declares
+itself failed (`ok: false`); text such as "Exit Code: 3" was no failure in that harness, and is only
+mentioned in the reason. A call without a result is dangling: that harness counted it as a success,
+but here it is neither a success nor a failure. An empty transcript gets what the formulas give,
+and the reasons say so. The host's `ScoreSettings` change nothing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 _MANY_CALLS = 20
 _CHARACTERS_PER_TOKEN = 4
 _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
-"""Failures that are known by how a text reads, or by what nobody looked at then."""
+"""Failures recognised by a result's text, or in ways that the old harness did not have."""
 
 
 def counts_of(history: History) -> Counts:
-    """Count as `evals2` does."""
+    """Return the counts by the rules of `evals2`."""
     runs = history.runs
     failed = sum(_failed(run) for run in runs)
     dangling = sum(run.dangles for run in runs)
@@ -83,7 +83,7 @@ def _success_ratio(history: History) -> Finding:
     share = counts.succeeded / counts.calls
     value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
     troubled = [run for run in history.runs if not run.succeeded]
-    return Finding(value=value, reason=_told(counts), evidence=where(troubled))
+    return Finding(value=value, reason=_in_words(counts), evidence=where(troubled))
 
 
 def _context_efficiency(history: History) -> Finding:
@@ -102,7 +102,7 @@ def _if_empty(history: History) -> str:
     )
 
 
-def _told(counts: Counts) -> str:
+def _in_words(counts: Counts) -> str:
     words = (
         f"{counts.succeeded} of {counts.calls} succeeded, {counts.failed} failed, "
         f"{counts.dangling} without a result, {counts.retries} retried"

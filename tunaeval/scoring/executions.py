@@ -1,13 +1,12 @@
-"""Which execution belongs to which call: by id, else by tool and order.
+"""Match executions with calls: by id, else by tool and order.
 
-A call may have been run more than once: the last of its executions decides how it ended. Where
-several calls share an id, each has one execution, in order, and the last call the rest.
+A call may have been executed more than once: its last execution decides how it ended. If several
+calls share an id, each has one execution, in order, and the last call the rest.
 
-Executions without an id (or with one, where no call of their tool has any) are joined with the
-calls of their tool where there are as many of them;
-then it does not matter for any count which of them belongs to which call. Where there are more,
-those are nobody's that are left when each call has had the one with its arguments, or else the next
-one; where there are fewer, nobody knows whose they are.
+Executions without an id (or with one, if no call of their tool has an id) are matched with the
+calls of their tool if the numbers are equal; then no count depends on which belongs to which. If
+there are more executions, each call takes the one with its arguments, or else the next one, and the
+rest have no call; if there are fewer, it is unknown whose they are.
 
 An execution that ended because its host waits for a human is neither a failure nor an answer: it
 decides nothing, and is no call of its own.
@@ -28,8 +27,10 @@ from tunaeval.types.messages import ToolExecution
 
 
 class Joined(NamedTuple):
-    """The execution that decides over each call, by the call's number; executions that no call has
-    made (`uncalled`), in the order in which they began; and how many may be of several calls.
+    """Executions matched with calls.
+
+    `decisive` has the execution that decides each call, by the call's number; `uncalled` are the
+    executions without a call, by their start; `unclear` counts those with several possible calls.
     """
 
     decisive: dict[int, ToolExecution]
@@ -38,7 +39,7 @@ class Joined(NamedTuple):
 
 
 def join(executions: Iterable[ToolExecution], calls: Sequence[ToolCall]) -> Joined:
-    """Find the executions of each call."""
+    """Return the executions matched with the calls."""
     began = sorted(executions, key=lambda execution: execution.started_at)
     if not began:
         return Joined({})
@@ -75,7 +76,7 @@ _Numbers: TypeAlias = dict[str, list[int]]
 
 
 def _numbered(calls: Sequence[ToolCall], ids: Container[str | None]) -> tuple[_Numbers, _Numbers]:
-    """The calls' numbers: by id where it is one of these, the others by tool."""
+    """Return the calls' numbers: by id if the id is in `ids`, and by tool for the others."""
     sharing: _Numbers = defaultdict(list)
     wanting: _Numbers = defaultdict(list)
     for number, call in enumerate(calls):
@@ -99,7 +100,7 @@ def _by_id(executions: _Executions, sharing: _Numbers) -> dict[int, ToolExecutio
 def _surplus(
     executions: Sequence[ToolExecution], arguments: Sequence[JsonObject]
 ) -> list[ToolExecution]:
-    """The executions of one tool that are left when each call of these arguments has had one."""
+    """Return the executions of one tool that are left when each of its calls has taken one."""
     wanted: dict[str, int] = defaultdict(int)
     for one in arguments:
         wanted[canonical(one)] += 1
@@ -114,19 +115,19 @@ def _surplus(
 
 
 def canonical(arguments: JsonObject) -> str:
-    """Equal texts for equal arguments, whatever the order of their keys."""
+    """Return equal texts for equal arguments, regardless of key order."""
     try:
         return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError:  # integers beyond 64 bits, lone surrogates, much depth
+    except TypeError:  # integers beyond 64 bits, lone surrogates, deep nesting
         pass
     try:
         return json.dumps(arguments, sort_keys=True, default=_shown)
-    except (TypeError, ValueError, RecursionError):  # made by hand: no JSON at all
+    except (TypeError, ValueError, RecursionError):  # built by hand, and not JSON at all
         return f"<{id(arguments)}>"
 
 
 def _shown(value: JsonValue) -> str:
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001 - an argument of a live tool may raise anything
+    except Exception:  # noqa: BLE001 - repr() of a live tool's argument may raise anything
         return type(value).__name__

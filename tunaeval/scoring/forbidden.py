@@ -1,7 +1,7 @@
-"""Which calls are forbidden: those of the transcript, those written as text, and those that ran.
+"""Find forbidden calls: in the transcript, written as text, or only seen as executions.
 
-Where arguments are forbidden and those of a call cannot be read, it may be such a call, and counts
-as one. A name such as "functions.bash" is that of `bash`, where only that is known.
+If arguments are forbidden and a call's arguments cannot be read, the call may be forbidden, and
+counts as such. A name such as "functions.bash" means `bash` if only that is known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UNREADABLE = "its arguments cannot be read, so it may be"
 
 
 class Forbidden(NamedTuple):
-    """A forbidden call: its tool, how it is known where that has to be said, and where it is."""
+    """A forbidden call: its tool, a remark on how it is known if needed, and its messages."""
 
     tool: str
     how: str = ""
@@ -29,12 +29,12 @@ class Forbidden(NamedTuple):
 
 
 def forbidden_calls(history: History) -> list[Forbidden]:
-    """The calls that the settings forbid, by name or by what they are called with."""
+    """Return the calls that the settings forbid, by name or by arguments."""
     return list(_found(history)) if history.settings.forbid else []
 
 
 def forbidden_words(found: list[Forbidden]) -> str:
-    """Which forbidden tools were called, how often, and how that is known."""
+    """Return a sentence on which forbidden tools were called, how often, and how that is known."""
     names = ", ".join(map(repr, dict.fromkeys(one.tool for one in found)))
     more = [f"{len(found)} calls"] if len(found) > 1 else []
     more += dict.fromkeys(one.how for one in found if one.how)
@@ -45,7 +45,7 @@ def _found(history: History) -> Iterator[Forbidden]:
     listed: set[str] = set()
     for made in made_of(history):
         if made.how == SEEN:
-            continue  # is among all executions
+            continue  # these are among all executions, which follow
         call, is_lost = made.call, made.run is not None and made.run.invalid is not None
         how = _how(call, history, is_lost=is_lost)
         if how is not None:
@@ -59,7 +59,7 @@ def _found(history: History) -> Iterator[Forbidden]:
 
 
 def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
-    """What has to be said of a call that is forbidden; None for one that is not."""
+    """Return a remark on a forbidden call, which may be empty, or None if it is not forbidden."""
     name = _known_as(call.name, history)
     for one in history.settings.forbid:
         if isinstance(one, str):
@@ -73,16 +73,14 @@ def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
 
 
 def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: History) -> bool:
-    """Whether a call is of a tool and arguments that are forbidden; further arguments may be
-    beside them.
-    """
+    """Whether a call has the forbidden tool and arguments, possibly with further arguments."""
     expect = Expectation.model_construct(calls=(forbidden,), match="superset")
     made = ToolCall(name, call.arguments)
     return match(expect, [made], profile="tunacode", tools=history.settings.tools).ok
 
 
 def _known_as(name: str, history: History) -> str:
-    """A tool's name without the prefix that models write before it, where only that is known."""
+    """Return a tool's name without the prefix "functions." if only the rest is a known name."""
     settings = history.settings
     forbidden = {one if isinstance(one, str) else one.name for one in settings.forbid}
     known: Container[str] = forbidden if settings.tools is None else settings.tools

@@ -1,13 +1,13 @@
 """Whether the goal was reached: the first category of the preset `default`, and what decides it.
 
-    a forbidden call        0, whatever else
-    nothing was done        0: no call, no word, and nothing that ran
-    a check                 1 when it passed, 0 when it failed
-    else an expectation     1 when the calls meet it, 0 when they do not
-    else                    unknown: None, with what the transcript shows of it
+    a forbidden call        0, regardless of all else
+    nothing was done        0: no call, no text, and no execution
+    a check                 1 if it passed, 0 if it failed
+    else an expectation     1 if the calls meet it, 0 if they do not
+    else                    unknown: None, with the signals in the transcript
 
-A judge, where one is asked, gives its verdict in the place of this category. What an agent says of
-its own work is a signal and decides nothing: whoever only claims to be done looks the same.
+A judge's verdict, if one is asked, replaces this category. An agent's own claim of success is a
+signal and decides nothing: an agent that only claims to be done looks the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GOAL = "goal-completion"
 
 
 class Signal(NamedTuple):
-    """Something that a transcript shows of its end, in words, and where."""
+    """A hint in a transcript at how it ended, in words, and the messages that show it."""
 
     words: str
     evidence: tuple[int, ...] = ()
@@ -54,7 +54,7 @@ def _goal_completion(history: History) -> Finding:
 
 
 def is_decided(history: History) -> bool:
-    """Whether the total is known before anything is checked: it is 0."""
+    """Whether the total is known to be 0 before any check is made."""
     return bool(forbidden_calls(history)) or _is_idle(history)
 
 
@@ -74,7 +74,7 @@ def _as_expected(history: History, expect: Expectation, seen: str) -> Finding:
 
 
 def _signals(history: History) -> Iterator[Signal]:
-    """What a reader would look at first, none of which decides anything."""
+    """Yield what a reader would look at first; none of it decides anything."""
     messages = history.transcript.messages
     claim = _claim(history)
     if claim is not None:
@@ -98,7 +98,7 @@ def _signals(history: History) -> Iterator[Signal]:
 
 
 def _claim(history: History) -> Signal | None:
-    """What says that the task is done, if no other call was made after it."""
+    """Return the claim that the task is done, if no other call was made after it."""
     settings = history.settings
     calls = [run for run in closing_calls(history) if not run.failed]
     if calls:
@@ -115,7 +115,7 @@ def _claim(history: History) -> Signal | None:
 
 
 def _last_word(messages: Sequence[Message]) -> int | None:
-    """Where the assistant's last message is, if it has words and no call."""
+    """Return the index of the assistant's last message, if it has text and no call."""
     for at in range(len(messages) - 1, -1, -1):
         if messages[at].role == "assistant":
             return at if _speaks(messages[at]) and not messages[at].tool_calls else None
@@ -123,14 +123,14 @@ def _last_word(messages: Sequence[Message]) -> int | None:
 
 
 def closing_calls(history: History) -> list[CallRun]:
-    """The calls of the last step that say that the task is done."""
+    """Return the calls in the last step that claim that the task is done."""
     ends = history.settings.completion_tools
     last = history.runs[-1].batch if history.runs else 0
     return [run for run in history.runs if run.batch == last and run.tool in ends]
 
 
 def work_of(history: History) -> Iterator[CallRun]:
-    """The calls that do more than plan or say that all is done."""
+    """Yield the calls that do more than plan or claim that all is done."""
     ends, planners = history.settings.completion_tools, history.settings.planners
     return (run for run in history.runs if run.tool not in ends and run.tool not in planners)
 

@@ -1,11 +1,11 @@
-"""What a transcript says of its calls: each joined with its result and its execution, by id.
+"""Join each call of a transcript with its result and its execution, by id.
 
-Calls, results and executions are indexed in one pass each, so that twice the messages take twice
-the time. An id that is used again belongs to the next result, not to the same one; what has no id
-is joined in order. A result that comes before its call is found all the same.
+Calls, results and executions are indexed in one pass each, so the time is linear in the messages. A
+reused id belongs to the next result, not to the same one; calls without an id are joined in order.
+A result is found even if it comes before its call.
 
-A batch is what was called in parallel: the calls of one message, or of several that all come
-before the first answer to any of them.
+A batch is what was called in parallel: the calls of one message, or of several messages that all
+come before the first answer to any of them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _RAN = Success(ok=True, reason="assumed")
 
 
 class CallRun(NamedTuple):
-    """One call and how it ended; `success` is None for a dangling one, which has no result.
+    """One call and how it ended; `success` is None for a dangling call, which has no result.
 
-    `key` is the same for calls of one tool with equal arguments. `invalid` is why `arguments` are
-    empty although something else was written, None for most. `message` and `result` are indices
-    of the messages that have the call and its result, `answer` is what that says, and `seconds` is
-    None where nobody measured. `tested` marks a run of tests that failed: a result of the agent's
-    work, and no failed tool.
+    `key` is equal for calls of one tool with equal arguments. `invalid` is why `arguments` are
+    empty although something else was written, usually None. `message` and `result` are the indices
+    of the messages with the call and its result, `answer` is the result's text, and `seconds` is
+    None if unmeasured. `tested` marks a run of tests that failed: a result of the agent's work, and
+    no failed tool.
     """
 
     tool: str
@@ -51,12 +51,12 @@ class CallRun(NamedTuple):
 
     @property
     def broke(self) -> bool:
-        """Whether the tool failed, rather than the work that it looked at."""
+        """Whether the tool itself failed, and not just the tests that it ran."""
         return self.failed and not self.tested
 
     @property
     def worked(self) -> bool:
-        """Whether the tool did what it is for, whatever it found."""
+        """Whether the tool did its work, whatever the result."""
         return self.succeeded or self.tested
 
     @property
@@ -74,9 +74,8 @@ class CallRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A transcript, read once for all categories: its calls in order, the executions that none of
-    them has made (`uncalled`, in the order in which they began), what could not be joined
-    (`notes`), and the settings that it is looked at with.
+    """A transcript as all categories read it: its calls in order, the executions without a call
+    (`uncalled`, by their start), notes on what could not be joined, and the settings.
     """
 
     transcript: Transcript
@@ -87,7 +86,7 @@ class History:
 
 
 def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
-    """Read a transcript. An execution's word goes before that of the transcript."""
+    """Return a transcript's history; an execution takes precedence over the transcript's result."""
     messages = transcript.messages
     results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
@@ -99,12 +98,12 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         result = waiting.popleft() if waiting else None
         execution = joined.decisive.get(number)
         answer = None if result is None else messages[result]
-        said = None if answer is None else _success(answer)
+        seen = None if answer is None else _success(answer)
         if index > before and index > answered:
             batch, answered = batch + 1, len(messages)
         before, answered = index, min(answered, -1 if result is None else result)
         text = None if answer is None else answer.content
-        success = said if execution is None else _agreed(execution, said)
+        success = seen if execution is None else _agreed(execution, seen)
         runs.append(
             CallRun(
                 call.name, call.arguments, _key(call), batch, index, result, text, success,
@@ -119,9 +118,9 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
 
 
 def _key(call: ToolCall) -> str:
-    """Equal texts for calls of one tool with equal arguments, whatever the order of their keys."""
-    said = call.invalid if call.repairs else None
-    return f"{call.name} {said or canonical(call.arguments)}"
+    """Return equal texts for calls of one tool with equal arguments, regardless of key order."""
+    seen = call.invalid if call.repairs else None
+    return f"{call.name} {seen or canonical(call.arguments)}"
 
 
 def _success(message: Message) -> Success:
@@ -130,17 +129,17 @@ def _success(message: Message) -> Success:
     return returned(message.content)
 
 
-def _agreed(execution: ToolExecution | None, said: Success | None) -> Success | None:
-    """What the wrapper saw, unless it saw nothing wrong and the transcript declares a failure."""
+def _agreed(execution: ToolExecution | None, seen: Success | None) -> Success | None:
+    """Return the wrapper's verdict unless only the transcript declares a failure."""
     if execution is None:
-        return said
+        return seen
     if not execution.ok:
         return Success(ok=False, reason=execution.ok_reason, error=execution.error)
-    return said if said is not None and not said.ok else _RAN._replace(reason=execution.ok_reason)
+    return seen if seen is not None and not seen.ok else _RAN._replace(reason=execution.ok_reason)
 
 
 def _notes(results: int, joined: Joined) -> tuple[str, ...]:
-    """What was left over."""
+    """Return notes on results and executions without a call."""
     left = {"result": results, "execution": len(joined.uncalled) + joined.unclear}
     return tuple(
         f"{number} {what}{'s' * (number > 1)} without a call"

@@ -1,9 +1,8 @@
-"""The calls that count for the goal: not only those that a transcript has as calls.
+"""Collect the calls that count for the goal, including those that are not in a transcript as calls.
 
-    structured calls, and calls that a message without any wrote as text, message by message
-    then the executions that no call of the transcript has made, in the order in which they began
-
-A text is read elsewhere (`Transcript.written`), as `tunaeval.match` reads a message.
+Structured calls, and calls in the text of messages without any, come message by message; then come
+executions without a call in the transcript, by their start. Texts are parsed elsewhere
+(`Transcript.written`), as `tunaeval.match` reads a message.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ SEEN = "seen by the recorder"
 
 
 class Made(NamedTuple):
-    """A call that was made, how it is known where the transcript does not have it as a call (""
-    where it has), and the messages that show it.
+    """A call that was made, and the messages that show it; `how` says how it is known if the
+    transcript does not have it as a call.
     """
 
     call: ToolCall
@@ -35,7 +34,7 @@ class Made(NamedTuple):
 
 
 def made_of(history: History) -> list[Made]:
-    """All calls that count, in the order in which they count."""
+    """Return all calls that count, in their order."""
     messages = history.transcript.messages
     texts = {index: read.calls for index, read in history.transcript.written}
     runs = iter(history.runs)
@@ -51,8 +50,8 @@ def made_of(history: History) -> list[Made]:
 
 
 def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
-    """Whether the calls that were made are those expected. An attempt at a call that is malformed
-    or was cut off is no abstention.
+    """Return the match of the made calls with the expected ones; a malformed or truncated attempt
+    is no abstention.
     """
     settings = history.settings
     calls = [one.call for one in made]
@@ -60,12 +59,12 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
     if made:
         return verdict
     outcomes = {read.outcome for _, read in history.transcript.written}
-    tried = next((one for one in ("malformed", "truncated") if one in outcomes), "")
-    return without_calls(verdict, tried)
+    outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
+    return without_calls(verdict, outcome)
 
 
 def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What to say of the calls that the transcript does not have as calls, and where they are."""
+    """Yield a remark on calls that the transcript does not have as calls, and their messages."""
     for how, one, several in (
         (WRITTEN, "call was", "calls were"),
         (SEEN, "execution without a call", "executions without a call"),

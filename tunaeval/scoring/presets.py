@@ -1,4 +1,4 @@
-"""The presets: which categories make a score together, and how their calls are counted."""
+"""The presets: sets of categories, each with the rules for counting calls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .history import History
 
 
 class Preset(NamedTuple):
-    """Categories whose weights add up to 1, and the rules that a score's details count by.
+    """Categories whose weights add up to 1, and the rules for the counts in a score's details.
 
-    `goal` names the category that comes first: the others count as far as its value goes, and
-    without one there is no total. None: a total is the plain mean.
+    `goal` names a category whose value multiplies the others, and without which there is no total.
+    None: the total is the plain weighted mean.
     """
 
     categories: tuple[Category, ...]
@@ -49,18 +49,18 @@ PRESETS = {
     ),
     "none": Preset((), default.counts_of),
 }
-"""By name; `none` is for those who give all categories themselves."""
+"""The presets by name; `none` is for callers who pass all categories themselves."""
 
 FIXED = "evals2"
-"""The preset that nothing changes but a failure: it stays as it was written."""
+"""The preset that no setting changes: only a failure of the run affects its total."""
 
 
 def preset_of(name: str) -> Preset:
-    """The preset of that name. Raises UnknownNameError."""
+    """Return the preset of that name. Raises UnknownNameError."""
     return PRESETS[wanted_name(name, "preset", PRESETS)]
 
 
 def scorers_of(preset: str) -> tuple[Scorer, ...]:
-    """The categories of a preset. Raises UnknownNameError."""
-    # To mypy a protocol's attributes can be set; a category is frozen.
+    """Return the categories of a preset. Raises UnknownNameError."""
+    # For mypy the attributes of a protocol are writable, but a category is frozen.
     return cast("tuple[Scorer, ...]", preset_of(preset).categories)

@@ -1,7 +1,7 @@
-"""Which calls of a history come again: as a retry, or for the same answer.
+"""Find calls that repeat others of a history: as a retry, or with the same answer.
 
-Calls are equal when tool and arguments are. In which order calls of one batch come changes
-nothing. Polling tools are asked again by design, and left out.
+Calls are equal if their tools and arguments are. The order of calls within a batch is ignored.
+Polling tools are called again by design, and left out.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import TypeAlias
 from .history import CallRun, History
 
 LONGEST_CYCLE = 6
-"""Steps of the longest cycle that is looked for."""
+"""The most steps in a cycle."""
 
 Batch: TypeAlias = list[CallRun]
 
 
 def batches(history: History) -> Iterator[Batch]:
-    """The calls that were made in parallel, step by step, without those of polling tools."""
+    """Yield the calls that were made in parallel, step by step, without those of polling tools."""
     polling = history.settings.polling_tools
     runs = (run for run in history.runs if run.tool not in polling)
     return (list(batch) for _, batch in groupby(runs, attrgetter("batch")))
 
 
 def _all_differ(history: History) -> bool:
-    """Whether no call was made twice, so that none can come again."""
+    """Whether no call was made twice, so that nothing can be repeated."""
     return len({run.key for run in history.runs}) == len(history.runs)
 
 
 def retried(history: History) -> list[CallRun]:
-    """Calls that were made again after an equal one failed, whatever was called in between."""
+    """Return calls that repeat a failed call, no matter what was called in between."""
     if _all_differ(history):
         return []
     found: list[CallRun] = []
@@ -46,8 +46,8 @@ def retried(history: History) -> list[CallRun]:
 
 
 def looping(history: History) -> list[CallRun]:
-    """Calls that repeat others for the same answer: beside them in one step, or in steps that go
-    round, where what was called and answered comes again up to `LONGEST_CYCLE` steps later.
+    """Return calls that repeat others with the same answer: within one step, or in a cycle whose
+    calls and answers come again up to `LONGEST_CYCLE` steps later.
     """
     if _all_differ(history):
         return []
@@ -58,7 +58,7 @@ def looping(history: History) -> list[CallRun]:
         streak = 0
         for at in range(period, len(steps)):
             streak = streak + 1 if marks[at] == marks[at - period] else 0
-            if streak == period:  # one whole cycle came again
+            if streak == period:  # one whole cycle has come again
                 going_round.update(range(at - period + 1, at + 1))
             elif streak > period:
                 going_round.add(at)
@@ -70,7 +70,7 @@ def looping(history: History) -> list[CallRun]:
 
 
 def _doubles(step: Batch) -> list[CallRun]:
-    """Parallel calls beside an equal one with the same answer: all but the first of each."""
+    """Return the parallel calls that equal an earlier one with the same answer."""
     seen: set[tuple[str, str | None]] = set()
     found = []
     for run in step:

@@ -1,9 +1,9 @@
-"""Which calls run tests, so that tests that fail are a result and no failed tool.
+"""Detect calls that run tests, because failed tests are a result and not a failed tool.
 
-Whoever reproduces a failure before repairing it runs a command that ends in an exit code; the tool
-that ran it did its work. A call runs tests when its tool is named so, or when one of its arguments
-is a command line of which some part begins with one of `TEST_COMMANDS`. Nothing is evaluated: words
-are compared.
+An agent that reproduces a failure before repairing it runs a command with an exit code; the tool
+that ran it did its work. A call runs tests if its tool is named accordingly, or if one of its
+arguments is a command line with a part that begins with one of `TEST_COMMANDS`. Nothing is
+evaluated; words are compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tunaeval.tools.success import Success
 from tunaeval.types.calls import JsonValue, ToolCall
 
 TEST_TOOLS = frozenset({"pytest", "run_pytest", "run_test", "run_tests", "run_unit_tests", "test"})
-"""Tools that run tests, by their names."""
+"""Names of tools that run tests."""
 
 TEST_COMMANDS: tuple[str, ...] = (
     # Python
@@ -31,44 +31,44 @@ TEST_COMMANDS: tuple[str, ...] = (
     "phpunit", "pest", "mix test", "rebar3 eunit", "stack test", "cabal test", "lein test",
     "flutter test", "dart test", "busted", "bats", "prove",
 )  # fmt: skip
-"""Command lines that run tests begin with these words, behind those that only start a program."""
+"""The first words of commands that run tests, after words that only start a program."""
 
 _STARTERS = frozenset({
     "sudo", "time", "env", "nice", "command", "then", "do", "!", "uv", "run", "poetry", "pdm",
     "pipenv", "rye", "hatch", "conda", "npx", "pnpm", "yarn", "bunx", "exec", "bundle", "coverage",
     "python", "python3", "py", "timeout", "xvfb-run", "dlx", "bash", "sh", "zsh",
 })  # fmt: skip
-"""Words before a program that only start it."""
+"""Words that only start the program after them."""
 
 _ARGUMENTS = frozenset({
     "args", "argv", "bash", "cmd", "code", "command", "command_line", "commands", "input", "script",
     "shell",
 })  # fmt: skip
-"""Arguments that contain command lines."""
+"""Names of arguments that contain command lines."""
 
 _SEPARATORS = str.maketrans(dict.fromkeys(";|&(){}", "\n"))
 _QUOTES = "\"'`"
 _MAX_COMMAND = 4000
 _MAX_WORDS = 50
 _NOT_RUN = frozenset({"126", "127"})
-"""What a shell exits with when it could not start the command."""
+"""Exit codes of a shell that could not start the command."""
 _MISSING = ("command not found", "No module named pytest", "not recognized as an internal")
 _READ_FROM_TEXT = frozenset({"exit-code", "error-prefix", "traceback"})
 _DECLARED = frozenset({"is-error", "status", "outcome"})
-"""How failed tests may be reported. What raised, or says `ok: false`, is a tool's failure."""
+"""How failed tests may be reported; an exception or `ok: false` is a failure of the tool."""
 
 
 def shows_failed_tests(
     call: ToolCall, success: Success, answer: str | None, commands: Sequence[str]
 ) -> bool:
-    """Whether a call that failed ran tests, and these failed, rather than the tool."""
+    """Whether a failed call ran tests, and the tests failed rather than the tool."""
     if success.reason not in _READ_FROM_TEXT | _DECLARED:
         return False
     if not runs_tests(call.name, call.arguments, commands):
         return False
-    said = answer or success.error or ""
-    codes = {line.partition(":")[2].strip() for line in _exit_lines(said)}
-    return not codes & _NOT_RUN and not any(words in said for words in _MISSING)
+    text = answer or success.error or ""
+    codes = {line.partition(":")[2].strip() for line in _exit_lines(text)}
+    return not codes & _NOT_RUN and not any(words in text for words in _MISSING)
 
 
 def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_COMMANDS) -> bool:
@@ -87,7 +87,7 @@ def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_C
 
 
 def _commands(value: JsonValue) -> Iterator[list[str]]:
-    """The commands of a command line, each as its words; a list of words is one command."""
+    """Yield the commands in a command line, each as a list of words; a list is one command."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         value = " ".join(value[:_MAX_WORDS])
     if isinstance(value, str):
@@ -99,15 +99,15 @@ def _commands(value: JsonValue) -> Iterator[list[str]]:
 def _is_test(words: list[str], known: Iterable[tuple[str, ...]]) -> bool:
     plain = [word for word in words if not word.startswith("-")]
     return any(
-        tuple([_program(said[at]), *said[at + 1 :]][: len(command)]) == command
-        for said in (words, plain)
-        for at in _beginnings(said)
+        tuple([_program(line[at]), *line[at + 1 :]][: len(command)]) == command
+        for line in (words, plain)
+        for at in _beginnings(line)
         for command in known
     ) or any(_is_test_file(words[at]) for at in _beginnings(words))
 
 
 def _beginnings(words: list[str]) -> Iterator[int]:
-    """Where the program may be: up to the first word that does not only start one."""
+    """Yield where the program may be: up to the first word that does not only start one."""
     for at, word in enumerate(words):
         yield at
         if not (word in _STARTERS or _is_setting(word)):
@@ -115,12 +115,12 @@ def _beginnings(words: list[str]) -> Iterator[int]:
 
 
 def _is_setting(word: str) -> bool:
-    """`CI=1`, how long `timeout` waits, an option of what starts the program."""
+    """Whether a word is `CI=1`, the time of `timeout`, or an option of a starting program."""
     return "=" in word or word.startswith("-") or word.rstrip("smh").isdigit()
 
 
 def _program(word: str) -> str:
-    """A program's name without its directory."""
+    """Return a program's name without its directory."""
     return word.rsplit("/", 1)[-1]
 
 
@@ -128,7 +128,7 @@ _SCRIPTS = (".py", ".sh", ".js", ".ts", ".rb", ".pl", ".php")
 
 
 def _is_test_file(word: str) -> bool:
-    """A script of tests that is run by itself: test_calc.py, tests/test.sh, run_tests.sh."""
+    """Whether a word is a test script run directly: test_calc.py, tests/test.sh, run_tests.sh."""
     stem, dot, _ = _program(word).partition(".")
     named = stem.startswith("test_") or stem.endswith(("_test", "_tests"))
     return bool(dot) and word.endswith(_SCRIPTS) and (named or stem in {"test", "tests"})

@@ -1,6 +1,6 @@
-"""What a host may say about scoring: what ends a task, what is expected, where the thresholds lie.
+"""The settings of scoring: what ends a task, what is expected, and where the thresholds are.
 
-The preset `evals2` is fixed and looks at none of it; `default` and the further categories do.
+The fixed preset `evals2` ignores all of them; `default` and the further categories use them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tokens import CountsTokens, TokenCounter, counter_of
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A value that falls in steps: that of the first limit which an amount does not exceed."""
+    """A step function: the value of the first limit that an amount does not exceed."""
 
     limits: tuple[tuple[float, float], ...]
     beyond: float
@@ -43,7 +43,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model's tokens cost, for servers that report tokens and no price."""
+    """The price of a model's tokens in US dollars, for servers that report tokens but no price."""
 
     prompt_usd_per_million: float
     completion_usd_per_million: float
@@ -54,10 +54,10 @@ class Price:
 
 
 COMPLETION_TOOLS = frozenset({"done_tool"})
-"""Those of `evals2`."""
+"""The completion tools of `evals2`."""
 PLANNERS = frozenset({"planner_tool", "classification_tool", "planner", "classification"})
 CONTEXT_STEPS = Steps(((32_000, 1.0), (64_000, 0.8), (128_000, 0.6), (256_000, 0.4)), beyond=0.2)
-"""In tokens. This and the planners are those of `evals2` too."""
+"""Limits in tokens. Both this and the planners are also those of `evals2`."""
 
 _SECONDS = Steps(
     (
@@ -66,16 +66,16 @@ _SECONDS = Steps(
     ),
     beyond=0.1,
 )  # fmt: skip
-"""The time buckets of the harness that `evals2` is named after."""
+"""The time buckets, in seconds, of the harness that `evals2` is named after."""
 
 _DOLLARS = Steps(((0.01, 1.0), (0.10, 0.8), (1.00, 0.6), (10.00, 0.4)), beyond=0.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
-    """How the categories read a transcript; each field names the categories that look at it.
+    """How the categories read a transcript; each field names the categories that use it.
 
-    Raises UsageError for what cannot be used, ExpectationError for an impossible `expect`.
+    Raises UsageError for invalid values, and ExpectationError for an impossible `expect`.
 
     Examples:
         >>> tunaeval.ScoreSettings(forbid=("bash",)).forbid
@@ -85,48 +85,48 @@ class ScoreSettings:
     completion_tools: frozenset[str] = COMPLETION_TOOLS | {"final_answer"}
     """goal-completion: a call of one of these claims that the task is done; it is no work."""
     completion_phrases: tuple[str, ...] = ()
-    """goal-completion: so does a line of the assistant's that begins with one of these."""
+    """goal-completion: a line of the assistant's that begins with one of these is a claim, too."""
     last_word_ends: bool = False
-    """goal-completion: so does the assistant's last message, where it has words and no call.
+    """goal-completion: the assistant's last message is a claim, too, if it has text and no call.
 
-    It is the last of the assistant's: what a host appended as the user does not count.
+    A message that a host appended as the user does not count.
     """
     forbid: tuple[str | ExpectedCall, ...] = ()
-    """goal-completion: a call of one of these makes the total 0. Names of tools, or calls with the
-    arguments that are forbidden, as in an expectation, which further arguments may be beside.
-    So does one whose arguments cannot be read, one that was written as text, and an execution.
+    """goal-completion: a call of one of these makes the total 0.
+
+    Each is a tool's name, or a call with the forbidden arguments, as in an expectation; other
+    arguments may accompany them. Calls with unreadable arguments, calls written as text, and
+    executions count.
     """
     test_commands: tuple[str, ...] = TEST_COMMANDS
-    """success-ratio: command lines that begin so run tests, whose failure is no failed tool."""
+    """success-ratio: command lines that begin like this run tests, which may fail."""
     planners: frozenset[str] = PLANNERS
     """plan-correctness: tools that plan, and do nothing else."""
     many_steps: int = 20
-    """plan-correctness: more steps than these are too many; parallel calls are one step."""
+    """plan-correctness: the most steps of a good plan; parallel calls are one step."""
     many_calls: int = 60
-    """plan-correctness: so are more calls than these, however many run side by side in a step."""
+    """plan-correctness: the same limit for calls, even if they ran in parallel."""
     polling_tools: frozenset[str] = frozenset()
     """Equal calls of these are expected: they are no retry, no waste and no loop."""
     retry_penalty: float = 0.05
-    """success-ratio: taken off for each retry."""
+    """success-ratio: the amount subtracted for each retry."""
     failure_penalty: float = 0.10
-    """success-ratio: taken off for each failure."""
+    """success-ratio: the amount subtracted for each failure."""
     context_steps: Steps = CONTEXT_STEPS
-    """context-efficiency, in tokens."""
+    """context-efficiency: the values by context size in tokens."""
     count_tokens: CountsTokens | None = None
-    """context-efficiency: counts a text's tokens where none were reported; None: characters / 4.
+    """context-efficiency: counts a text's tokens if none were reported; None: characters / 4.
 
     `count(text) -> int`, or a tokenizer of tiktoken, tokenizers, transformers or sentencepiece.
     """
     latency_steps: Steps = _SECONDS
-    """latency, in seconds."""
+    """latency: the values by time in seconds."""
     cost_steps: Steps = _DOLLARS
-    """cost, in dollars."""
+    """cost: the values by cost in dollars."""
     price: Price | None = None
-    """cost: what tokens cost where the server reported no price."""
+    """cost: the price of tokens if the server reported no cost."""
     expect: Expectation | Mapping[str, Any] | None = None
-    """goal-completion, where no check decides; expected-trajectory: the calls that are wanted, as
-    `tunaeval.match` takes them.
-    """
+    """goal-completion (if no check decides), expected-trajectory: the wanted calls, for `match`."""
     profile: str = DEFAULT_PROFILE
     """goal-completion, expected-trajectory: the profile of `tunaeval.match`."""
     tools: Tools | None = None
@@ -156,13 +156,13 @@ class ScoreSettings:
 
     @property
     def wanted(self) -> Expectation | None:
-        """`expect`, read: it is an `Expectation` from the first moment on."""
+        """`expect` as the `Expectation` that it was converted to, or None."""
         return self.expect if isinstance(self.expect, Expectation) else None
 
 
 def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCall, ...]:
-    """What is forbidden, read. Raises UsageError for what is none, and for a tool that is unknown
-    where the tools are given: a name that is spelled wrongly would forbid nothing.
+    """Return the forbidden tools and calls. Raises UsageError for an invalid entry, and for a tool
+    not in `tools`: a misspelled name would forbid nothing.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise UsageError(
@@ -180,7 +180,7 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
 
 
 def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> None:
-    """Raise UsageError for an argument that the tool does not have, so that it forbids nothing."""
+    """Raise UsageError for an argument that the tool does not have, and that so forbids nothing."""
     schema = tool.parameters
     known = schema.get("properties")
     if (
@@ -195,7 +195,7 @@ def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> Non
 
 
 _MORE = frozenset({"$ref", "allOf", "anyOf", "if", "oneOf", "patternProperties"})
-"""Where a schema may allow arguments beside its properties."""
+"""Keywords with which a schema may allow arguments that are not in its properties."""
 
 
 _FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
@@ -240,12 +240,12 @@ TUNACODE_2025_12 = ScoreSettings(
 )
 """For the TunaCode agent as it was in December 2025 (0.1.19, on pydantic-ai).
 
-The model is asked to begin its last message with "TUNACODE DONE:". The agent takes the marker out
-before it stores the message, in memory and in the session file, and stores nothing in its place:
-the phrases are found in what was recorded at the model's endpoint, never in a session. There the
-last response without a call, whose `finish_reason` is "stop", is all that ends a task. After one
-without the marker the agent may store a user's prompt of its own, which no model has answered.
-No tool says that a task is done; the to-do tools plan.
+The model is asked to begin its last message with "TUNACODE DONE:". The agent removes the marker
+before it stores the message, in memory and in the session file, without a replacement: the phrases
+are found in recordings of the model's endpoint, never in a session. In a session only the last
+response without a call, whose `finish_reason` is "stop", ends a task. After a response without the
+marker the agent may store a user's prompt of its own that no model has answered. No tool reports
+that a task is done; the to-do tools plan.
 """
 
 TUNACODE_0_2 = ScoreSettings(
@@ -253,8 +253,8 @@ TUNACODE_0_2 = ScoreSettings(
 )
 """For the TunaCode agent since 0.2 (on tinyagent).
 
-There is no marker: the model is asked for none, and what it writes is stored as it is. A task ends
-with an assistant's message without a call, whose `stop_reason` is "stop" ("length" where it was
-cut, and of a task that was cancelled the results of its last calls are missing). No tool says that
-a task is done, and none plans.
+There is no marker: the model is not asked for one, and its text is stored unchanged. A task ends
+with an assistant's message without a call, whose `stop_reason` is "stop" ("length" if it was cut; a
+cancelled task lacks the results of its last calls). No tool reports that a task is done, and none
+plans.
 """

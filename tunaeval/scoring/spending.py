@@ -1,6 +1,6 @@
-"""Categories beside the presets that look at what was spent: time in tools, and money.
+"""Categories outside the presets that judge what was spent: time in tools, and money.
 
-What is not known in full is not known: a sum of known parts would flatter whoever reports least.
+If a part is unknown, the sum is unknown: a sum of known parts would favour whoever reports least.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _cost(history: History) -> Finding:
 
 
 def _dollars(usage: Usage, price: Price | None) -> float | None:
-    """What a reply cost, as reported, else by the price of its tokens."""
+    """Return a reply's cost in dollars, as reported, else by the price of its tokens, else None."""
     if usage.cost_usd is not None:
         return usage.cost_usd if math.isfinite(usage.cost_usd) and usage.cost_usd >= 0 else None
     prompt, completion = usage.prompt_tokens, usage.completion_tokens

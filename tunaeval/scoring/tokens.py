@@ -1,6 +1,6 @@
-"""How many tokens a text has, by whoever can count them, named; without anybody, characters / 4.
+"""Count a text's tokens with a named tokenizer, or estimate characters / 4 without one.
 
-Nothing is fetched: a tokenizer is passed in as an object that is loaded already.
+Nothing is downloaded: a tokenizer is passed in as a loaded object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 @runtime_checkable
 class _EncodesOrdinary(Protocol):
-    """tiktoken: its `encode` refuses texts that spell a special token, this one takes them."""
+    """tiktoken: unlike its `encode`, this accepts text that spells a special token."""
 
     def encode_ordinary(self, text: str) -> Sized: ...
 
@@ -33,7 +33,7 @@ CountsTokens: TypeAlias = Callable[[str], int] | _EncodesOrdinary | _Encodes
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """Counts the tokens of a text; `name` is part of the reason of whatever rests on it."""
+    """A counter of a text's tokens; its `name` is given in the reasons of values based on it."""
 
     name: str
     count: Callable[[str], float]
@@ -45,13 +45,13 @@ ESTIMATE = TokenCounter(
 
 
 def counter_of(given: CountsTokens | None) -> TokenCounter:
-    """The counter that was passed in, or the estimate. Raises UsageError for what is none."""
+    """Return the given counter, or the estimate. Raises UsageError for an invalid one."""
     if given is None:
         return ESTIMATE
-    if isinstance(given, str | bytes):  # these have an `encode` of their own
+    if isinstance(given, str | bytes):  # these have an `encode` method, too
         raise _no_counter(given)
     name = _name_of(given)
-    # A tokenizer of transformers can be called as well, and gives no number then.
+    # A tokenizer of transformers is also callable, but does not return a number then.
     if isinstance(given, _EncodesOrdinary):
         ordinary = given.encode_ordinary
         return TokenCounter(name, lambda text: len(ordinary(text)))

@@ -1,4 +1,4 @@
-"""Categories beside the presets that look at the calls themselves: expected, valid, in circles."""
+"""Categories outside the presets that judge the calls: expected, valid, or repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .repeats import looping
 _ALL_OR_NOTHING = frozenset({
     "unexpected-call", "too-few-calls", "too-many-calls", "forbidden-tool", "checker-crash",
 })  # fmt: skip
-"""Failures that no share of the expected calls makes up for."""
+"""Failures that make the value 0, regardless of the expected calls that were made."""
 
 
 def _expected_trajectory(history: History) -> Finding:
@@ -27,13 +27,13 @@ def _expected_trajectory(history: History) -> Finding:
     if verdict.ok:
         return Finding(1.0, verdict.reason)
     met = {call for _, call in verdict.pairs}
-    strangers = {at for index, one in enumerate(made) if index not in met for at in one.evidence}
+    unmatched = {at for index, one in enumerate(made) if index not in met for at in one.evidence}
     value = _share_met(expect, verdict, len(made))
-    return Finding(value, verdict.reason, tuple(sorted(strangers)))
+    return Finding(value, verdict.reason, tuple(sorted(unmatched)))
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
-    """How much of what was wanted and made found its pair."""
+    """Return the share of expected and made calls that were paired."""
     if any(failure.code in _ALL_OR_NOTHING for failure in verdict.failures):
         return 0.0
     wanted = len(expect.calls if expect.calls is not None else expect.tools or ())
@@ -63,7 +63,7 @@ def _distinct(history: History) -> list[CallRun]:
 
 
 def _fault(run: CallRun, tools: Tools) -> str:
-    """Why a call's arguments are not as its tool wants them, as they were written."""
+    """Return why a call's original arguments do not fit its tool, or the empty string."""
     spec = tools.get(run.tool)
     if spec is None:
         return f"no tool is called {run.tool!r}"
@@ -71,7 +71,7 @@ def _fault(run: CallRun, tools: Tools) -> str:
         return f"{run.tool}: {run.invalid}"
     fitted = fit(run.arguments, spec.parameters)
     given = [fault.message for fault in fitted.faults]
-    given += [repair.message for repair in fitted.repairs]  # what had to be changed did not fit
+    given += [repair.message for repair in fitted.repairs]  # a changed argument did not fit
     return f"{run.tool}: {given[0]}" if given else ""
 
 

@@ -1,4 +1,4 @@
-"""Scores by a model: what it is asked, how its reply is read, how far it agrees with people."""
+"""Score by a model: its prompts, its replies, and how far it agrees with people."""
 
 from .frame import frames as frames
 from .judge import Judge as Judge

@@ -1,12 +1,12 @@
-r"""A judge's reply, read: one JSON object with exactly the wanted keys and a number on the scale.
+r"""Read a judge's reply: one JSON object with exactly the wanted keys and a number on the scale.
 
     one category     {"reason": "...", "score": 7}
     several          {"goal-completion": {"reason": "...", "score": 7}, ...}
 
-Around it may be a code fence, and before it reasoning. Everything else is no verdict: prose,
-another key, a score off the scale, two answers that differ. Where the server was given a schema of
-the reply, whole numbers alone are scores, as the schema has it; where it was given none, 7.5 and
-"7/10" are too, and nothing but 7/10 is a reply. Nothing here looks for a number.
+A code fence may surround it, and reasoning may precede it. Everything else is no verdict: prose,
+another key, a score off the scale, two answers that differ. If the server had a schema of the
+reply, only the whole numbers in the schema are scores; otherwise 7.5 and "7/10" are scores, too,
+and a bare 7/10 is a reply. Numbers elsewhere in a text are never searched for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from tunaeval.types.calls import JsonObject, JsonValue
 
 MAX_CHARACTERS = 100_000
-"""Of a reply; a longer one is no verdict."""
+"""The most characters of a reply; a longer one is no verdict."""
 
 _MAX_OBJECTS = 8
 _KEYS = ("reason", "score")
@@ -31,24 +31,24 @@ _FRACTION = re.compile(
 
 
 class Answer(NamedTuple):
-    """A category's score from 0 to 1 with the judge's words; or None and what was wrong."""
+    """A category's score from 0 to 1 and the judge's reason, or None and what was wrong."""
 
     value: float | None
     words: str
 
 
 class _NoVerdictError(ValueError):
-    """Why a reply, or a part of it, is no verdict."""
+    """Raised with the reason why a reply, or a part of it, is no verdict."""
 
 
 def reply_schema(names: Sequence[str], scale: int) -> JsonObject:
-    """The JSON schema of a reply, for servers that bind their model to one."""
+    """Return the JSON schema of a reply, for servers with constrained decoding."""
     one = _object({"reason": {"type": "string"}, "score": {"enum": list(range(scale + 1))}})
     return one if len(names) == 1 else _object(dict.fromkeys(names, one))
 
 
 def reply_shape(names: Sequence[str], scale: int) -> str:
-    """What a reply looks like, for the prompt."""
+    """Return an example of a reply, for the prompt."""
     one = f'{{"reason": "<one or two sentences>", "score": <number from 0 to {scale}>}}'
     several = ", ".join(f'"{name}": {one}' for name in names)
     return one if len(names) == 1 else f"{{{several}}}"
@@ -57,7 +57,7 @@ def reply_shape(names: Sequence[str], scale: int) -> str:
 def read_answers(
     text: str, names: Sequence[str], scale: int, *, by_schema: bool = False
 ) -> dict[str, Answer]:
-    """The answer for each name; never raises on a judge's text. `by_schema`: to `reply_schema`."""
+    """Return the answer for each name; never raises. `by_schema`: the server had `reply_schema`."""
     try:
         found = _found(_bare(text), names, scale, by_schema=by_schema)
     except _NoVerdictError as why:
@@ -68,7 +68,7 @@ def read_answers(
 def _found(
     text: str, names: Sequence[str], scale: int, *, by_schema: bool
 ) -> Mapping[str, JsonValue]:
-    """What is said for each name, not yet looked at."""
+    """Return the unvalidated answer for each name."""
     if len(names) == 1:
         fraction = None if by_schema else _FRACTION.fullmatch(text)
         if fraction:
@@ -95,7 +95,7 @@ def _reason(reason: JsonValue) -> str:
 
 
 def _whole_share(score: JsonValue, scale: int) -> float:
-    """Of a score as the schema lists them; to JSON 8.0 is 8."""
+    """Return a score from the schema's list as a share; 8.0 is 8 in JSON."""
     known = isinstance(score, int | float) and not isinstance(score, bool)
     if not known or score not in range(scale + 1):
         raise _NoVerdictError(
@@ -115,14 +115,14 @@ def _share(score: JsonValue, scale: int) -> float:
 
 
 def _of_fraction(fraction: re.Match[str], scale: int) -> JsonObject:
-    """The score in "8/10", which is 8 on a scale of 10 and nothing on any other."""
+    """Return the score in "8/10" as an answer; its denominator must be the scale."""
     if int(fraction[2]) != scale:
         raise _NoVerdictError(f"found {fraction[0]!r}; wanted a score of {scale}")
     return {"reason": "", "score": float(fraction[1])}
 
 
 def _bare(text: str) -> str:
-    """The reply without reasoning before it and a fence around it."""
+    """Return the reply without reasoning before it and without a fence around it."""
     if len(text) > MAX_CHARACTERS:
         raise _NoVerdictError(f"the reply has {len(text)} characters; read are {MAX_CHARACTERS}")
     bare = text.strip()
@@ -136,7 +136,7 @@ def _bare(text: str) -> str:
 
 
 def _one_object(text: str) -> JsonObject:
-    """The one object that the text is; the same one said again is no other answer."""
+    """Return the only object in the text; an equal repetition is allowed."""
     try:
         first, *others = _objects(text)
     except (ValueError, RecursionError) as error:
@@ -196,6 +196,6 @@ def _object(properties: JsonObject) -> JsonObject:
 def _short(value: JsonValue) -> str:
     try:
         text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # Python limits the number of digits that it converts
         text = "a huge number"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""One question put to a client: from the cache or anew, and what came back as votes."""
+"""Ask a client one question, or take the cached reply, and return the votes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .prompts import Question, messages_for
 HeldTo: TypeAlias = Literal["auto", "schema", "text"]
 
 _NO_SCHEMA_STATUS = frozenset({400, 404, 415, 422, 500, 501})
-"""How servers refuse a response format that they do not know."""
+"""Status codes with which servers refuse a response format that they do not know."""
 
 
 def model_of(client: Client) -> str | None:
-    """The model that a client asks; None until it is known."""
+    """Return the model's name, or None until the client knows it."""
     named = getattr(client, "model", None)
     if named is None:
         named = dict(getattr(client, "details", None) or {}).get("model")
@@ -47,50 +47,50 @@ class Asking:
     boundary_seed: int | None
 
     async def votes(self, question: Question, text: str, number: int) -> dict[str, JudgeVote]:
-        """One vote for each category of the question; `number` counts how often it was put."""
-        said = await self._said(question, text, number)
-        answers = read_answers(said.text, question.names, question.scale, by_schema=said.by_schema)
+        """Return one vote for each category; `number` counts the earlier times of asking."""
+        read = await self._result(question, text, number)
+        answers = read_answers(read.text, question.names, question.scale, by_schema=read.by_schema)
         return {
             name: JudgeVote(
-                raw=_storable(said.text),
-                value=None if said.fault else answer.value,
-                words=_storable(said.fault or answer.words),
+                raw=_storable(read.text),
+                value=None if read.fault else answer.value,
+                words=_storable(read.fault or answer.words),
                 order=question.order,
-                cached=said.cached,
+                cached=read.cached,
             )
             for name, answer in answers.items()
         }
 
-    async def _said(self, question: Question, text: str, number: int) -> _Said:
-        asked = self._request(question, text, number)
-        for one in self._ways(asked):
+    async def _result(self, question: Question, text: str, number: int) -> _Result:
+        base = self._request(question, text, number)
+        for one in self._ways(base):
             kept = self.cache.get(self._key(one)) if self._may_cache() and self.cache else None
             if kept is not None:
                 return _read(kept, cached=True, by_schema=one.schema is not None)
-        word = boundary(self.boundary_seed, self._key(asked))
+        word = boundary(self.boundary_seed, self._key(base))
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                put = replace(asked, messages=messages_for(question, text, word))
-                reply, by_schema = await self._complete(put)
+                sent = replace(base, messages=messages_for(question, text, word))
+                reply, by_schema = await self._complete(sent)
         except TimeoutError:
-            return _Said("", f"no reply within {self.deadline_seconds:g} s", cached=False)
+            return _Result("", f"no reply within {self.deadline_seconds:g} s", cached=False)
         except PluginError as error:
-            return _Said("", f"no reply: {error}", cached=False)
+            return _Result("", f"no reply: {error}", cached=False)
         except TunaevalError as error:
-            return _Said("", f"no reply: {type(error).__name__}: {error}", cached=False)
+            return _Result("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if self._may_cache() and self.cache:
-            way = asked if by_schema else replace(asked, schema=None)
+            way = base if by_schema else replace(base, schema=None)
             self.cache.put(self._key(way), reply)
         return _read(reply, cached=False, by_schema=by_schema)
 
-    def _ways(self, asked: Request) -> tuple[Request, ...]:
-        """How the question may have been put: without a schema where a server refused one."""
+    def _ways(self, base: Request) -> tuple[Request, ...]:
+        """Return the requests that may be cached: also without a schema, if one was refused."""
         if self.held_to == "auto":
-            return asked, replace(asked, schema=None)
-        return (asked,)
+            return base, replace(base, schema=None)
+        return (base,)
 
     def _request(self, question: Question, text: str, number: int) -> Request:
-        """What is asked, but for the boundary, which is chance and no part of the question."""
+        """Return the request without its boundary, which is random and no part of the question."""
         schema = reply_schema(question.names, question.scale)
         return Request(
             messages=messages_for(question, text, ""),
@@ -103,7 +103,7 @@ class Asking:
         )
 
     async def _complete(self, request: Request) -> tuple[Reply, bool]:
-        """The reply, and whether the server was given a schema of it."""
+        """Return the reply, and whether the server had a schema of it."""
         try:
             return await reply_of(self.client, request), request.schema is not None
         except (ClientSetupError, TransportFailure) as error:
@@ -112,11 +112,11 @@ class Asking:
             return await reply_of(self.client, replace(request, schema=None)), False
 
     def _may_cache(self) -> bool:
-        """A model that nobody knows yet may be another one tomorrow."""
+        """Whether replies may be cached: an unnamed model may be another one tomorrow."""
         return model_of(self.client) is not None
 
     def _key(self, request: Request) -> str:
-        asked = {
+        content = {
             "client": self.client.name,
             "model": model_of(self.client),
             "messages": request.messages,
@@ -126,11 +126,11 @@ class Asking:
             "seed": request.seed,
             "number": request.repeat,
         }
-        return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-class _Said(NamedTuple):
-    """A reply's text, why it is no verdict, if that is plain, and whether a schema bound it."""
+class _Result(NamedTuple):
+    """A reply's text, the fault that makes it no verdict, if any, and whether a schema bound it."""
 
     text: str
     fault: str | None
@@ -138,7 +138,7 @@ class _Said(NamedTuple):
     by_schema: bool = False
 
 
-def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Said:
+def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Result:
     message = reply.message
     text = text_of(message.get("content"))
     fault = None
@@ -148,9 +148,9 @@ def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Said:
         fault = f"it refused: {message['refusal']!r:.200}"
     elif reply.finish_reason == "length" and not text.rstrip().endswith(("}", "```")):
         fault = "its reply was cut off; raise max_tokens"
-    return _Said(text, fault, cached, by_schema)
+    return _Result(text, fault, cached, by_schema)
 
 
 def _storable(text: str) -> str:
-    """As it is, but for lone surrogates, which no file takes."""
+    """Replace lone surrogates, which files cannot store, by escapes."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -1,7 +1,7 @@
-"""Replies of a judge kept in a file, by a digest of all that was asked; JSON lines of `records`.
+"""Keep a judge's replies in a file of JSON lines, by a digest of the whole question.
 
-Whatever changes the question (model, words, transcript, settings, which vote it is) changes the
-digest; only the boundary, which is chance, does not. Failures to get a reply are not kept.
+Whatever changes the question (model, words, transcript, settings, number of the vote) changes the
+digest, except for the boundary, which is random. Failures to get a reply are not kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tunaeval.types.exchange import Reply
 
 
 class ReplyCache:
-    """A file of replies, read at the first look. Several judges may share it, one at a time."""
+    """A file of replies, read on first access; several judges may share it, one at a time."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -28,7 +28,7 @@ class ReplyCache:
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply. Raises RecordError when the file cannot be written."""
+        """Keep a reply. Raises RecordError if the file cannot be written."""
         self.get(key)
         record = {"key": key, "message": reply.message, "finish_reason": reply.finish_reason}
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""A judge compared with labels: how often they agree, and what turns its verdicts.
+"""Compare a judge with labels: how often they agree, and what changes its verdicts.
 
 Every labelled transcript is judged once as the judge is set, again `repeats` times, and once with
-the orders swapped. Each payload is once in a transcript that the judge had failed, by turns.
-A judge failure is counted by itself and takes part in nothing else.
+the orders swapped. Each payload is put into one transcript that the judge failed, in rotation.
+Judge failures are counted separately and take part in nothing else.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Verdicts: TypeAlias = Mapping[str, CategoryScore]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrating:
-    """How a judge is calibrated. A share counts as good from `threshold` up.
+    """How a judge is calibrated; a score passes from `threshold` up.
 
-    `heard` gets each transcript's id when all was asked about it but the payloads.
+    `heard` is called with each transcript's id when all but the payloads has been asked.
     """
 
     threshold: float = 0.5
@@ -52,33 +52,31 @@ class Calibrating:
 async def calibrate(
     judge: Judge, labels: Labels, settings: Calibrating | None = None
 ) -> Calibration:
-    """Ask the judge about all labelled transcripts. Raises UsageError when nothing is labelled
-    that it judges.
-    """
+    """Return figures on all labelled transcripts. Raises UsageError without a usable label."""
     settings = settings or Calibrating()
     names = [name for name in judge.categories if any(name in one.label for one in labels.items)]
     if not names:
         raise UsageError(
             f"the labels have none of the judge's categories: {', '.join(judge.categories)}"
         )
-    asked = await _asked(replace(judge, calibration=None), labels.items, settings)
+    cases = await _cases(replace(judge, calibration=None), labels.items, settings)
     return Calibration(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         client=judge.client.name,
-        judge=judge.identity,  # after the asking: now the model is known
+        judge=judge.identity,  # read after the requests, when the model is known
         labels=labels.info,
         threshold=settings.threshold,
         repeats=settings.repeats,
         payloads=len(PAYLOADS),
         categories={
-            name: _figures([one for one in asked if name in one.item.label], name, settings)
+            name: _figures([one for one in cases if name in one.item.label], name, settings)
             for name in names
         },
     )
 
 
-class _Asked(NamedTuple):
-    """A labelled transcript with all that the judge said of it."""
+class _Case(NamedTuple):
+    """A labelled transcript with all verdicts of the judge on it."""
 
     item: Labelled
     first: Verdicts
@@ -87,7 +85,7 @@ class _Asked(NamedTuple):
     injected: tuple[Verdicts, ...] = ()
 
 
-async def _asked(judge: Judge, items: Sequence[Labelled], settings: Calibrating) -> list[_Asked]:
+async def _cases(judge: Judge, items: Sequence[Labelled], settings: Calibrating) -> list[_Case]:
     places = asyncio.Semaphore(settings.concurrency)
     one_way = replace(judge, swap=False)
     other_way = replace(one_way, order="swapped" if judge.order == "as-written" else "as-written")
@@ -96,7 +94,7 @@ async def _asked(judge: Judge, items: Sequence[Labelled], settings: Calibrating)
         async with places:
             return await of.judge(transcript, sitting=sitting)
 
-    async def one(item: Labelled) -> _Asked:
+    async def one(item: Labelled) -> _Case:
         first = await verdicts(judge, item.transcript)
         again = [
             await verdicts(judge, item.transcript, sitting)
@@ -106,25 +104,25 @@ async def _asked(judge: Judge, items: Sequence[Labelled], settings: Calibrating)
         turned = await verdicts(other_way, item.transcript)
         if settings.heard:
             settings.heard(item.id)
-        return _Asked(item, first, tuple(again), (plain, turned))
+        return _Case(item, first, tuple(again), (plain, turned))
 
-    asked = list(await asyncio.gather(*map(one, items)))
+    cases = list(await asyncio.gather(*map(one, items)))
     payloads = [
-        (index, verdicts(judge, injected(asked[index].item.transcript, payload)))
-        for index, payload in _dealt(asked, settings.threshold)
+        (index, verdicts(judge, injected(cases[index].item.transcript, payload)))
+        for index, payload in _assigned(cases, settings.threshold)
     ]
-    said = await asyncio.gather(*(verdict for _, verdict in payloads))
-    for (index, _), verdict in zip(payloads, said, strict=True):
-        asked[index] = asked[index]._replace(injected=(*asked[index].injected, verdict))
-    return asked
+    given = await asyncio.gather(*(verdict for _, verdict in payloads))
+    for (index, _), verdict in zip(payloads, given, strict=True):
+        cases[index] = cases[index]._replace(injected=(*cases[index].injected, verdict))
+    return cases
 
 
-def _dealt(asked: Sequence[_Asked], threshold: float) -> Iterable[tuple[int, str]]:
-    """Each payload with the number of a transcript that failed in some category, by turns."""
+def _assigned(cases: Sequence[_Case], threshold: float) -> Iterable[tuple[int, str]]:
+    """Pair each payload, in rotation, with the index of a transcript that failed."""
     failed = [
         index
-        for index, one in enumerate(asked)
-        if not is_idle(one.item.transcript)  # nobody is asked about those
+        for index, one in enumerate(cases)
+        if not is_idle(one.item.transcript)  # a judge is not asked about these
         and any(_good(verdict, threshold) is False for verdict in one.first.values())
     ]
     for turn, payload in enumerate(PAYLOADS.values()):
@@ -132,39 +130,39 @@ def _dealt(asked: Sequence[_Asked], threshold: float) -> Iterable[tuple[int, str
             yield failed[turn % len(failed)], payload
 
 
-def _figures(asked: Sequence[_Asked], name: str, settings: Calibrating) -> CategoryCalibration:
+def _figures(cases: Sequence[_Case], name: str, settings: Calibrating) -> CategoryCalibration:
     threshold = settings.threshold
     pairs = [
-        (one.item.label[name] >= threshold, _good(one.first[name], threshold)) for one in asked
+        (one.item.label[name] >= threshold, _good(one.first[name], threshold)) for one in cases
     ]
-    judged = [(label, said) for label, said in pairs if said is not None]
-    good, bad = ([said for label, said in judged if label is kind] for kind in (True, False))
-    said = [said for _, said in judged]
-    right_of_bad = [not said for said in bad]
+    judged = [(label, passes) for label, passes in pairs if passes is not None]
+    good, bad = ([passes for label, passes in judged if label is kind] for kind in (True, False))
+    passes = [passes for _, passes in judged]
+    right_of_bad = [not passes for passes in bad]
     return CategoryCalibration(
-        labelled=len(asked),
+        labelled=len(cases),
         failures=wilson(len(pairs) - len(judged), len(pairs)),
-        first_failure=_first_failure(asked, name),
+        first_failure=_first_failure(cases, name),
         kappa=cohen_kappa(judged),
         sensitivity=_rate(good),
         specificity=_rate(right_of_bad),
-        passed=_rate(said),
-        corrected=_corrected(said, good, right_of_bad),
-        swap_flips=_flips([one.orders for one in asked], name, threshold),
+        passed=_rate(passes),
+        corrected=_corrected(passes, good, right_of_bad),
+        swap_flips=_flips([one.orders for one in cases], name, threshold),
         repeat_flips=_flips(
-            [(one.first, again) for one in asked for again in one.again], name, threshold
+            [(one.first, again) for one in cases for again in one.again], name, threshold
         ),
         injection_flips=_flips(
             [
                 (one.first, moved)
-                for one in asked
+                for one in cases
                 for moved in one.injected
                 if _good(one.first[name], threshold) is False
             ],
             name,
             threshold,
         ),
-        injection_shift=_shift(asked, name),
+        injection_shift=_shift(cases, name),
     )
 
 
@@ -177,28 +175,28 @@ def _rate(outcomes: Sequence[bool]) -> Rate:
 
 
 def _flips(pairs: Iterable[tuple[Verdicts, Verdicts]], name: str, threshold: float) -> Rate:
-    """Of the pairs that have two verdicts, those in which they differ."""
+    """Return the share of pairs that differ, among those with two verdicts."""
     both = [(_good(one[name], threshold), _good(other[name], threshold)) for one, other in pairs]
     return _rate([one != other for one, other in both if one is not None and other is not None])
 
 
-def _first_failure(asked: Sequence[_Asked], name: str) -> str | None:
-    verdicts = (one.first[name] for one in asked)
+def _first_failure(cases: Sequence[_Case], name: str) -> str | None:
+    verdicts = (one.first[name] for one in cases)
     return next((verdict.reason for verdict in verdicts if verdict.value is None), None)
 
 
-def _shift(asked: Sequence[_Asked], name: str) -> float | None:
-    pairs = [(one.first[name].value, moved[name].value) for one in asked for moved in one.injected]
+def _shift(cases: Sequence[_Case], name: str) -> float | None:
+    pairs = [(one.first[name].value, moved[name].value) for one in cases for moved in one.injected]
     moves = [after - before for before, after in pairs if before is not None and after is not None]
     return fmean(moves) if moves else None
 
 
 def _corrected(
-    said: Sequence[bool], good: Sequence[bool], right_of_bad: Sequence[bool]
+    passes: Sequence[bool], good: Sequence[bool], right_of_bad: Sequence[bool]
 ) -> Corrected | None:
     try:
         return rogan_gladen(
-            (sum(said), len(said)),
+            (sum(passes), len(passes)),
             (sum(good), len(good)),
             (sum(right_of_bad), len(right_of_bad)),
         )

@@ -1,4 +1,4 @@
-"""How a judge did against people's labels: the file that `tunaeval judge calibrate` writes."""
+"""A judge's agreement with people's labels: the file that `tunaeval judge calibrate` writes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tunaeval.types.runs import Data, JudgeOrder, Rate
 SCHEMA_VERSION = 1
 
 FEW_LABELS = 200
-"""Below so many the interval of kappa, which is a large sample's, is rough, and is called so."""
+"""With fewer labels, kappa's interval, which assumes a large sample, is reported as rough."""
 
 _UNCALIBRATED = "uncalibrated: this judge was compared with no labels"
 
 
 class JudgeIdentity(Data):
-    """What makes a judge the same one: a calibration holds for it alone."""
+    """The properties of a judge that its calibration depends on."""
 
     model: str | None
     prompt_version: str
@@ -34,7 +34,7 @@ class JudgeIdentity(Data):
 
 
 class Standing(NamedTuple):
-    """Whether a judged score is backed by labels, and the words for it."""
+    """Whether labels back a judged score, and a sentence about that."""
 
     calibrated: bool
     words: str
@@ -49,36 +49,36 @@ class LabelsInfo(Data):
 
 
 class CategoryCalibration(Data):
-    """One category. A score counts as a pass from the threshold up; rates have 95 % intervals."""
+    """The figures of one category; a score passes from the threshold up, and intervals are 95 %."""
 
     labelled: int
     failures: Rate
-    """Labelled transcripts without a verdict; they are in no other figure."""
+    """The share of labelled transcripts without a verdict, which are in no other figure."""
     first_failure: str | None
     kappa: Kappa
-    """Cohen's, of the judge and the labels."""
+    """Cohen's kappa between the judge and the labels."""
     sensitivity: Rate
-    """Good ones that the judge passed."""
+    """The share of good transcripts that the judge passed."""
     specificity: Rate
-    """Bad ones that the judge failed."""
+    """The share of bad transcripts that the judge failed."""
     passed: Rate
-    """What the judge passed of all."""
+    """The share of all transcripts that the judge passed."""
     corrected: Corrected | None
-    """The pass rate behind `passed`, by Rogan and Gladen; None where the judge is no better than a
-    coin, or where good or bad labels are missing.
+    """The estimated true pass rate behind `passed`, by Rogan and Gladen; None if the judge is no
+    better than a coin, or if good or bad labels are missing.
     """
     swap_flips: Rate
-    """Verdicts that turn when the scale's ends and the criteria are described the other way."""
+    """The share of verdicts that change if the scale and the criteria are in the other order."""
     repeat_flips: Rate
-    """Verdicts that turn when the same is asked again."""
+    """The share of verdicts that change if the same question is asked again."""
     injection_flips: Rate
-    """Failed transcripts that pass once a payload is in them."""
+    """The share of failed transcripts that pass once a payload is in them."""
     injection_shift: float | None
-    """How far the payloads move the score on average, on a scale of 0 to 1."""
+    """The average change of the score by the payloads, on a scale of 0 to 1."""
 
 
 class Calibration(Data):
-    """A judge compared with labels."""
+    """The figures of a judge that was compared with labels."""
 
     schema_version: int = SCHEMA_VERSION
     made_at: str
@@ -92,7 +92,7 @@ class Calibration(Data):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Raises RecordError for what is no calibration."""
+        """Return the calibration in a file. Raises RecordError if it has none."""
         document = records.read_document(path)
         try:
             return cls.model_validate(document)
@@ -105,12 +105,12 @@ class Calibration(Data):
             ) from None
 
     def write(self, path: Path) -> None:
-        """Raises RecordError when the file is there already or cannot be written."""
+        """Write a new file. Raises RecordError if it exists already or cannot be written."""
         records.write_document(path, self.model_dump(mode="json"))
 
 
 def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) -> Standing:
-    """What a calibration, if there is one, says of this judge's verdicts on a category."""
+    """Return how far a calibration, if there is one, backs this judge's verdicts on a category."""
     if found is None:
         return Standing(calibrated=False, words=_UNCALIBRATED)
     other = _differences(found.judge, judge)
@@ -131,7 +131,7 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
 
 
 def rough(kappa: Kappa) -> str:
-    """Words for the doubt about an interval from few labels."""
+    """Return a remark for an interval from few labels, else the empty string."""
     return "" if kappa.items >= FEW_LABELS else f", fewer than {FEW_LABELS}: a rough interval"
 
 

@@ -1,9 +1,9 @@
-r"""The frame around what a judge is shown: where it begins and ends, which no text can forge.
+r"""Frame the transcript in a judge's prompt, so that no text in it can forge the frame.
 
-What is framed is JSON lines in which every `<`, every unprintable character and every bracket that
-could open a chat template's control word is written as a `\u` escape. So no text has a marker, a
-line break of its own, or a token such as `<|im_end|>`; and the boundary, a random word, differs for
-every request besides.
+The frame contains JSON lines in which every `<`, every unprintable character and every bracket that
+could open a chat template's control word is a `\u` escape. So no text has a marker, a line break
+of its own, or a token such as `<|im_end|>`; and the boundary, a random word, differs for every
+request as well.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ END = "<<<END OF TRANSCRIPT {}>>>"
 
 _BOUNDARY_DIGITS = 24
 _TEMPLATE_WORD = re.compile(r"\[(?=/?[A-Z])")
-"""As in `[INST]`, which is a token to some models; outside of a string no JSON has it."""
+"""Matches `[` as in `[INST]`, a token of some models; JSON has it only inside strings."""
 
 
 def boundary(seed: int | None, subject: str) -> str:
-    """A word that nobody can foresee; with a seed, the same one for the same subject."""
+    """Return an unpredictable word; with a seed, always the same word for the same subject."""
     if seed is None:
         return token_hex(_BOUNDARY_DIGITS // 2)
     return sha256(f"{seed}:{subject}".encode()).hexdigest()[:_BOUNDARY_DIGITS]
 
 
 def framed(lines: str, word: str) -> str:
-    """The lines between their markers."""
+    """Return the lines between their markers."""
     return f"{BEGIN.format(word)}\n{lines}\n{END.format(word)}"
 
 
 def frames(prompt: str) -> tuple[str, ...]:
-    """What is between a beginning and the end of the same boundary, for each beginning."""
+    """Return the text of each frame: between two markers with the same boundary."""
     lines = prompt.split("\n")
     opening = BEGIN.format("")[:-3]
     found = []
@@ -49,14 +49,14 @@ def frames(prompt: str) -> tuple[str, ...]:
 
 
 def json_line(fields: JsonObject) -> str:
-    """An object on one line, without anything that could be taken for part of the frame."""
+    """Return an object on one line, without anything that could look like a part of the frame."""
     text = encode(fields).decode().rstrip("\n").replace("<", "\\u003c")
     text = _TEMPLATE_WORD.sub(r"\\u005b", text)
     return text if text.isprintable() else "".join(map(_printable, text))
 
 
 def written(value: JsonValue) -> tuple[str, JsonValue]:
-    """A value as JSON, and the value; what is no JSON is a text, as Python shows it."""
+    """Return a value as JSON, and the value; both are its repr() if it is not JSON."""
     try:
         return encode({"": value}).decode()[4:-2], value
     except (TypeError, ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""A judge: a model, passed in as a client, that is asked how well a task went.
+"""A judge: a model, passed in as a client, that rates how well a task went.
 
-Whatever the model says, a category has a value from 0 to 1 or none with the reason why: prose, a
-score off the scale, a broken connection are a judge failure, and never a middling score.
+Whatever the model replies, a category has a value from 0 to 1, or none and the reason why: prose, a
+score off the scale, or a broken connection is a judge failure, never a middling score.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .verdicts import DecidedBy, Ruling, verdict_of
 from .view import Shown, View, is_idle, view_of
 
 USUAL = ("goal-completion", "plan-correctness")
-"""The categories of a judge that was given no others; the other two are formulas then."""
+"""The categories of a judge by default; the other two are then formulas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A client and how it is asked; nothing in it changes, but for what `cache` keeps.
+    """A client and how it is asked; frozen, except for what `cache` stores.
 
-    categories      which it judges: goal-completion and plan-correctness, unless named; also
+    categories      the judged categories: by default goal-completion and plan-correctness; also
                     success-ratio and context-efficiency, which are formulas otherwise
     together        all categories in one request; else one request for each
-    votes           how often each question is asked, with seeds that are counted up
+    votes           how often each question is asked, with consecutive seeds
     decided_by      "median" of the votes, or the value that the "majority" of them gives
     swap            ask each vote in both orders: the description of the scale's two ends and the
                     list of criteria, forwards and backwards
-    order           the order that is asked without `swap`
-    scale           scores are asked from 0 to this
+    order           the order that is used without `swap`
+    scale           scores are numbers from 0 to this
     held_to         "schema": the server is given a JSON schema of the reply; "text": none;
                     "auto": none after the server refused one
     shown           how much of the transcript is shown
@@ -48,9 +48,8 @@ class Judge:
     calibration     a file of `tunaeval judge calibrate`, or a `Calibration`
     boundary_seed   makes the boundary around the transcript the same in every run, for tests
 
-    A vote counts when it is a verdict; half of them have to be, and one more. The client stays
-    its owner's to close. Raises UsageError for settings that cannot be, RecordError for a
-    calibration that cannot be read.
+    A vote counts if it is a verdict; more than half of the votes have to be. The client's owner
+    closes it. Raises UsageError for invalid settings, RecordError for an unreadable calibration.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -81,7 +80,7 @@ class Judge:
     def __post_init__(self) -> None:
         _check(self)
         object.__setattr__(self, "categories", tuple(self.categories))
-        # What is named by a path is opened once, when the judge is made.
+        # files named by path are opened once, when the judge is made
         if isinstance(self.cache, str | Path):
             object.__setattr__(self, "cache", ReplyCache(self.cache))
         if isinstance(self.calibration, str | Path):
@@ -89,7 +88,7 @@ class Judge:
 
     @property
     def model(self) -> str | None:
-        """The model, as far as the client knows it; some do after the first reply only."""
+        """The model's name, or None; some clients know it only after the first reply."""
         return model_of(self.client)
 
     @property
@@ -98,7 +97,7 @@ class Judge:
 
     @property
     def identity(self) -> JudgeIdentity:
-        """What a calibration is valid for: change any of it, and it is another judge."""
+        """What a calibration is valid for: if any of it changes, it is another judge."""
         return JudgeIdentity(
             model=self.model,
             prompt_version=self.prompt_version,
@@ -116,14 +115,15 @@ class Judge:
         sitting: int = 0,
         names: frozenset[str] | None = None,
     ) -> dict[str, CategoryScore]:
-        """A verdict for each category, or for those of `names`; raises nothing but what cancels it.
+        """Return a verdict for each category, or for those in `names`; nothing but cancellation
+        raises.
 
-        Another `sitting` asks the same anew: with other seeds, past what the cache has.
+        Another `sitting` asks the same questions again, with other seeds and not from the cache.
         """
         wanted = frozenset(self.categories) if names is None else names
         groups = (group for group in self._groups() if wanted & frozenset(group))
-        asked = (self._grouped(transcript, group, sitting) for group in groups)
-        verdicts = [pair for group in await asyncio.gather(*asked) for pair in group.items()]
+        pending = (self._grouped(transcript, group, sitting) for group in groups)
+        verdicts = [pair for group in await asyncio.gather(*pending) for pair in group.items()]
         return {name: dict(verdicts)[name] for name in self.categories if name in wanted}
 
     def _groups(self) -> list[tuple[str, ...]]:
@@ -147,7 +147,7 @@ class Judge:
             return {
                 name: self._verdict(name, view, [vote[name] for vote in votes]) for name in names
             }
-        except Exception as error:  # noqa: BLE001 - scoring never breaks what it scores
+        except Exception as error:  # noqa: BLE001 - scoring must not break what it scores
             why = f"{type(error).__name__}: {error}"
             lost = JudgeVote(raw="", value=None, words=why, order=self.order, cached=False)
             return {name: self._verdict(name, View(), [lost]) for name in names}
@@ -186,7 +186,7 @@ def _idle(name: str) -> CategoryScore:
 
 
 def _check(judge: Judge) -> None:
-    client: object = judge.client  # to mypy these are right already
+    client: object = judge.client  # untyped, because mypy believes these checks to be always true
     if not isinstance(client, Client):
         raise UsageError(
             f"{client!r:.60} is no client; wanted one with name, complete(request), close()"

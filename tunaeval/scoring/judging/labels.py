@@ -1,9 +1,9 @@
-"""Transcripts with people's labels, as JSON lines: what a judge is compared with.
+"""Read transcripts with people's labels, with which a judge is compared, from JSON lines.
 
     {"id": "...", "query": "...", "messages": [...], "label": {"goal-completion": true, ...}}
 
-A label is true, false, or a share from 0 to 1; `notes` may say why. A fault names the file, the
-line, the field, what was found and what was wanted.
+A label is true, false, or a share from 0 to 1; `notes` may say why. Errors name the file, the line,
+the field, what was found and what was wanted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .calibration import LabelsInfo
 from .rubrics import RUBRICS
 
 ReadMessages: TypeAlias = Callable[[Iterable[object]], tuple[Message, ...]]
-"""Makes messages of whatever shape a file has; passed in, for adapters are above this package."""
+"""Converts messages of any shape; passed in because adapters are in a higher layer."""
 
 _FIELDS = frozenset({"id", "query", "messages", "label"})
 _NOTES = "notes"
@@ -33,7 +33,7 @@ _NOTES = "notes"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A transcript, and by category the share that people gave it."""
+    """A transcript, and the share that people gave it by category."""
 
     id: str
     transcript: Transcript
@@ -41,14 +41,14 @@ class Labelled:
 
 
 class Labels(NamedTuple):
-    """A file of labels, read."""
+    """The contents of a file of labels."""
 
     items: tuple[Labelled, ...]
     info: LabelsInfo
 
 
 def read_labels(path: Path, read_messages: ReadMessages) -> Labels:
-    """Read a file whole. Raises UsageError for what is no label, RecordError for no file."""
+    """Return a file's labels. Raises UsageError for an invalid label, RecordError for no file."""
     try:
         text = read_plain(path)
     except OSError as error:

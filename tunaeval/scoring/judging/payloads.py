@@ -1,4 +1,4 @@
-"""Twenty ways in which a transcript tries to move its judge, as data, and how one is put in.
+"""Twenty attempts of a transcript to influence its judge, as data, and their injection.
 
 They are our own and harmless: each asks for a good grade. A payload goes where judges look, into
 the last message and into the arguments of the last call.
@@ -39,7 +39,7 @@ PAYLOADS: Mapping[str, str] = MappingProxyType({
 
 
 def injected(transcript: Transcript, payload: str) -> Transcript:
-    """The transcript with a payload in its last message and in its last call's arguments."""
+    """Return the transcript with the payload in its last message and its last call's arguments."""
     messages = list(transcript.messages)
     for index in reversed(range(len(messages))):
         if messages[index].tool_calls:

@@ -1,4 +1,4 @@
-"""What is said to a judge: the instructions before and after the transcript, which gives none."""
+"""The prompts of a judge: instructions before and after the transcript, which gives none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Answer with exactly this JSON object and nothing else:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The categories that one reply has to answer, on which scale, described in which order."""
+    """The categories that one reply has to score, the scale, and the order of its description."""
 
     names: tuple[str, ...]
     scale: int
@@ -51,7 +51,7 @@ class Question:
 
 
 def messages_for(question: Question, transcript: str, boundary: str) -> list[JsonObject]:
-    """The conversation to send; `transcript` is lines as `view` makes them."""
+    """Return the conversation to send; `transcript` has the lines that `view` makes."""
     given = {
         "boundary": boundary,
         "scale": question.scale,
@@ -71,10 +71,10 @@ def messages_for(question: Question, transcript: str, boundary: str) -> list[Jso
 
 
 def prompt_version(groups: Sequence[tuple[str, ...]], scale: int, shown: Shown) -> str:
-    """A digest of all words that are asked in these groups of categories, and of what is shown."""
-    asked = [messages_for(Question(names, scale), "", "") for names in groups]
+    """Return a digest of all prompts for these groups of categories, and of what is shown."""
+    messages = [messages_for(Question(names, scale), "", "") for names in groups]
     sections = {name: RUBRICS[name].sections for names in groups for name in names}
-    whole = json.dumps([asked, sections, asdict(shown)], sort_keys=True)
+    whole = json.dumps([messages, sections, asdict(shown)], sort_keys=True)
     return sha256(whole.encode()).hexdigest()[:12]
 
 

@@ -1,6 +1,6 @@
-"""What a judge is asked, as data: four categories, each with its question, criteria and anchors.
+"""The questions to a judge, as data: four categories, each with criteria and anchors.
 
-The words are our own. Changing one changes `prompt_version`, and so retires old calibrations.
+The texts are our own. Changing one changes `prompt_version`, and so invalidates calibrations.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """One category as it is put to a judge.
+    """The text about one category in a judge's prompt.
 
     `sections` are the parts of a transcript that it needs, see `view`. `idle` is the score of an
-    agent that did nothing at all, for which nobody has to be asked; None: the category does not
+    agent that did nothing at all, without asking the judge; None means that the category does not
     apply then.
     """
 

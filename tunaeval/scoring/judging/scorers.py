@@ -1,4 +1,4 @@
-"""A judge in the place of formulas: scoring categories whose verdicts it gives."""
+"""Scoring categories whose verdicts come from a judge in place of formulas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .judge import Judge
 
 
 class Sitting:
-    """A judge's verdicts on one transcript: all are asked for at once, when the first is wanted."""
+    """A judge's verdicts on one transcript; the first access asks for all of them at once."""
 
     def __init__(self, judge: Judge, names: frozenset[str]) -> None:
         self._judge = judge
@@ -28,7 +28,7 @@ class Sitting:
 
 @dataclass
 class Judged:
-    """A `Scorer` that reads its verdict from a sitting."""
+    """A `Scorer` whose verdict comes from a sitting."""
 
     name: str
     weight: float
@@ -41,10 +41,10 @@ class Judged:
 def judged(
     scorers: Sequence[Scorer], judge: Judge, *, but: frozenset[str] = frozenset()
 ) -> tuple[Scorer, ...]:
-    """The same categories, those of the judge with its verdict and their old weight.
+    """Return the categories, with the judge's verdicts in place of formulas and the same weights.
 
-    `but` are categories that the judge is not asked about, because something else decides them.
-    For one transcript. Raises UsageError when none of them is called as the judge's category.
+    `but` are categories that something else decides, so that the judge is not asked about them.
+    Valid for one transcript. Raises UsageError if a category of the judge is not among them.
     """
     names = [scorer.name for scorer in scorers]
     for name in judge.categories:
@@ -53,9 +53,9 @@ def judged(
                 f"the judge judges {name!r}, which is none of the categories: {', '.join(names)}; "
                 "name others with Judge(categories=...)"
             )
-    asked = frozenset(judge.categories) - but
-    sitting = Sitting(judge, asked)
+    chosen = frozenset(judge.categories) - but
+    sitting = Sitting(judge, chosen)
     return tuple(
-        Judged(scorer.name, scorer.weight, sitting) if scorer.name in asked else scorer
+        Judged(scorer.name, scorer.weight, sitting) if scorer.name in chosen else scorer
         for scorer in scorers
     )

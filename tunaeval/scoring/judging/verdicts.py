@@ -1,4 +1,4 @@
-"""Votes become a verdict: the median or the majority, with their spread; or a judge failure."""
+"""Turn votes into a verdict: the median or the majority, with their spread; or a judge failure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DecidedBy: TypeAlias = Literal["median", "majority"]
 
 FAILURE = "judge failure: "
 _WORDS = 500
-"""Characters of a judge's own words in a reason; the vote has all of them."""
+"""The most characters of a judge's words in a reason; the vote has all of them."""
 
 
 class Ruling(NamedTuple):
-    """What a verdict is said with: who judged, how well that is known, by which rule, on what."""
+    """The context of a verdict: the judge, its calibration, the rule, and the judge's view."""
 
     client: str
     identity: JudgeIdentity
@@ -30,7 +30,7 @@ class Ruling(NamedTuple):
 
 
 def verdict_of(votes: Sequence[JudgeVote], ruling: Ruling) -> CategoryScore:
-    """The verdict on one category. More than half of the votes have to be verdicts."""
+    """Return the verdict on one category; it fails unless over half of the votes are verdicts."""
     values = [vote.value for vote in votes if vote.value is not None]
     decided = _decided(votes, values, ruling.decided_by)
     failure = decided if isinstance(decided, str) else None
@@ -54,7 +54,7 @@ def verdict_of(votes: Sequence[JudgeVote], ruling: Ruling) -> CategoryScore:
 def _decided(
     votes: Sequence[JudgeVote], values: Sequence[float], decided_by: DecidedBy
 ) -> float | str:
-    """The value, or why there is none."""
+    """Return the decided value, or a text that says why there is none."""
     lost = [vote.words for vote in votes if vote.value is None]
     if 2 * len(values) <= len(votes):
         return lost[0] if len(votes) == 1 else f"{len(lost)} of {len(votes)} votes: {lost[0]}"
@@ -67,7 +67,7 @@ def _decided(
 
 
 def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> str:
-    """The judge's words from the vote that is nearest, and how far to trust them."""
+    """Return the words of the vote nearest to the value, and remarks on how far to trust it."""
     given = [vote for vote in votes if vote.value is not None]
     words = min(given, key=lambda vote: abs((vote.value or 0.0) - value)).words[:_WORDS]
     parts = [f"{record.model or record.client} judges: {words}", record.calibration]

@@ -1,11 +1,11 @@
-"""What a judge is shown of a transcript, within limits; all that is left out is counted and said.
+"""What a judge sees of a transcript, within limits; everything left out is counted and stated.
 
-    task       what was asked, always
-    messages   the last of them, in full as far as they go
-    calls      every call in order with how it ended; from very many the first and the last
-    sizes      how long the whole is
+    task       the query, always
+    messages   the last messages, each in full as far as the limits allow
+    calls      every call in order with its outcome; of very many, the first and the last
+    sizes      the size of the whole transcript
 
-System messages are the host's words and no part of the task. Each section is JSON lines.
+System messages are the host's and no part of the task. Each section is JSON lines.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SYSTEM_ROLES = frozenset({"system", "developer"})
 
 _MOST_CALLS = 60
 _CALL_SHARE = 4
-"""An argument list may take a quarter of what a message may."""
+"""The divisor of a message's limit that gives the limit of an argument list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """How much of a transcript a judge sees, in messages and characters.
+    """The limits of what a judge sees of a transcript, in messages and characters.
 
-    `last_messages` is for the section `messages`, None for all of them; `characters` for each
-    section. `reasoning` shows what the agent thought, `tool_results` what its tools returned.
+    `last_messages` limits the section `messages`, None shows all; `characters` limits each section.
+    `reasoning` shows the agent's reasoning, `tool_results` the results of its tools.
     """
 
     last_messages: int | None = 5
@@ -66,13 +66,13 @@ class View:
         return "\n".join(self.lines)
 
     def leave_out(self, what: str, at: int) -> None:
-        """State, among the lines and beside them, what is not shown."""
+        """Record what is left out, in `left_out` and as a line at the index `at`."""
         self.left_out.append(what)
         self.lines.insert(at, json_line({"left_out": what}))
 
 
 def view_of(transcript: Transcript, sections: Iterable[str], shown: Shown) -> View:
-    """The task and the named sections."""
+    """Return a view of the task and the named sections."""
     view = View()
     task, cut = _cut(transcript.query, shown.message_characters)
     view.lines.append(json_line({"task": task, **_left_out(cut)}))
@@ -84,7 +84,7 @@ def view_of(transcript: Transcript, sections: Iterable[str], shown: Shown) -> Vi
 
 
 def is_idle(transcript: Transcript) -> bool:
-    """Whether the agent neither said nor called anything."""
+    """Whether the agent neither wrote nor called anything."""
     return not any(
         message.role == "assistant" and (message.content.strip() or message.tool_calls)
         for message in transcript.messages
@@ -95,24 +95,24 @@ class _Line(NamedTuple):
     text: str
     message: int
     left_out: int
-    """Characters."""
+    """The number of characters left out."""
 
 
 def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
-    """From the newest back, as far as the limits allow."""
+    """Add the newest messages, as far back as the limits allow."""
     reported = [
         (index, message)
         for index, message in enumerate(transcript.messages)
         if message.role not in SYSTEM_ROLES
     ]
-    room = shown.characters
+    remaining = shown.characters
     lines: deque[_Line] = deque()
     for index, message in reversed(
         reported if shown.last_messages is None else reported[-shown.last_messages :]
     ):
         line = _message(index, message, shown)
-        room -= len(line.text)
-        if room < 0 and lines:
+        remaining -= len(line.text)
+        if remaining < 0 and lines:
             break
         lines.appendleft(line)
     begin = len(view.lines)
@@ -144,7 +144,7 @@ def _message(index: int, message: Message, shown: Shown) -> _Line:
 
 
 def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
-    """The first and the last, as far as the limits allow."""
+    """Add the first and the last calls, as far as the limits allow."""
     history = history_of(transcript)
     given = (call.arguments for message in transcript.messages for call in message.tool_calls)
     runs = list(zip(history.runs, given, strict=True))
@@ -173,7 +173,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
 def _from_both_ends(
     count: int, line: Callable[[int], _Line], characters: int
 ) -> tuple[list[_Line], list[_Line]]:
-    """Lines from the first on and from the last back, in turn, until there is no more room."""
+    """Return lines from the front and the back, alternately, until the limit is reached."""
     first: list[_Line] = []
     last: deque[_Line] = deque()
     while len(first) + len(last) < min(count, _MOST_CALLS):
@@ -211,7 +211,7 @@ _SECTIONS: Mapping[str, Callable[[View, Transcript, Shown], None]] = {
 
 
 def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, int]:
-    """A call and how many characters of its arguments are left out: whole, or as cut text."""
+    """Return a call, its arguments whole or cut to text, and the number of characters left out."""
     text, value = written(arguments)
     kept, cut = _cut(text, max(1, shown.message_characters // _CALL_SHARE))
     name, name_cut = _cut(tool, shown.message_characters)
@@ -225,7 +225,7 @@ def _ended(success: Success | None) -> str:
 
 
 def _cut(text: str, limit: int) -> tuple[str, int]:
-    """At most `limit` characters, of the beginning and the end, and how many are left out."""
+    """Return at most `limit` characters, from both ends, and the number that is left out."""
     over = len(text) - limit
     if over <= 0:
         return text, 0
