@@ -26,7 +26,7 @@ TEXT = (
 MANY = 32
 """The number of tools that must fit into the prompt together."""
 
-SCHEMA_TOKENS = 1
+SCHEMA_TOKENS = 1  # the answer is not read: only whether the schema is accepted
 CUT_TOKENS = 14
 """A limit in tokens that cuts off every longer call."""
 

@@ -28,7 +28,7 @@ CODE = frozenset({"fence", "loose-json"})
 """Formats that no server parses: a call shown as code, or near-JSON inside prose."""
 
 _SPECIAL = re.compile(r"<[|\uff5c][^|<>\uff5c]{1,40}[|\uff5c]>|\[/?[A-Z_]{3,20}\]")
-_WORDS = 8
+_WORDS = 8  # the fewest letters of prose beside calls whose loss is reported
 _LETTERS = 3
 """A sentence that is shorter by this many letters has lost text, not just punctuation."""
 CALL_MARKUP = re.compile(
@@ -69,6 +69,7 @@ def _blamed(answer: Answer, native: str | None) -> Judgement:
 
 
 def offered(ask: Ask) -> Tools:
+    """Return the tools that the ask offers."""
     return to_tools(ask.tools)
 
 

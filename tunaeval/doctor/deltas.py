@@ -8,7 +8,7 @@ from tunaeval.types.calls import JsonObject
 
 _LONG = 10
 """The least length in characters at which a repeated text is not a coincidence."""
-_QUOTED = 60
+_QUOTED = 60  # characters of a text in a message
 
 
 def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:

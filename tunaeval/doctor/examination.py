@@ -24,8 +24,8 @@ from .values import GROUPS, Answer, Ask, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
 
-_ATTEMPT_SECONDS = 120.0
-_FAILED = 500
+_ATTEMPT_SECONDS = 120.0  # for one request
+_FAILED = 500  # the first status code of a server error
 _LONGEST = 4000
 """The most characters of a text that evidence keeps."""
 

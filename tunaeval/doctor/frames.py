@@ -16,7 +16,7 @@ from tunaeval.types.calls import JsonObject
 DONE = "[DONE]"
 _FIELDS = ("data", "event", "id", "retry")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_QUOTED = 80
+_QUOTED = 80  # characters of a line in a message
 
 
 class Frames(NamedTuple):

@@ -16,7 +16,7 @@ from .raw import RAW_KEYS, ids_of, joined_raw, prompt_of, raw_of
 from .values import Answer, ApiCall, Ask, Streamed
 
 _REASONING = ("reasoning_content", "reasoning")
-_QUOTED = 300
+_QUOTED = 300  # characters of a body in an error
 
 
 def read_answer(ask: Ask, heard: Heard) -> Answer:

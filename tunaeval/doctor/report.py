@@ -19,8 +19,8 @@ from .causes import SAME
 from .examination import Examination
 from .values import GROUPS, Finding, Verdict
 
-_WIDTH = 160
-_NARROWEST = 24
+_WIDTH = 160  # columns where the output is not a terminal
+_NARROWEST = 24  # columns; on a narrower terminal, lines are still this wide
 _SET_IN = 11
 """The column at which the text of a finding's line begins, after its label."""
 _VERDICTS: tuple[Verdict, ...] = ("pass", "server", "model", "not tested", "note")

@@ -32,7 +32,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
 
 
 _sound = without(("frame", "role", "text"), "every frame is sound, and [DONE] ends them")
-_OFTEN = 2
+_OFTEN = 2  # broken streams; a single one may be an accident of the network
 
 
 def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:

@@ -29,7 +29,7 @@ from .values import Answer, Ask, Server
 
 REQUESTS = 90
 """The most requests made, not counting `--repeats` above 3 and requests put off with 429 or 503."""
-REPEATS = 3
+REPEATS = 3  # answers of each repeated ask by default
 _ELSEWHERE = 3
 """The first digit of a redirect's status code."""
 _MORE = 4
@@ -75,6 +75,7 @@ class Runner:
 
     @property
     def seen(self) -> Seen:
+        """What was seen of the server so far."""
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:

@@ -17,7 +17,7 @@ from .attempts import Attempts
 from .gold import Gold, Wanted
 from .recipe import Parts, Recipe
 
-_MOST_FAILURES = 8
+_MOST_FAILURES = 8  # in one reward
 _LITTLE = 1e-9
 """Decides between pairs that have the same worth in a recipe."""
 

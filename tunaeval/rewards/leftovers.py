@@ -25,7 +25,7 @@ from tunaeval.types.calls import (
     Tools,
 )
 
-_MAY_BE_ONE = re.compile("[<\\[\u273f]")
+_MAY_BE_ONE = re.compile("[<\\[\u273f]")  # matches openers that look like markup
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
 """Markers that also open an answer in words."""
 
@@ -285,10 +285,10 @@ def _is_whole(kind: str, text: str, one: Try) -> bool:
     )
 
 
-_AHEAD = 512
+_AHEAD = 512  # characters to search for a key for arguments
 _INPUT = re.compile(rf"\b(?:{_any_of(ARGUMENTS_KEYS)}){_QUOTE}?{_SPACE}:")
 
 _OF_A_FENCE = 3
 """The backticks of a fence; more of them, or some after other text, are two fences in one."""
 
-_OF_CODE = frozenset({"fence", "ticks", "line"})
+_OF_CODE = frozenset({"fence", "ticks", "line"})  # kinds of marks that are no beginning of a call

@@ -26,7 +26,7 @@ from .observed import has_observations, observations, without
 from .recipe import Recipe
 from .words import has_words
 
-_MODELS = frozenset({"assistant", "model", "gpt", "ai"})
+_MODELS = frozenset({"assistant", "model", "gpt", "ai"})  # roles of the model in data sets
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:

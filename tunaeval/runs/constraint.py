@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 
-MAX_STRING = 240
+MAX_STRING = 240  # characters of a string argument
 MAX_ITEMS = 8
 MAX_CALLS = 4
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minItems")
-_MAX_DEPTH = 8
+_MAX_DEPTH = 8  # levels of a schema; anything is allowed below
 
 
 def call_schema(tools: Tools) -> JsonObject:

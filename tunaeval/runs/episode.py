@@ -34,7 +34,7 @@ from .failed_replies import failed_reply
 from .prompts import Asking, retry_prompt, said
 
 MAX_ATTEMPTS = 2
-MAX_TOKENS = 300
+MAX_TOKENS = 300  # of one attempt
 
 _MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
 

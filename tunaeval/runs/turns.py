@@ -259,7 +259,7 @@ def _answer(result: ParseResult, asking: Asking) -> str:
     return words
 
 
-_LONGEST_ID = 64
+_LONGEST_ID = 64  # characters of a model's own id that is still used
 
 
 def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:

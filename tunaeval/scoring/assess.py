@@ -255,7 +255,7 @@ def is_weight(weight: Any) -> bool:
         return False
 
 
-# --- what is said of it --------------------------------------------------------------------------
+# --- details, and the sum in words ----------------------------------------------------------------
 
 
 def _details(

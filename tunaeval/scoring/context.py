@@ -9,7 +9,7 @@ from tunaeval.types.messages import Message
 
 from .history import History
 
-_NOT_OF_THE_TASK = frozenset({"system", "developer"})
+_NOT_OF_THE_TASK = frozenset({"system", "developer"})  # roles of the host
 
 
 class ContextSize(NamedTuple):

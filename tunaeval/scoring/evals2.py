@@ -25,7 +25,7 @@ from .categories import Category, Counts, Finding, where
 from .history import CallRun, History
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
-_MANY_CALLS = 20
+_MANY_CALLS = 20  # more calls lower plan-correctness to 0.3
 _CHARACTERS_PER_TOKEN = 4
 _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
 """Failures recognised by a result's text, or in ways that the old harness did not have."""

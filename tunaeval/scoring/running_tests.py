@@ -48,8 +48,8 @@ _ARGUMENTS = frozenset({
 
 _SEPARATORS = str.maketrans(dict.fromkeys(";|&(){}", "\n"))
 _QUOTES = "\"'`"
-_MAX_COMMAND = 4000
-_MAX_WORDS = 50
+_MAX_COMMAND = 4000  # characters of a command line that are examined
+_MAX_WORDS = 50  # words of a command that are examined
 _NOT_RUN = frozenset({"126", "127"})
 """Exit codes of a shell that could not start the command."""
 _MISSING = ("command not found", "No module named pytest", "not recognized as an internal")

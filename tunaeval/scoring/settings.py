@@ -38,6 +38,7 @@ class Steps:
             raise UsageError(f"the values are {values!r}; wanted numbers from 0 to 1")
 
     def value(self, amount: float) -> float:
+        """Return the value, from 0 to 1, for this amount."""
         return next((value for limit, value in self.limits if amount <= limit), self.beyond)
 
 

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from tunaeval.errors import UsageError
 
-_CHARACTERS_PER_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English
 
 
 @runtime_checkable

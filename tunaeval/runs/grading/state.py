@@ -59,6 +59,7 @@ class FinalState:
         return self.workspace
 
     def turn_of_call(self, index: int) -> int | None:
+        """Return the turn (from 1) of the call at `index`, or None if it is unknown."""
         return self.call_turns[index] if 0 <= index < len(self.call_turns) else None
 
     def first_touch(self, paths: Sequence[str]) -> int | None:

@@ -25,7 +25,7 @@ HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
     | {"from", "select", "profile", "abstain", "parameter_descriptions"}
 )
-_ROW_KEYS = frozenset({"prompt", "query"})
+_ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def _other_name(name: str, taken: set[str], rng: random.Random) -> str:
 
 _SUBSCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
 _BY_NAME = frozenset({"properties", "dependentRequired", "dependentSchemas"})
-_VALUES = frozenset({"const", "default", "enum", "examples"})
+_VALUES = frozenset({"const", "default", "enum", "examples"})  # data, in which names stay
 
 
 def _schema(schema: Mapping[str, JsonValue], names: _Names) -> JsonObject:

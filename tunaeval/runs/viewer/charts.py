@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tunaeval.reports.wording import share
 from tunaeval.types.runs import Rate
 
-BINS = 28
+BINS = 28  # bars of a histogram
 _TAIL = 0.995
 """The share of values that determines the axis; values beyond are in the last bar."""
 

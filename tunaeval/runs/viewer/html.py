@@ -48,6 +48,7 @@ class PageWriter:
         self.write_runs([report], path)
 
     def write_runs(self, reports: Sequence[Report], path: Path) -> None:
+        """Write several runs side by side into a new file; the first is the baseline."""
         style, script = _asset("page.css"), _asset("page.js")
         names = Names()
         with new_text(path) as file:

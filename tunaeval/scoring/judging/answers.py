@@ -21,9 +21,9 @@ from tunaeval.types.calls import JsonObject, JsonValue
 MAX_CHARACTERS = 100_000
 """The most characters of a reply; a longer one is no verdict."""
 
-_MAX_OBJECTS = 8
+_MAX_OBJECTS = 8  # equal answers in one reply
 _KEYS = ("reason", "score")
-_SHOWN = 80
+_SHOWN = 80  # characters of a value in an error
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _FRACTION = re.compile(
     r"([0-9]{1,6}(?:\.[0-9]{1,6})?)[ ]{0,3}(?:/|of|out of)[ ]{0,3}([0-9]{1,6})\.?"

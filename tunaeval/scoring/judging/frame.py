@@ -18,7 +18,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 BEGIN = "<<<TRANSCRIPT {}>>>"
 END = "<<<END OF TRANSCRIPT {}>>>"
 
-_BOUNDARY_DIGITS = 24
+_BOUNDARY_DIGITS = 24  # hexadecimal, so 96 random bits
 _TEMPLATE_WORD = re.compile(r"\[(?=/?[A-Z])")
 """Matches `[` as in `[INST]`, a token of some models; JSON has it only inside strings."""
 

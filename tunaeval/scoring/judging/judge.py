@@ -93,6 +93,7 @@ class Judge:
 
     @property
     def prompt_version(self) -> str:
+        """A digest of the prompts and of `shown`; a change makes old calibrations invalid."""
         return prompt_version(self._groups(), self.scale, self.shown)
 
     @property

@@ -27,7 +27,7 @@ from .frame import json_line, written
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
-_MOST_CALLS = 60
+_MOST_CALLS = 60  # calls in the section `calls`, and in a message
 _CALL_SHARE = 4
 """The divisor of a message's limit that gives the limit of an argument list."""
 
