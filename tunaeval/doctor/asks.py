@@ -21,7 +21,7 @@ TEXT = (
     "winter the ice keeps them out for weeks, and people walk across the bay to the islands. "
     "A bell is rung when fog comes, and somebody counts the lanterns until the last one is home."
 )
-"""A text of known length: other parts of a request are compared with how it grows a prompt."""
+"""A text of known length, put into parts of a request to see if they reach the prompt."""
 
 MANY = 32
 """The number of tools that must fit into the prompt together."""

@@ -274,7 +274,7 @@ def _short(text: str) -> str:
 
 
 def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
-    """Return the verdict where the API returned what the model wrote: was it what was asked?"""
+    """Return a pass if the model wrote the requested calls, else a judgement against it."""
     wanted = answer.ask.calls
     if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
         return Judgement("pass", "the API gave what the model wrote, which is what was asked")

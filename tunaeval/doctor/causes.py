@@ -20,7 +20,7 @@ SAME = "same_fault_as"
 def answered(
     check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
 ) -> Sequence[Ask]:
-    """Return the asks that this check reports: those without an error, or that are its own."""
+    """Return the asks that this check judges: those that succeed, and its own failing ones."""
     others = [other for other in checks if len(other.asks) < len(check.asks)]
     return [ask for ask in wanted if not (_fails(ask, seen) and _asked_by(others, ask))]
 

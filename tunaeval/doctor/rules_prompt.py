@@ -20,7 +20,7 @@ _SHARE = 0.5  # of the growth that the same text causes in a plain message
 
 
 def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
-    """Return a rule that a prompt is longer than that of `against` by `times` the known text."""
+    """Return a rule that an ask's prompt exceeds that of `against` by `times` the known text."""
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         shown = seen.one(wanted[0])

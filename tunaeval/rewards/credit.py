@@ -19,7 +19,7 @@ from .recipe import Parts, Recipe
 
 _MOST_FAILURES = 8  # in one reward
 _LITTLE = 1e-9
-"""Decides between pairs that have the same worth in a recipe."""
+"""Breaks ties between pairs that have the same worth in a recipe."""
 
 _ALONE = ((0, 0),)
 """The pairs of one wanted call and one made call."""

@@ -67,7 +67,7 @@ class Wanted(NamedTuple):
 class Gold:
     """The calls that are wanted of a completion, compiled once for many completions.
 
-    A gold is hashable, with the same hash key in every process. `match` is "any_order" (these calls
+    A gold is hashable by `key`, the same in every process. `match` is "any_order" (these calls
     and no other), "exactly" (in this order), "in_order", or "superset" (both allow other calls).
 
     Examples:

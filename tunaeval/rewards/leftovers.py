@@ -152,7 +152,7 @@ _MARKS = (r"(?P<fence>^[ \t>]*(?:`{3,}|~{3,}))", "(?P<ticks>`+)", r"(?P<line>\n)
 
 @lru_cache(maxsize=64)
 def _beginnings(reader: str) -> Beginnings | None:
-    """Return None for a reader whose formats are unknown."""
+    """Return how calls begin in a reader's formats, or None if its formats are unknown."""
     parser = parser_for(reader)
     formats = parser.formats if isinstance(parser, Reader) else (parser,)
     wire_formats = [fmt for fmt in formats if isinstance(fmt, Format)]

@@ -30,7 +30,7 @@ _DEFAULT = Recipe()
 def tool_reward(
     completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
 ) -> float:
-    """Return the value of a trace, messages or a text; see `tunaeval.rewards.reward`."""
+    """Return the reward's value for a trace, messages or a text; see `rewards.reward`."""
     return scored(completion, gold, tools, recipe=recipe).value
 
 

@@ -66,7 +66,7 @@ class Line(NamedTuple):
 def result_files(path: Path) -> dict[Path, ModelFiles]:
     """Return the files below `path` by the folder of their model.
 
-    `path` may be the folder of all models, of one, or of a project. Raises `RecordError` if empty.
+    `path` may be the folder of all models, of one, or a project. Raises `RecordError` if empty.
     """
     found: dict[Path, ModelFiles] = {}
     for file in sorted(path.rglob(f"*{_RESULT}")):

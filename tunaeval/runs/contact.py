@@ -30,7 +30,7 @@ class Placed(NamedTuple):
 
 
 class Contact:
-    """A run's contact to its server; `places` is the number of results to come."""
+    """The contact of a run with its server; `places` is the number of results to come."""
 
     def __init__(self, begun: Begun, concurrency: int, places: int) -> None:
         most = max(_PATIENCE, concurrency)

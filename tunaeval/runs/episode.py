@@ -255,7 +255,7 @@ def _result(
 
 
 def leaked_in(result: ParseResult) -> int:
-    """Return how many calls the server left in the text, counted by the level or not."""
+    """Return how many calls the server left in the text, whether or not the level counts them."""
     repairs = (repair.code for call in result.calls for repair in call.repairs)
     notes = (found.code for found in result.diagnoses)
     return sum(code == LEAKED_CALL for code in chain(repairs, notes))

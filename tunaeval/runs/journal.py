@@ -64,7 +64,7 @@ class Journal:
 
     @property
     def left(self) -> int:
-        """How many places are open."""
+        """The number of open places."""
         return self._done.count(0)
 
     def result(self, place: int) -> ScenarioResult:

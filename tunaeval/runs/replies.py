@@ -65,7 +65,7 @@ def run_tools(path: Path, info: RunInfo) -> RunTools:
 
 
 def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
-    """Return where the calls belong in a run from before replies recorded their source."""
+    """Return the source of calls (structured or text) in a run that did not record it."""
     if info.client not in _SERVERS:
         return None
     return "structured" if info.ask == "api" and tools else "text"

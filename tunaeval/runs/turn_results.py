@@ -131,7 +131,7 @@ def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
 
 
 def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
-    """Return the last reply's outcome if it was malformed or truncated, else if calls were made."""
+    """Return the last reply's outcome if that is a broken call, else "calls" or "no_call"."""
     last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
     if last in {"malformed", "truncated"}:
         return last

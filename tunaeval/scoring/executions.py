@@ -39,7 +39,7 @@ class Joined(NamedTuple):
 
 
 def join(executions: Iterable[ToolExecution], calls: Sequence[ToolCall]) -> Joined:
-    """Return the executions matched with the calls."""
+    """Match the executions with the calls, by the rules at the top of this file."""
     began = sorted(executions, key=lambda execution: execution.started_at)
     if not began:
         return Joined({})

@@ -100,13 +100,13 @@ class ScoreSettings:
     executions count.
     """
     test_commands: tuple[str, ...] = TEST_COMMANDS
-    """success-ratio: command lines that begin like this run tests, which may fail."""
+    """success-ratio: prefixes of commands that run tests; a failed test is no failed tool."""
     planners: frozenset[str] = PLANNERS
     """plan-correctness: tools that plan, and do nothing else."""
     many_steps: int = 20
     """plan-correctness: the most steps of a good plan; parallel calls are one step."""
     many_calls: int = 60
-    """plan-correctness: the same limit for calls, even if they ran in parallel."""
+    """plan-correctness: the most calls of a good plan, even if they ran in parallel."""
     polling_tools: frozenset[str] = frozenset()
     """Equal calls of these are expected: they are no retry, no waste and no loop."""
     retry_penalty: float = 0.05
@@ -127,7 +127,7 @@ class ScoreSettings:
     price: Price | None = None
     """cost: the price of tokens if the server reported no cost."""
     expect: Expectation | Mapping[str, Any] | None = None
-    """goal-completion (if no check decides), expected-trajectory: the wanted calls, for `match`."""
+    """goal-completion without a check, expected-trajectory: what `tunaeval.match` expects."""
     profile: str = DEFAULT_PROFILE
     """goal-completion, expected-trajectory: the profile of `tunaeval.match`."""
     tools: Tools | None = None

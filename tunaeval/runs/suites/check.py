@@ -62,7 +62,7 @@ def _doubt(scenario: Scenario, suite: Suite, profile: str) -> Doubt | None:
 
 
 def _idle(scenario: Scenario, task: Task, tools: Tools) -> Doubt | None:
-    """Return why a task cannot be decided: doing nothing passes, a check fails, or no tools run."""
+    """Return a doubt about a task: doing nothing passes, a check itself fails, or no tool runs."""
     with Workspace(task.contents()) as workspace:
         words = not_run(tools, workspace_tools(workspace))
         state = FinalState(

@@ -45,7 +45,7 @@ def names_tools(header: JsonObject) -> bool:
 
 
 def header_tools(header: JsonObject, place: Place) -> Tools:
-    """Return the tools that a suite's header selects; without a word, the default catalogue."""
+    """Return the tools that a suite's header selects, by default those of the default catalogue."""
     if "catalogue" in header or "tools" not in header:
         tools = _of_catalogue(header, place)
     elif header["tools"] is None:

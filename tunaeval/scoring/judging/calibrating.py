@@ -34,7 +34,7 @@ Verdicts: TypeAlias = Mapping[str, CategoryScore]
 class Calibrating:
     """How a judge is calibrated; a score passes from `threshold` up.
 
-    `heard` is called with each transcript's id when all but the payloads has been asked.
+    `heard` is called with each transcript's id once all but its payloads has been judged.
     """
 
     threshold: float = 0.5
