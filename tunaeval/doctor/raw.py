@@ -123,7 +123,7 @@ def _text(tokens: Sequence[JsonObject]) -> str | None:
         text = b"".join(piece or b"" for piece in pieces).decode(errors="replace")
     else:
         text = "".join(str(token.get("token") or "") for token in tokens)
-    return without_ending(text) if "\ufffd" not in text else None
+    return without_ending(text) if "\ufffd" not in text else None  # a character is incomplete
 
 
 def _bytes(value: JsonValue) -> bytes | None:

@@ -94,7 +94,7 @@ class Runner:
         if not self._settings.quick:
             await self._repeat()
         await self._settle_differences()
-        await self._in_turn(late)  # a slow server may work at it longer than anyone waits
+        await self._in_turn(late)  # last, because a slow server may need very long for it
         return self.seen
 
     async def _recognise(self) -> None:
@@ -115,7 +115,7 @@ class Runner:
         if first.ok:
             self._fields.thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
             if self._fields.thinks and first.finish == "length" and not first.calls:
-                self._answers.clear()
+                self._answers.clear()  # reasoning used up its tokens; from now on it gets more
                 first = await self._ask(asks.ONE[0])
         elif first.status in (401, 403):
             self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
@@ -222,7 +222,7 @@ class Runner:
                 return None
             payload = self._fields.payload(ask, self.model)
             response = await self._fetch("chat/completions", payload)
-            if response.dropped and attempt == 0:
+            if response.dropped and attempt == 0:  # a server may close idle connections
                 continue
             if response.status not in (429, 503) or attempt == _PATIENCE - 1:
                 return response

@@ -223,7 +223,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Tr
             glued = glued or size >= 2 * _OF_A_FENCE
         elif kind == "ticks":
             glued = glued or size >= _OF_A_FENCE
-            doubtful, in_ticks = [], in_ticks ^ (size % 2 == 1)
+            doubtful, in_ticks = [], in_ticks ^ (size % 2 == 1)  # `` opens and closes
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False

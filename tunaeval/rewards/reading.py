@@ -48,7 +48,7 @@ _FIELDS = ("content", "tool_calls")
 def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
-    text = str.__str__(text)
+    text = str.__str__(text)  # makes a plain str of a subclass
     result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
     forged: list[Span] = []
     if has_observations(text):

@@ -78,7 +78,7 @@ class RunDirectory:
                 f"the run directory {str(path)!r} is not empty (there is {occupied.name!r}); "
                 "choose another name for the run, or move it away"
             )
-        # of two runs that start in one directory, the second fails here
+        # Of two runs that start in one directory, the second fails here.
         write_document(path / RUN_FILE, self._document(info))
 
     def append(self, result: ScenarioResult) -> int:

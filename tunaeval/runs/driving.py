@@ -189,7 +189,7 @@ class _Driver:
         deadline = Deadline(self._deadline() - began)
         answer = await self.ask(request, deadline)
         paused = (loop.time() - began) - (deadline.seconds - deadline.left)
-        self.began += max(0.0, paused)
+        self.began += max(0.0, paused)  # time in which the client only waited does not count
         late = isinstance(answer, TransportFailure) and answer.kind == "timeout"
         if late and self._is_over():
             return OUT_OF_TIME

@@ -41,7 +41,7 @@ class Journal:
         self._offsets = array("q", [_NOWHERE]) * places
         self._in_memory: dict[int, ScenarioResult] = {}
         self._repeats, self._doubled = repeats, doubled
-        self._tally = None if begun else Tally(repeats)
+        self._tally = None if begun else Tally(repeats)  # it has not counted earlier results
         for place, offset in (begun or {}).items():
             self._offsets[place] = offset
             self._done[place] = place not in again

@@ -198,7 +198,7 @@ def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Endi
     if not calls or result.content.strip():
         state.answer = _answer(result, state.asking)
     limit = _limit_reached(state, task)
-    if limit == "calls":
+    if limit == "calls":  # these calls exceed the limit, so they are not run
         return limit
     if calls:
         ran = yield Run(calls)

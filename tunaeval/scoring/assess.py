@@ -91,7 +91,7 @@ async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
                 f"{this} returned {shown(given)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
             )
-        # rebuilt because a plug-in may have bypassed the checks of its numbers
+        # Rebuilt because a plug-in may have bypassed the checks of its numbers.
         score = CategoryScore(
             value=given.value,
             reason=given.reason,
@@ -201,7 +201,7 @@ def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
 
 
 def _mean(shares: Sequence[float], values: Sequence[float]) -> float | None:
-    # the last bit of the sum may exceed 1
+    # Rounding may make the sum exceed 1 by its last bit.
     return min(1.0, math.fsum(map(operator.mul, shares, values))) if shares else None
 
 

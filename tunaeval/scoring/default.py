@@ -73,7 +73,7 @@ def _success_ratio(history: History) -> Finding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "none that succeeded or failed")
-    # a call that ends the task needs no result
+    # A call that ends the task needs no result.
     unanswered = {id(run) for run in closing_calls(history) if run.dangles}
     runs = [run for run in history.runs if id(run) not in unanswered]
     retries = retried(history)

@@ -99,7 +99,7 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         execution = joined.decisive.get(number)
         answer = None if result is None else messages[result]
         seen = None if answer is None else _success(answer)
-        if index > before and index > answered:
+        if index > before and index > answered:  # a message after the first answer to the batch
             batch, answered = batch + 1, len(messages)
         before, answered = index, min(answered, -1 if result is None else result)
         text = None if answer is None else answer.content

@@ -145,7 +145,7 @@ def _rounded_up(value: float) -> float:
     if value <= 0 or not math.isfinite(value):
         return 1.0
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return math.ceil(value / step - 1e-9) * step * (1 + 1e-9)
+    return math.ceil(value / step - 1e-9) * step * (1 + 1e-9)  # so that `value` is below the top
 
 
 def _number(value: float) -> str:

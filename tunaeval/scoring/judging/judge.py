@@ -80,7 +80,7 @@ class Judge:
     def __post_init__(self) -> None:
         _check(self)
         object.__setattr__(self, "categories", tuple(self.categories))
-        # files named by path are opened once, when the judge is made
+        # Files named by path are opened once, when the judge is made.
         if isinstance(self.cache, str | Path):
             object.__setattr__(self, "cache", ReplyCache(self.cache))
         if isinstance(self.calibration, str | Path):

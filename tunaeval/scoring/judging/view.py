@@ -112,7 +112,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
     ):
         line = _message(index, message, shown)
         remaining -= len(line.text)
-        if remaining < 0 and lines:
+        if remaining < 0 and lines:  # one message is always shown
             break
         lines.appendleft(line)
     begin = len(view.lines)
@@ -180,7 +180,7 @@ def _from_both_ends(
         from_front = len(first) <= len(last)
         one = line(len(first) if from_front else count - 1 - len(last))
         characters -= len(one.text)
-        if characters < 0 and first:
+        if characters < 0 and first:  # one call is always shown
             break
         if from_front:
             first.append(one)
