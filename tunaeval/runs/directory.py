@@ -125,10 +125,10 @@ def load_report(directory: Path | str) -> Report:
     Its results stay on disk and are read when they are used.
 
     Examples:
-        >>> asked = tunaeval.run(
+        >>> kept = tunaeval.run(
         ...     tunaeval.load_suite("smoke"), client=tunaeval.ScriptedClient([""] * 48), out="runs"
         ... )
-        >>> report = tunaeval.load_report(asked.directory)
+        >>> report = tunaeval.load_report(kept.directory)
         >>> report.passed, report.total
         (2, 12)
     """
